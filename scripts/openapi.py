@@ -25,7 +25,6 @@ from jupyter_codeinterp.server.rest import (
     completions,
     names,
     routes,
-    rules,
     sessions,
     tool_servers,
     turns,
@@ -311,10 +310,10 @@ ROUTES = {
     "GET sessions/ID/rules": Route(
         "The rules by which code of this conversation runs without asking.",
         LOOK,
-        answer=rules.RuleList,
+        answer=turns.RuleList,
     ),
     "POST sessions/ID/rules": Route(
-        "Add the rule that a waiting draft carries.", BOTH, rules.NewRule, Rule, 201
+        "Add the rule that a waiting draft carries.", BOTH, turns.NewRule, Rule, 201
     ),
     "DELETE sessions/ID/rules/RULE": Route("Remove a rule.", EXECUTE, status=204),
     "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),

@@ -517,7 +517,9 @@ async def test_a_draft_on_a_cell_of_the_persons_is_rejected_whatever_a_result_sa
     async def word(kind: Any, cell_id: str) -> str:
         front.show(DraftOpened("c", "d", kind, cell_id, "Title", ""), b"")
         draft = Draft("d", "c", kind, cell_id, "Title", "source", "nonce")
-        return (await front.decide(draft)).action
+        decided = await front.decide(draft)
+        assert isinstance(decided, Decision)
+        return decided.action
 
     assert await word("insert", "own") == "run" and await word("markdown", "words") == "run"
     for cell_id in ("own", "words"):

@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
+from .folders import PROTECTED
 from .network.gate import Gate
-from .watching import FolderWatch
+from .seen.files import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
@@ -46,7 +47,7 @@ class Process:
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook) if notebook is not None else None
+        self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
         self._watched = watched
         self._handle = os.pidfd_open(init)

@@ -20,11 +20,11 @@ from . import bubblewrap, doctor, enclosed, folders, interpreter
 from .launching import LAUNCHER, LaunchError, Process
 from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
 from .network import book, gate
-from .observing import Observer
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
 from .place import Place, sweep
+from .seen.observer import Observer
 from .starting import Kernel
 from .walls import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
 

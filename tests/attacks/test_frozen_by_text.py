@@ -201,6 +201,8 @@ OTHERS = {
     "fetches": "asks what `source` has found; measured with `kernel_report`",
     "fetching": "passes on what `fetches` finds",
     "labels": "types",
+    "deeds": "compares names of a bounded number of files",
+    "observed": "cuts a bounded number of names",
     "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",

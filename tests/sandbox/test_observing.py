@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core.labels import Observation
-from jupyter_codeinterp.sandbox import watching
 from jupyter_codeinterp.sandbox.limits import NO_NETWORK
-from jupyter_codeinterp.sandbox.programs import programs
-from jupyter_codeinterp.sandbox.watching import FolderWatch, Touched
+from jupyter_codeinterp.sandbox.seen import files as watching
+from jupyter_codeinterp.sandbox.seen.files import FolderWatch, Touched
+from jupyter_codeinterp.sandbox.seen.programs import programs
 from tests.kernels import kernel_manager, run, running_kernel
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
@@ -134,7 +134,7 @@ def test_which_files_are_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / "work" / ".git").mkdir()
     (tmp_path / "work" / "sub" / "b").touch()
     act, expected = FILES[name]
-    with closing(FolderWatch(tmp_path / "work")) as watch:
+    with closing(FolderWatch(tmp_path / "work", (".git",))) as watch:
         assert watch.begin()
         act(tmp_path / "work")
         assert watch.touched() == expected

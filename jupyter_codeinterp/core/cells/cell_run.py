@@ -23,9 +23,10 @@ from ..labels import Label, Rule
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
+from ..turn import observed
 from ..turn.results import Result
 from ..turn.turn import Turn
-from . import checked, fetching, hooked, missing, observed, packages, trying
+from . import checked, fetching, hooked, missing, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,

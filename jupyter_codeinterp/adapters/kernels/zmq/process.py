@@ -11,14 +11,16 @@ import zmq.asyncio
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
+from ....core.labels import Observation
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE
-from .watched import Watched
 from .wire import ZmqWire
 
 if TYPE_CHECKING:
+    # Only a sandboxed kernel needs them.
     from ....sandbox.overlay.written import Written
+    from ....sandbox.seen.observer import Observer, Seen
 
 
 class LocalProcess:
@@ -83,7 +85,8 @@ class LocalProcess:
         if not self.is_sandboxed:
             return None
         # In a thread: it may list the notebook's folder.
-        observer = await asyncio.to_thread(self._km.provisioner.observer)
+        provisioner: Any = self._km.provisioner
+        observer = await asyncio.to_thread(provisioner.observer)
         return Watched(observer) if observer is not None else None
 
     @property
@@ -139,3 +142,29 @@ class LocalProcess:
     def close(self) -> None:
         if self._restarted is not None:
             self._km.remove_restart_callback(self._restarted)
+
+
+class Watched:
+    """Implements ``Watching``."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def end(self) -> tuple[Observation, ...]:
+        return tuple(_observations(self._observer.end()))
+
+
+def _observations(seen: Seen) -> Iterator[Observation]:
+    if seen.refused:
+        yield Observation("refused", seen.refused)
+    if seen.connected:
+        yield Observation("connected", seen.connected)
+    if seen.started_programs:
+        yield Observation("programs")
+    files = seen.files
+    if files is not None and files.changed:
+        yield Observation("writes", files.changed)
+    if files is not None and files.opened:
+        yield Observation("reads", files.opened)
+    if files is not None and files.lost:
+        yield Observation("lost")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from .network.book import Connection
-from .network.gate import Gate
+from ..network.book import Connection
+from ..network.gate import Gate
+from .files import FolderWatch, Touched
 from .programs import programs
-from .watching import FolderWatch, Touched
 
 
 class Seen(NamedTuple):

@@ -12,9 +12,9 @@ from ..model_view.untrusted import bare
 from ..ports import ExecutionDone
 from ..rights.deeds import DID, beyond, of_the_code
 from ..rights.theirs import theirs
-from ..turn.results import Result
-from ..turn.turn import Turn
 from ..visible import visible_line
+from .results import Result
+from .turn import Turn
 
 SHOWN = 5
 """Names of each kind on a card."""

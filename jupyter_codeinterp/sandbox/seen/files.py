@@ -7,12 +7,10 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
-
-from .folders import PROTECTED
 
 ENTRIES = 20_000
 """Files and folders below the folder, at most."""
@@ -40,12 +38,13 @@ class Touched(NamedTuple):
 class FolderWatch:
     """Watches one folder, from each ``begin`` to ``touched``.
 
-    What is read-only in a sandbox (``PROTECTED``) is left out. A change counts whoever makes it:
-    Linux does not say which program it was. For threads.
+    Files and folders with a name in ``left_out`` are not looked into. A change counts whoever
+    makes it: Linux does not say which program it was. For threads.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
         self._folder = folder
+        self._left_out = left_out
         self._lock = threading.Lock()
         self._number = -1
         self._folders: dict[int, str] = {}
@@ -92,7 +91,7 @@ class FolderWatch:
         self._stale = False
         try:
             self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-            for path, name in _folders(self._folder):
+            for path, name in _folders(self._folder, self._left_out):
                 mask = _OPEN | _CHANGES | _ONLYDIR
                 number = _libc.inotify_add_watch(self._number, os.fsencode(path), mask)
                 self._folders[_checked(number)] = name
@@ -120,7 +119,7 @@ class FolderWatch:
                 yield number, mask, name.decode("utf-8", "replace")
 
 
-def _folders(folder: Path) -> Iterator[tuple[str, str]]:
+def _folders(folder: Path, left_out: Collection[str]) -> Iterator[tuple[str, str]]:
     """Each folder, and its path from the first one with a slash at its end; that one is "". Follows
     no link."""
     waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + SECONDS
@@ -130,7 +129,7 @@ def _folders(folder: Path) -> Iterator[tuple[str, str]]:
         with suppress(PermissionError), os.scandir(path) as entries:
             for entry in entries:
                 seen += 1
-                if entry.name not in PROTECTED and entry.is_dir(follow_symlinks=False):
+                if entry.name not in left_out and entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, f"{name}{entry.name}/"))
         if seen > ENTRIES or time.monotonic() > deadline:
             raise OSError("the folder has too many files")
