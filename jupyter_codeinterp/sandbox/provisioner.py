@@ -13,12 +13,13 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Enum, Integer, List, Unicode
+from traitlets import Dict, Enum, Integer, List, Unicode
 
 from . import bubblewrap, doctor, enclosed, folders, interpreter
 from .launching import LAUNCHER, LaunchError, Process
 from .limits import Limits, what_was_hit, why_ended
 from .network import gate, refusals
+from .network.credentials import variables as names_of_secrets
 from .place import Place, sweep
 from .starting import Kernel
 from .walls import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
@@ -39,6 +40,7 @@ class SandboxProvisioner(LocalProvisioner):
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
+    credentials = Dict(config=True, help="By host:port, a header that its proxy adds.")
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
@@ -126,7 +128,7 @@ class SandboxProvisioner(LocalProvisioner):
             limits=self._limits,
         )
         if self._wall() == LANDLOCK:
-            if self.allow:
+            if self.allow or self.credentials:
                 raise LaunchError(f"A list of allowed hosts needs bubblewrap. {doctor.problem()}")
             return enclosed.start(kernel)
         way = self._way(place)
@@ -144,10 +146,10 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
-        if not self.allow:
+        if not (self.allow or self.credentials):
             return None
         try:
-            return gate.Gate(place.path / "network", self.allow)
+            return gate.Gate(place.path / "network", self.allow, self.credentials)
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
@@ -172,6 +174,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
         named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
+        named -= names_of_secrets(self.credentials)
         kept = {
             name: value
             for name, value in environment.items()
