@@ -16,7 +16,9 @@ from jupyter_codeinterp.sandbox import doctor, enclosed, is_sandboxed, landlock
 from jupyter_codeinterp.sandbox.folders import FolderError, Folders
 from jupyter_codeinterp.sandbox.install import install
 from jupyter_codeinterp.sandbox.launching import LaunchError
+from scripts.escapes.attempts import AREAS, OPEN
 from scripts.escapes.outside import marked
+from scripts.escapes.running import results
 from tests.sandbox.test_sandboxed_kernel import HELPERS, REFUSED, kernel, run
 
 runs_here = pytest.mark.skipif(
@@ -126,6 +128,19 @@ def test_all_its_processes_end_with_a_server_that_is_killed(tmp_path: Path, note
     while marked(mark):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@runs_here
+@pytest.mark.timeout(180)
+async def test_code_behind_landlock_reaches_no_server_and_decides_on_no_draft() -> None:
+    found = await results(["the server"], controls=False, wall="landlock")
+    assert len(found) == len(AREAS["the server"])
+    assert [(one.attempt.name, one.fault) for one in found if one.fault] == []
+
+
+def test_what_landlock_is_known_not_to_hold_is_tried() -> None:
+    names = {one.name for attempts in AREAS.values() for one in attempts}
+    assert set(OPEN["landlock"]) <= names
 
 
 @runs_here

@@ -8,6 +8,7 @@ from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
 from ...sandbox.install import install
+from ...sandbox.walls import BUBBLEWRAP
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
 if TYPE_CHECKING:
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.what == "doctor":
         missing = doctor.problem()
-        print(missing or f"A sandboxed kernel can run here.\n{doctor.totals()}")
-        if missing:
-            print(doctor.without_bubblewrap())
-        return FAILED if missing else DONE
+        if not missing:
+            print(f"A sandboxed kernel can run here.\n{doctor.totals()}")
+            return DONE
+        print("\n".join(filter(None, (missing, doctor.without_bubblewrap()))))
+        return FAILED
     missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
@@ -33,4 +35,6 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")
+    if options.wall != BUBBLEWRAP:
+        print(doctor.without_bubblewrap())
     return DONE
