@@ -75,6 +75,9 @@ async def test_what_it_refuses_and_what_works(tmp_path: Path, notebook: Path) ->
             "assert _exit_code == 3",
             "import subprocess; subprocess.run(['true'], check=True)",
             "import asyncio; await (await asyncio.create_subprocess_exec('true')).wait()",
+            "import os, sys; file = open(sys.prefix + '/pyvenv.cfg'); was = os.stat(file.name)\n"
+            "os.fchmod(file.fileno(), was.st_mode | 0o20); os.utime(file.fileno(), (5, 5))\n"
+            "now = os.stat(file.name); assert now == was",
             "import psutil; psutil.Process().memory_info(), psutil.virtual_memory()",
             "caps = [one for one in open('/proc/self/status') if 'CapEff' in one or 'NoNew' in one]"
             "\nassert [int(one.split()[1], 16) for one in caps] == [0, 1], caps",
