@@ -15,21 +15,25 @@ import msgspec
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
+from jupyter_codeinterp.core.labels import Rule
 from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
-from jupyter_codeinterp.server.mcp.tokens import Token
+from jupyter_codeinterp.core.session.waiting_files import WaitingList
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     completions,
     names,
     routes,
+    rules,
     sessions,
+    tool_servers,
     turns,
     verify,
     windows,
 )
 from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
+from jupyter_codeinterp.server.tool_servers.servers import Shown
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -70,6 +74,13 @@ class Connections(msgspec.Struct):
     connections: list[Described]
 
 
+class ToolServersFound(msgspec.Struct):
+    """``faults``: what is wrong with files."""
+
+    servers: list[Shown]
+    faults: list[str]
+
+
 class AddedPart(msgspec.Struct):
     kind: str
     name: str
@@ -102,10 +113,6 @@ class DemoCopied(msgspec.Struct):
 
 class Found(msgspec.Struct):
     sessions: list[SessionInfo]
-
-
-class Tokens(msgspec.Struct):
-    tokens: list[Token]
 
 
 class Models(msgspec.Struct):
@@ -229,11 +236,25 @@ ROUTES = {
         verify.OrderAsked,
         Proposal,
     ),
-    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", LOOK, answer=Tokens),
+    "GET mcp/tokens": Route(
+        "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens
+    ),
     "POST mcp/tokens": Route(
         "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
     ),
     "DELETE mcp/tokens/TOKEN": Route("Revoke one.", BOTH, status=204),
+    "GET tool-servers": Route(
+        "The MCP servers whose tools the agent may call. Starts none.",
+        LOOK,
+        answer=ToolServersFound,
+        query=("notebook",),
+    ),
+    "PATCH tool-servers/SERVER": Route(
+        "Approve the server with exactly this entry and start it, end it, or pick its tools.",
+        BOTH,
+        tool_servers.Wish,
+        ToolServersFound,
+    ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),
@@ -287,6 +308,15 @@ ROUTES = {
     "POST sessions/ID/answers": Route(
         "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),
+    "GET sessions/ID/rules": Route(
+        "The rules by which code of this conversation runs without asking.",
+        LOOK,
+        answer=rules.RuleList,
+    ),
+    "POST sessions/ID/rules": Route(
+        "Add the rule that a waiting draft carries.", BOTH, rules.NewRule, Rule, 201
+    ),
+    "DELETE sessions/ID/rules/RULE": Route("Remove a rule.", EXECUTE, status=204),
     "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
     "POST sessions/ID/retry": Route("Go on after an error.", BOTH, turns.Retried, SessionInfo, 202),
     "PUT sessions/ID/mode": Route(
@@ -294,6 +324,12 @@ ROUTES = {
     ),
     "PUT sessions/ID/model": Route(
         "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
+    ),
+    "GET sessions/ID/files": Route(
+        "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
+    ),
+    "POST sessions/ID/files": Route(
+        "Copy some of them into the notebook's folder.", BOTH, turns.FilesChosen, SessionInfo
     ),
     "GET sessions/ID/turns/N/changes": Route(
         "What a turn changed, cell by cell.", LOOK, answer=Review
@@ -316,6 +352,7 @@ def served() -> dict[str, bool]:
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
         path = path.replace(routes.PROVIDER, "NAME").replace(routes.TOKEN, "TOKEN")
+        path = path.replace(routes.RULE, "RULE").replace(routes.SERVER, "SERVER")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -339,7 +376,8 @@ def document() -> str:
         method, path = key.split(" ")
         at = PREFIX + path.replace("/ID", "/{session_id}")
         at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
-        at = at.replace("/TOKEN", "/{token}")
+        at = at.replace("/TOKEN", "/{token}").replace("/RULE", "/{rule}")
+        at = at.replace("/SERVER", "/{server}")
         paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
     whole = {
         "openapi": "3.1.0",
@@ -360,6 +398,7 @@ def _operation(
             ("provider", "string"),
             ("number", "integer"),
             ("token", "string"),
+            ("rule", "string"),
         )
         if f"{{{name}}}" in path
     ]

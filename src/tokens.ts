@@ -26,6 +26,7 @@ import type {
   Event,
   Origin,
   Place,
+  Rehearsed,
   SessionInfo,
   ToolDone
 } from './protocol/protocol';
@@ -39,6 +40,10 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
   readonly nonce: string;
   /** `writing`: code streams in. `deciding`: the decision is on its way to the server. */
   readonly state: 'writing' | 'waiting' | 'deciding';
+  /** Whether to offer to try it first. */
+  readonly canTry: boolean;
+  /** What came of trying it; 'running' meanwhile, null before. */
+  readonly rehearsal: Rehearsed | 'running' | null;
 }
 
 /** The open drafts of all sessions that this window follows. */
@@ -54,6 +59,10 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
+  /** Let code like this draft's run without asking. False if it was refused. */
+  makeRule(draft: IDraftView): Promise<boolean>;
+  /** Try a draft with the notebook's current source in a copy of the kernel. */
+  tryFirst(draftId: string): Promise<boolean>;
   /** Whether this window has seen the end of the tool call. */
   isOver(callId: string): boolean;
 }
@@ -158,7 +167,10 @@ export interface INotebooks {
   isShown(path: string): boolean;
   /** Emitted when a notebook is shown or hidden. */
   readonly shownChanged: ISignal<INotebooks, void>;
-  /** Whether this window holds the lease of `path` (undefined: not known yet). */
+  /**
+   * Whether this window holds the lease of `path`, or is a view of a room, which has none
+   * (undefined: not known yet).
+   */
   holdsLease(path: string): boolean | undefined;
   readonly leaseChanged: ISignal<INotebooks, string>;
   /** Scroll to the cell and highlight it briefly. False if it is missing. */

@@ -1,9 +1,11 @@
-"""A real Kernel Gateway in a process of its own, and a link to it that is slow and can be cut."""
+"""Real gateways in processes of their own, and a link to them that is slow and can be cut."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -23,6 +25,10 @@ from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
 from jupyter_codeinterp.adapters.kernels.zmq import KernelPool
 from tests.kernel_ports import LowPorts
 
+ENTERPRISE = os.environ.get("CODEINTERP_TEST_ENTERPRISE_GATEWAY", "")
+"""The environment of an Enterprise Gateway (``scripts/gateways``); "" for none."""
+LIMITS = ("iopub_data_rate_limit", "iopub_msg_rate_limit")
+
 
 class Gateway:
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
@@ -31,25 +37,41 @@ class Gateway:
 
 
 @contextmanager
-def gateway(folder: Path) -> Iterator[Gateway]:
-    """A gateway that answers. ``folder`` gets its log, and the connection files of its kernels. It
-    limits no rates: what a gateway drops is not what we test."""
+def gateway(folder: Path, enterprise: bool = False, cwd: Path | None = None) -> Iterator[Gateway]:
+    """A gateway that answers: a Kernel Gateway, or an ``enterprise`` one. ``folder`` gets its log,
+    and the connection files of its kernels, which work in ``cwd``. It limits no rates: what a
+    gateway drops is not what we test."""
     port = LowPorts().find_available_port("127.0.0.1")
-    unlimited = [
-        f"--ZMQChannelsWebsocketConnection.{name}_rate_limit=0"
-        for name in ("iopub_data", "iopub_msg")
-    ]
-    command = [sys.executable, "-m", "kernel_gateway", f"--port={port}", *unlimited]
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "KG_LIST_KERNELS": "True"}
-    environment["JUPYTER_RUNTIME_DIR"] = str(folder)
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "JUPYTER_RUNTIME_DIR": str(folder)}
+    if enterprise:
+        # Its environment pins an old ipykernel; the kernels are ours.
+        environment |= {"EG_LIST_KERNELS": "True", "JUPYTER_PATH": str(_with_our_kernel(folder))}
+        environment.pop("PYTHONPATH", None)
+        program = [str(Path(ENTERPRISE) / "bin" / "jupyter-enterprisegateway")]
+        program += ["--EnterpriseGatewayApp.unauthorized_users="]
+        program += [f"--ServerApp.{limit}=0" for limit in LIMITS]
+    else:
+        environment["KG_LIST_KERNELS"] = "True"
+        program = [sys.executable, "-m", "kernel_gateway"]
+        program += [f"--ZMQChannelsWebsocketConnection.{limit}=0" for limit in LIMITS]
+    command, cwd = [*program, f"--port={port}"], cwd or folder
     with (folder / "gateway.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=cwd, env=environment)
     try:
         _wait_until_it_answers(port, process)
         yield Gateway(process, port)
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _with_our_kernel(folder: Path) -> Path:
+    spec = folder / "data" / "kernels" / "python3" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    told = {"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}
+    spec.write_text(json.dumps(told))
+    return folder / "data"
 
 
 def _wait_until_it_answers(port: int, process: subprocess.Popen[bytes]) -> None:
@@ -62,10 +84,14 @@ def _wait_until_it_answers(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 class Link:
-    """Passes connections on to a port, each piece ``delay`` seconds later."""
+    """Passes connections on to a port, each piece ``delay`` seconds later, and up to ``jitter``
+    seconds more."""
 
-    def __init__(self, to: int, delay: float) -> None:
+    def __init__(self, to: int, delay: float, jitter: float = 0.0) -> None:
         self.delay = delay
+        self.jitter = jitter
+        self._flows = asyncio.Event()
+        self._flows.set()
         self.port = 0
         self._to = to
         self._is_cut = False
@@ -85,6 +111,12 @@ class Link:
 
     def reconnect(self) -> None:
         self._is_cut = False
+        self._flows.set()
+
+    def hold(self) -> None:
+        """Pass nothing on until ``reconnect``, as a cable that is pulled out: no connection
+        closes, and nothing is lost."""
+        self._flows.clear()
 
     async def close(self) -> None:
         self.cut()
@@ -96,10 +128,15 @@ class Link:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._flows.wait()
         if self._is_cut:
             writer.transport.abort()
             return
-        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._to)
+        try:
+            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._to)
+        except OSError:  # The gateway has been killed.
+            writer.transport.abort()
+            return
         for source, sink in ((reader, there_writer), (there_reader, writer)):
             self._ends.add(sink)
             task = asyncio.create_task(self._pass(source, sink))
@@ -109,11 +146,12 @@ class Link:
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         now = asyncio.get_running_loop().time
         pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(1_000)
-        giving = asyncio.create_task(_give(pieces, sink))
+        giving = asyncio.create_task(self._give(pieces, sink))
         try:
             with suppress(OSError):
                 while piece := await source.read(65_536):
-                    await pieces.put((now() + self.delay, piece))
+                    late = self.delay + random.uniform(0, self.jitter)
+                    await pieces.put((now() + late, piece))
             await pieces.put((now() + self.delay, b""))
             await giving
         finally:
@@ -121,22 +159,24 @@ class Link:
             self._ends.discard(sink)
             sink.close()
 
-
-async def _give(pieces: asyncio.Queue[tuple[float, bytes]], sink: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while True:
-            due, piece = await pieces.get()
-            await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
-            if not piece:
-                return
-            sink.write(piece)
-            await sink.drain()
+    async def _give(
+        self, pieces: asyncio.Queue[tuple[float, bytes]], sink: asyncio.StreamWriter
+    ) -> None:
+        with suppress(OSError):
+            while True:
+                due, piece = await pieces.get()
+                await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+                await self._flows.wait()
+                if not piece:
+                    return
+                sink.write(piece)
+                await sink.drain()
 
 
 @asynccontextmanager
-async def link_to(gateway: Gateway, delay: float = 0.0) -> AsyncIterator[Link]:
+async def link_to(gateway: Gateway, delay: float = 0.0, jitter: float = 0.0) -> AsyncIterator[Link]:
     """The server of this process has its kernels over this link."""
-    link = Link(gateway.port, delay)
+    link = Link(gateway.port, delay, jitter)
     await link.open()
     GatewayClient.clear_instance()
     GatewayClient.instance().url = f"http://127.0.0.1:{link.port}"

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import msgspec
 
 from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading, Written
-from jupyter_codeinterp.adapters.documents.file.view import views
+from jupyter_codeinterp.adapters.notebook_content.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import read_back
 from jupyter_codeinterp.core.document.ops import (

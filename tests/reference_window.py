@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
-from jupyter_codeinterp.adapters.documents.file.view import views
+from jupyter_codeinterp.adapters.notebook_content.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import Notebook, protected_in

@@ -22,7 +22,7 @@ class RestClient:
         """Status and body."""
         sent = None if method in ("GET", "DELETE") else json.dumps(given)
         response = await self._site.request(method, *path, body=sent, headers=dict(self._headers))
-        return response.code, body(response)
+        return response.code, body(response) if response.body else None
 
     async def post(self, *path: str, **given: Any) -> Any:
         """The body of an answer that must be good."""

@@ -59,6 +59,7 @@ from jupyter_codeinterp.core.ports import (
 from jupyter_codeinterp.core.session.session import Session
 from jupyter_codeinterp.core.staleness.watch import Watch
 from jupyter_codeinterp.core.stores import SessionStore, StoredOp
+from jupyter_codeinterp.core.tools.outside.port import OutsideTools
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
@@ -312,6 +313,7 @@ class MemoryPlace:
         self.watch: Watch | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
+        self.outside: OutsideTools | None = None
         self.beside = {} if beside is None else beside
         """Files that lie beside the notebook, besides the two that always do."""
 
@@ -343,6 +345,9 @@ class MemoryPlace:
 
     async def own_commands(self) -> list[OwnCommand]:
         return self.commands
+
+    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
+        return (self.outside, []) if self.outside is not None else None
 
 
 def view(cell: dict[str, Any]) -> CellView:

@@ -127,9 +127,9 @@ class Site:
         response = await self._fetch("api", "kernels", method="POST", body="{}")
         return str(body(response)["id"])
 
-    async def kernel_of(self, path: str) -> str:
+    async def kernel_of(self, path: str, name: str = "python3") -> str:
         """The kernel of a session, as a notebook has one when it is open."""
-        given = {"path": path, "type": "notebook", "name": "", "kernel": {"name": "python3"}}
+        given = {"path": path, "type": "notebook", "name": "", "kernel": {"name": name}}
         response = await self._fetch("api", "sessions", method="POST", body=json.dumps(given))
         return str(body(response)["kernel"]["id"])
 

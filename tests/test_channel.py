@@ -243,6 +243,22 @@ async def test_a_command_without_permission_does_nothing(
     assert (await w.ended()).stop_reason == "cancelled"
 
 
+async def test_who_may_not_run_code_undoes_no_variables(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    w = await site.window()
+    monkeypatch.setattr(Denying, "denied", (EXECUTE,))
+    undo = c.UndoTurn("0" * 32, 1)
+    assert (await w.send(undo)).error == "unknown_session"
+    reply = await w.send(msgspec.structs.replace(undo, variables=True))
+    assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
+    page = await site.of_a_page()
+    path = ("sessions", "0" * 32, "turns", "1", "undo")
+    for given, code in (({}, 404), ({"variables": True}, 403)):
+        response = await site.request("POST", *path, json_body=given, headers=dict(page))
+        assert response.code == code, given
+
+
 async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:
     """As a message is."""
     asks = answer(call("ask_user", {"question": "Which?"}))

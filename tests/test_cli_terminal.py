@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli import Cli, fake_process, make_cli
 
-ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn: "
+ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn(?:, \[r\]ules)?: "
 TOTALS = 'sales["revenue"].sum()'
 _OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
 """Colours and the cursor: all that ``rich`` uses."""
@@ -199,3 +199,46 @@ def test_a_person_is_not_told_of_windows(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#prose", "--plan") as child:
         assert ended(child) == 0
         assert "window" not in child.before
+
+
+RULED = r"Type \+ to add this rule, or Enter to go back: "
+
+
+def test_a_rule_is_read_added_counts_and_is_removed(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#three_cells") as child:
+        child.expect(r"\[r\]ules: ")
+        child.sendline("r")
+        child.expect(RULED)
+        assert "reads no files; imports pandas" in child.before
+        child.sendline("")
+        child.expect(ASKED)
+        child.sendline("r")
+        child.expect(RULED)
+        child.sendline("+")
+        child.expect("Rule added: reads no files; imports pandas")
+        child.expect(ASKED)
+        child.sendline("r")
+        child.expect("Type a number to remove it, or Enter to go back: ")
+        child.sendline("1")
+        child.expect("Rule removed")
+        child.expect(ASKED)
+        child.sendline("r")
+        child.expect(RULED)
+        child.sendline("+")
+        child.expect(ASKED)
+        child.sendline("y")
+        # The other two run by it.
+        child.expect("The revenue is 460 in all")
+        assert ended(child) == 0
+    assert cli.sources()[2] == TOTALS
+
+
+def test_an_admin_forbids_rules(cli: Cli) -> None:
+    cli.configure(allow_rules=False)
+    with cli.terminal("run", "a.ipynb", code("a = 1")) as child:
+        child.expect(ASKED)
+        assert "rules" not in child.after
+        child.sendline("r")
+        child.expect(ASKED)
+        child.sendline("n")
+        ended(child)

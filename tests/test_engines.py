@@ -9,8 +9,14 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq.variables import Variables
+from jupyter_codeinterp.core.checks.names.fetches import fetches, findings
+from jupyter_codeinterp.core.checks.shared.source import parsed
+from jupyter_codeinterp.core.engine_work import EngineWork
 from jupyter_codeinterp.core.model_view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
+from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
 from tests.kernels import python, run
 
 MAKES = {
@@ -32,17 +38,22 @@ MAKES = {
         "one = pandas.DataFrame({'a': [1, 2], 'b': [0.5, 1.5]})\n"
         "two = dask.dataframe.from_pandas(one, npartitions=2)\n"
         "slowly = two.map_partitions(slow, meta=one.iloc[:0])\nslow_column = slowly['a']\n"
-        "array = dask.array.zeros((10**6, 10**6))\nunknown = array[array[:, 0] > 0]\n"
+        "by_key = slowly.set_index('a').b\n"
+        "array = dask.array.zeros((10**6, 10**6), chunks=100)\n"
         "del slow, one, two",
         {
             "slowly": {
-                "type": "DataFrame", "engine": "dask", "columns": [["a", "int64"], ["b", "float64"]]
+                "type": "DataFrame", "engine": "dask", "partitions": 2, "steps": 2,
+                "columns": [["a", "int64"], ["b", "float64"]]
             },
-            "slow_column": {"type": "Series", "engine": "dask", "dtype": "int64"},
+            "slow_column": {
+                "type": "Series", "engine": "dask", "partitions": 2, "steps": 3, "dtype": "int64"
+            },
+            "by_key": {"type": "Series", "engine": "dask", "steps": 4, "dtype": "float64"},
             "array": {
-                "type": "Array", "engine": "dask", "dtype": "float64", "shape": [10**6, 10**6]
+                "type": "Array", "engine": "dask", "partitions": 10**8, "steps": 1,
+                "dtype": "float64", "shape": [10**6, 10**6]
             },
-            "unknown": {"type": "Array", "engine": "dask", "dtype": "float64"},
         },
     ),
     "duckdb": (
@@ -108,17 +119,172 @@ STARTS_SPARK = (
 )
 
 
-async def test_stop_ends_the_job_that_spark_runs() -> None:
+def names(done: ExecutionDone) -> set[str]:
+    return {output.get("ename", "") for output in done.outputs}
+
+
+def printed(done: ExecutionDone) -> str:
+    """Without what Dask logs of the futures that a cancelled ``gather`` waited for."""
+    return "".join(output["text"] for output in done.outputs if output.get("name") == "stdout")
+
+
+def needs_spark() -> None:
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("Spark is not installed: scripts/table_libraries has it, and needs Java")
+
+
+async def test_stop_ends_the_job_that_spark_runs() -> None:
+    needs_spark()
     async with python() as (kernel, _, _):
         await run(kernel, STARTS_SPARK)
         slow = "session.range(10**14).selectExpr('sum(hash(id))').collect()"
         _, done = await run(kernel, slow, timeout=8)
-        assert done.outputs[-1]["ename"] == "KeyboardInterrupt"
+        # Spark's own handler of the interrupt may talk over the connection that is waiting.
+        assert names(done) & {"KeyboardInterrupt", "Py4JNetworkError"}, done.outputs
         wait = "import time\nuntil = time.time() + 60\nwhile jobs() and time.time() < until: pass"
         _, done = await run(kernel, f"{wait}\nprint(jobs())")
         assert done.outputs[0]["text"] == "[]\n"
+
+
+STARTS_DASK = """
+import dask, time
+from distributed import Client, LocalCluster
+cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+client = Client(cluster)
+def slow(number):
+    time.sleep(0.2)
+    return number
+waiting = lambda: {state for p in cluster.scheduler.task_prefixes.values()
+    for state, n in p.states.items() if n and state != "forgotten"}
+"""
+
+
+def needs_dask() -> None:
+    if importlib.util.find_spec("distributed") is None:
+        pytest.skip("Dask is not installed: scripts/table_libraries has it")
+
+
+async def test_stop_cancels_what_dask_has_not_begun() -> None:
+    needs_dask()
+    async with python() as (kernel, _, _):
+        _, done = await run(kernel, f"{STARTS_DASK}\nkept = client.submit(slow, -1)")
+        assert done.status == "ok", done.outputs
+        _, done = await run(
+            kernel,
+            "many = client.map(slow, range(1000))\nclient.gather(many)",
+            timeout=1,
+        )
+        assert "KeyboardInterrupt" in names(done), done.outputs
+        _, done = await run(
+            kernel, "print({one.status for one in many if one.status != 'finished'})"
+        )
+        assert printed(done) == "{'cancelled'}\n"
+        _, done = await run(
+            kernel, "time.sleep(0.5)\nprint(waiting(), kept.result())\nclient.close()"
+        )
+        assert printed(done) == "{'memory'} -1\n"
+
+
+async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
+    """What the run of the code tells of its engines."""
+    events, done = await run(kernel, code)
+    assert done.status == "ok", done.outputs
+    return [work for event in events if isinstance(event, EnginesWork) for work in event.work]
+
+
+@pytest.fixture
+def asks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.engines.FIRST", 0.5)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.engines.PAUSE", 0.3)
+
+
+async def test_the_tasks_of_dask_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:
+    needs_dask()
+    async with python() as (kernel, _, _):
+        await run(kernel, STARTS_DASK)
+        told = await progress_of(kernel, "sum(client.gather(client.map(slow, range(12))))")
+        assert {(work.engine, work.of) for work in told} == {("Dask", 12)}
+        assert [work.done for work in told] == sorted({work.done for work in told})
+        assert len(told) >= 3
+        assert await progress_of(kernel, "time.sleep(1.5)") == []
+
+
+async def test_the_tasks_of_spark_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:
+    needs_spark()
+    async with python() as (kernel, _, _):
+        await run(kernel, STARTS_SPARK)
+        slow = (
+            "import time\nwait = lambda part: (time.sleep(0.3), [1])[1]\n"
+            "session.sparkContext.parallelize(range(12), 12).mapPartitions(wait).sum()"
+        )
+        told = await progress_of(kernel, slow)
+        assert {(work.engine, work.of) for work in told} == {("Spark", 12)}
+        assert [work.done for work in told] == sorted({work.done for work in told})
+        assert len(told) >= 3
+
+
+async def test_a_kernel_without_an_engine_is_asked_once(
+    asks_often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+    progress = Variables.progress
+
+    async def counted(self: Variables) -> dict[str, Any] | None:
+        nonlocal asked
+        asked += 1
+        return await progress(self)
+
+    monkeypatch.setattr(Variables, "progress", counted)
+    async with python() as (kernel, _, _):
+        assert await progress_of(kernel, "import time\ntime.sleep(0.1)") == []
+        assert asked == 0
+        assert await progress_of(kernel, "time.sleep(2)") == []
+        assert asked == 1
+
+
+@pytest.mark.parametrize(
+    "answer", ["x", {}, {"progress": [{"engine": "Mine", "done": 1, "of": 2}], "loaded": True}]
+)
+async def test_a_kernel_that_answers_anything_else_tells_nothing(
+    answer: Any, asks_often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def progress(self: Variables) -> Any:
+        return answer
+
+    monkeypatch.setattr(Variables, "progress", progress)
+    async with python() as (kernel, _, _):
+        assert await progress_of(kernel, "import time\ntime.sleep(1.2)") == []
+
+
+FETCHES = """
+big.toPandas()
+few.toPandas()
+read.collect()
+"""
+
+
+async def test_spark_tells_how_large_a_table_is_that_a_draft_fetches(tmp_path: Path) -> None:
+    needs_spark()
+    async with python() as (kernel, _, _):
+        makes = (
+            f"{STARTS_SPARK}\nbig = session.range(50_000_000).filter('id > 3')\n"
+            "few = big.groupBy('id').count().limit(5)\n"
+            f"session.range(1000).write.parquet('{tmp_path}/table')\n"
+            f"read = session.read.parquet('{tmp_path}/table')"
+        )
+        _, done = await run(kernel, makes)
+        assert done.status == "ok", done.outputs
+        source = parsed(FETCHES)
+        assert source is not None
+        told = await kernel.variables(("big", "few", "read"))
+        assert [one.sentence for one in findings(fetches(source), told)] == [
+            "`big.toPandas()` fetches a Spark table of about 50,000,000 rows into the kernel."
+        ]
+        known = {one["name"]: one for one in told or []}
+        assert known["few"]["reduced"] is True
+        assert known["read"]["files"] >= 1 and known["read"]["bytes"] > 0
+        (cheap,) = [one for one in await kernel.variables() or [] if one["name"] == "read"]
+        assert "bytes" not in cheap and "files" not in cheap
 
 
 def line(**facts: Any) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,11 @@ from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
-from tests.gateways import Colleague, Gateway, Link, gateway, kernels_over, link_to
+from tests.gateways import ENTERPRISE, Colleague, Gateway, Link, gateway, kernels_over, link_to
 from tests.kernels import Gate, kernel_of, run, text, until
 
 DELAY = 0.1
+JITTER = 0.05
 """Seconds that the slow link takes in each direction."""
 COUNT = "import time\nfor i in range({}):\n    print(i)\n    time.sleep(0.05)"
 PLOT = """
@@ -40,9 +41,17 @@ Image(data=b'\\x89PNG\\r\\n\\x1a\\n' + bytes(90), format='png')
 """
 
 
-@pytest.fixture(scope="module")
-def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    with gateway(tmp_path_factory.mktemp("gateway")) as running:
+GATEWAYS = ["kernel", pytest.param("enterprise", marks=pytest.mark.nightly)]
+
+
+@pytest.fixture(scope="module", params=GATEWAYS)
+def remote(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    enterprise = request.param == "enterprise"
+    if enterprise and not ENTERPRISE:
+        pytest.skip("no Enterprise Gateway: scripts/gateways has it")
+    with gateway(tmp_path_factory.mktemp("gateway"), enterprise) as running:
         yield running
 
 
@@ -60,8 +69,8 @@ class Place:
 
 
 @asynccontextmanager
-async def at(remote: Gateway, delay: float = 0.0) -> AsyncIterator[Place]:
-    async with link_to(remote, delay) as link, kernels_over(link) as (pool, kernels):
+async def at(remote: Gateway, delay: float = 0.0, jitter: float = 0.0) -> AsyncIterator[Place]:
+    async with link_to(remote, delay, jitter) as link, kernels_over(link) as (pool, kernels):
         kernel_id = await kernels.start_kernel(kernel_name="python3")
         yield Place(link, kernels, kernel_of(pool, kernel_id), kernel_id)
 
@@ -327,6 +336,100 @@ async def _last(events: AsyncIterator[ExecutionEvent]) -> ExecutionDone:
     done = [event async for event in events][-1]
     assert isinstance(done, ExecutionDone)
     return done
+
+
+# --- at night: long cuts, floods, and gateways that are killed ----------------------------------
+
+HALF_A_MINUTE = 30.0
+PRINTS = "import time\nfor i in range({}):\n    print(i, flush=True)\n    time.sleep(0.5)"
+
+
+async def cut_off(place: Place, cut: Callable[[], None], code: str) -> ExecutionDone:
+    """Run the code, and have no link from its first output on, for half a minute."""
+
+    async def ran() -> ExecutionDone:
+        is_cut = False
+        async with place.kernel.hold() as slot:
+            async for event in slot.execute(code, msg_id=slot.new_msg_id()):
+                if getattr(event, "outputs", ()) and not is_cut:
+                    is_cut = True
+                    cut()
+                    asyncio.get_running_loop().call_later(HALF_A_MINUTE, place.link.reconnect)
+        assert isinstance(event, ExecutionDone)
+        return event
+
+    return await asyncio.wait_for(ran(), 150)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("count", [20, 80], ids=["ends-meanwhile", "ends-later"])
+async def test_a_cut_of_half_a_minute_gives_all_outputs_or_says_that_some_are_lost(
+    remote: Gateway, count: int
+) -> None:
+    async with at(remote, DELAY, JITTER) as place:
+        await run(place.kernel, "x = 1")
+        done = await cut_off(place, place.link.cut, PRINTS.format(count))
+        printed = text(done).split()
+        assert done.status == "ok", done
+        assert printed[-1] == str(count - 1)
+        assert printed == list(map(str, range(count))) or done.note == run_module.CUT
+        _, done = await run(place.kernel, "print(x)")
+        assert text(done) == "1\n"
+
+
+@pytest.mark.nightly
+async def test_a_link_that_is_silent_for_half_a_minute_loses_nothing(remote: Gateway) -> None:
+    async with at(remote, DELAY, JITTER) as place:
+        await run(place.kernel, "x = 1")
+        done = await cut_off(place, place.link.hold, PRINTS.format(20))
+        assert (done.status, done.note) == ("ok", "")
+        assert text(done).split() == list(map(str, range(20)))
+
+
+@pytest.mark.nightly
+async def test_what_others_make_the_gateway_forget_in_half_a_minute_is_said(
+    remote: Gateway,
+) -> None:
+    async with at(remote, DELAY, JITTER) as place:
+        colleague = Colleague(remote, place.kernel_id)
+        await colleague.arrive()
+        await run(place.kernel, "x = 1")
+        done = await cut_off(place, place.link.cut, PRINTS.format(20))
+        assert done.status == "error"
+        assert run_module.UNHEARD in done.note
+        _, done = await run(place.kernel, "print(i)")
+        assert (done.status, text(done)) == ("ok", "19\n")
+        colleague.wire.close()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "code",
+    ["for i in range(300_000): print(i)", "for i in range(40): print('a' * 1_000_000, i)"],
+    ids=["lines", "megabytes"],
+)
+async def test_a_flood_over_a_slow_link(remote: Gateway, code: str) -> None:
+    async with at(remote, DELAY, JITTER) as place:
+        _, done = await run(place.kernel, code, timeout=120)
+        assert done.status == "ok"
+        assert text(done).endswith(("299999\n", " 39\n"))
+        assert len(text(done)) < 300_000
+        _, done = await run(place.kernel, "print('then')")
+        assert (done.status, text(done)) == ("ok", "then\n")
+
+
+@pytest.mark.nightly
+async def test_a_gateway_that_is_killed_in_the_middle_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire_module, "CUT_PATIENCE", 3)
+    with gateway(tmp_path) as running:
+        async with at(running, DELAY, JITTER) as place:
+            done = await cut_off(place, running.process.kill, PRINTS.format(100))
+            assert done.status == "dead"
+            assert "The gateway cannot be reached" in done.note
+            assert "The kernel may still be running." in done.note
+            assert text(done).startswith("0\n")
 
 
 # --- frames, and what is refused ----------------------------------------------------------------

@@ -144,6 +144,8 @@ DONE = Receipt("done")
 class World:
     """The file, the journal and the owner of the notebook."""
 
+    has_rooms = False
+
     def __init__(self) -> None:
         self.held: dict[str, int] = {}
         self.version = "v0"

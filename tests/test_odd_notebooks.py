@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocument
-from jupyter_codeinterp.adapters.documents.file.view import views
+from jupyter_codeinterp.adapters.notebook_content.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import ops as d
 from jupyter_codeinterp.core.document.apply import apply

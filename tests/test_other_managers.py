@@ -24,7 +24,7 @@ from tornado import web
 from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocument
 from jupyter_codeinterp.adapters.documents.file import swap as swap_module
 from jupyter_codeinterp.adapters.documents.file.contents import is_jupyters_own
-from jupyter_codeinterp.adapters.documents.file.marker import applied
+from jupyter_codeinterp.adapters.notebook_content.marker import applied
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Insert, Notebook, SetSource

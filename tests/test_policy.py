@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.approval.policy import (
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
-CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify")
+CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify", "outside")
 
 # action, owned: what plan, review and auto say.
 TABLE = [
@@ -33,6 +33,9 @@ TABLE = [
     ("notebook", True, "refuse ask ask"),
     ("verify", False, "refuse ask run"),
     ("verify", True, "refuse ask run"),
+    # Of a tool of an MCP server, "owned" is: the person always allows it.
+    ("outside", False, "refuse ask ask"),
+    ("outside", True, "refuse run run"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),
@@ -76,6 +79,8 @@ RECORDED = [
     ("delete", False, "refuse ask ask", "refuse ask ask"),
     ("markdown", True, "refuse run run", "refuse run run"),
     ("kernel", False, "refuse ask ask", "refuse ask ask"),
+    ("outside", False, "refuse ask ask", "refuse ask ask"),
+    ("outside", True, "refuse ask ask", "refuse ask ask"),
     ("read", False, "run run run", "run run run"),
 ]
 

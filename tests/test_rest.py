@@ -25,7 +25,9 @@ from tests.reference_window import body
 from tests.site import Site
 
 SESSION = "0" * 32
+RULE = "0" * 12
 TOKEN = "0" * 16
+SERVER = "0" * 64
 ROUTES = (
     ("GET", "status", "read contents"),
     ("DELETE", "notices/1", "write contents"),
@@ -61,12 +63,21 @@ ROUTES = (
         for what in ("messages", "branches", "decisions", "retry")
         for need in ("execute kernels", "write contents")
     ),
+    ("GET", f"sessions/{SESSION}/rules", "read contents"),
+    *(
+        ("POST", f"sessions/{SESSION}/rules", need)
+        for need in ("execute kernels", "write contents")
+    ),
+    ("DELETE", f"sessions/{SESSION}/rules/{RULE}", "execute kernels"),
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
     ("DELETE", f"sessions/{SESSION}/queued/1", "execute kernels"),
     ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/mode", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
+    ("GET", f"sessions/{SESSION}/files", "read contents"),
+    ("POST", f"sessions/{SESSION}/files", "execute kernels"),
+    ("POST", f"sessions/{SESSION}/files", "write contents"),
     ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
     ("POST", f"sessions/{SESSION}/turns/1/redo", "write contents"),
     ("GET", "verifications", "read contents"),
@@ -81,6 +92,9 @@ ROUTES = (
     ("POST", "mcp/tokens", "write contents"),
     ("DELETE", f"mcp/tokens/{TOKEN}", "execute kernels"),
     ("DELETE", f"mcp/tokens/{TOKEN}", "write contents"),
+    ("GET", "tool-servers", "read contents"),
+    ("PATCH", f"tool-servers/{SERVER}", "execute kernels"),
+    ("PATCH", f"tool-servers/{SERVER}", "write contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"
@@ -107,7 +121,7 @@ def test_every_route_is_tried_here() -> None:
     patterns = [pattern for pattern, _ in handlers("/")]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {
-        path.replace(SESSION, "ID").replace(TOKEN, "ID").replace("/1", "/N")
+        re.sub(f"{SERVER}|{SESSION}|{TOKEN}|{RULE}", "ID", path).replace("/1", "/N")
         for _, path, _ in ROUTES
     }
     named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}

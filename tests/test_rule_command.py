@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.labels import Rule
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import notebook
+from tests.rest_client import rest_client
 from tests.site import Site
 from tests.test_silence_command import done_elsewhere
 
@@ -56,3 +64,57 @@ async def test_another_window_makes_a_rule_and_not_me_removes_it(
     assert len(session.standing_rules.all) == 1
     assert (await person.send(c.NotMe())).error is None
     assert site.extension.manager.session(w.session_id).standing_rules.all == ()
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    path = jp_root_dir / "a.ipynb"
+    path.write_text(json.dumps(notebook("import math")))
+    return path
+
+
+async def test_a_client_lists_makes_and_removes_rules(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order([ONE, TWO, DONE]))
+    window = await site.window("b.ipynb")
+    await site.kernel_of("a.ipynb")
+    client = await rest_client(site)
+    session_id = str((await client.post("sessions", notebook="a.ipynb"))["session_id"])
+    await client.post("sessions", session_id, "messages", text="Go")
+    place = ("sessions", session_id, "rules")
+    async with client.follow(session_id) as stream:
+        draft = (await stream.event("draft_waiting"))["draft"]
+        assert await site.get(*place) == {"rules": [], "allowed": True}
+        given = {"draft_id": draft["draft_id"], "nonce": draft["nonce"]}
+        code, refused = await client.send("POST", *place, **{**given, "nonce": "x"})
+        assert (code, refused["code"]) == (409, "no_rule")
+        made = await client.post(*place, **given)
+        await client.decide(session_id, draft)
+        await stream.event("turn_ended")
+    assert (await site.get(*place))["rules"] == [made]
+    for code, rule_id in ((204, made["rule_id"]), (404, made["rule_id"]), (404, "0" * 12)):
+        assert (await client.send("DELETE", *place, rule_id))[0] == code
+    assert (await site.get(*place))["rules"] == []
+    await window.until(lambda: [one for one in done_elsewhere(window) if one.what == "no_rule"])
+
+
+async def test_a_client_makes_no_rule_where_an_admin_forbids_it(
+    site: Site, api: FakeAnthropic, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = msgspec.structs.replace(site.extension.manager.rules, allow_rules=False)
+    monkeypatch.setattr(site.extension.manager, "rules", rules)
+    api.play(in_order([ONE, DONE]))
+    await site.kernel_of("a.ipynb")
+    client = await rest_client(site)
+    session_id = str((await client.post("sessions", notebook="a.ipynb"))["session_id"])
+    await client.post("sessions", session_id, "messages", text="Go")
+    async with client.follow(session_id) as stream:
+        draft = (await stream.event("draft_waiting"))["draft"]
+        given = {"draft_id": draft["draft_id"], "nonce": draft["nonce"]}
+        place = ("sessions", session_id, "rules")
+        code, refused = await client.send("POST", *place, **given)
+        assert (code, refused["code"]) == (403, "rules_forbidden")
+        assert (await site.get(*place))["allowed"] is False
+        await client.decide(session_id, draft)
+        await stream.event("turn_ended")

@@ -390,6 +390,7 @@ async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> 
 class Waiter:
     """A window that does nothing."""
 
+    person = ""
     number = 7
     departed_at = 0.0
 

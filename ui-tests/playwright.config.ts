@@ -63,11 +63,19 @@ export default defineConfig<IOptions>({
       ]
     }
   },
+  // Of those tagged @plain, sandboxed.spec.ts shows how a sandboxed kernel differs.
   // A test tagged @notebook7 is run in Notebook 7 as well; one tagged @notebook7-nightly, where
   // Notebook 7 shows what JupyterLab does, only at night, as those tagged @nightly.
   grepInvert: NIGHTLY ? undefined : /@nightly/,
   projects: SANDBOX
-    ? [{ name: 'sandbox', use: { app: 'lab' }, testMatch: CORE }]
+    ? [
+        {
+          name: 'sandbox',
+          use: { app: 'lab' },
+          testMatch: CORE,
+          grepInvert: NIGHTLY ? /@plain/ : /@plain|@nightly/
+        }
+      ]
     : [
         {
           name: 'lab',

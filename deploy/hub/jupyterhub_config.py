@@ -45,6 +45,10 @@ PRICES = {"claude-sonnet-5-5": (3.0, 15.0, 3.75, 0.3)}
 """US dollars a million tokens, as your gateway counts them: input, output, cache write and read.
 Behind an address of your own no price is known, and a limit in dollars needs one."""
 
+TOKEN_WINDOWS = os.environ.get("HUB_TOKEN_WINDOWS") == "1"
+"""Whether tokens of the hub may begin turns and decide, as `run --server` needs. Then code that
+gets hold of such a token can do it, too."""
+
 LIMITS = {
     # Keys and addresses are those below; nobody can enter others.
     "keys_from_environment": True,
@@ -54,6 +58,7 @@ LIMITS = {
     "allowed_providers": ["anthropic"],
     "allowed_models": [f"anthropic/{model}" for model in PRICES],
     "prices": PRICES,
+    "allow_token_windows": TOKEN_WINDOWS,
     # Code runs without asking in sandboxed kernels alone.
     "auto_needs_sandbox": True,
     # US dollars a turn, a kernel and a day. The gateway's budget is the wall, these are the rail.

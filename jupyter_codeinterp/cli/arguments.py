@@ -108,6 +108,12 @@ def _run(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use the sandboxed kernel, which sandbox install adds",
     )
+    run.add_argument(
+        "--commit",
+        action="store_true",
+        help="with --sandbox: list the files that the code wrote, and ask before they are copied "
+        "into the notebook's folder",
+    )
     kernel.add_argument(
         "--existing",
         action="store_true",
@@ -194,7 +200,9 @@ def _key(key: argparse.ArgumentParser) -> None:
 
 
 def _mcp(mcp: argparse.ArgumentParser) -> None:
-    what = mcp.add_subparsers(dest="what", metavar="serve|make|list|revoke", required=True)
+    what = mcp.add_subparsers(
+        dest="what", metavar="serve|make|list|revoke|servers|approve|off|pick", required=True
+    )
     serving = what.add_parser(
         "serve", help="connect an agent, on standard input and output, to a running server"
     )
@@ -211,10 +219,30 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
     what.add_parser("list", help="list the tokens, without their secrets")
     revoking = what.add_parser("revoke", help="revoke a token; it ends at once")
     revoking.add_argument("id", metavar="ID", help="the token's id, as in list")
+    _tool_servers(what)
+
+
+def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = what.add_parser("servers", help="list the MCP servers that the agent may use")
+    approving = what.add_parser("approve", help="let an MCP server start, as its entry is now")
+    ending = what.add_parser("off", help="let an MCP server start no more")
+    picking = what.add_parser("pick", help="choose the tools of an MCP server")
+    for one in (approving, ending, picking):
+        one.add_argument("id", metavar="ID", help="the server's id, as in servers")
+    picking.add_argument(
+        "tool", metavar="TOOL", nargs="*", help="a tool's name (default: as many as fit)"
+    )
+    for one in (listing, approving, ending, picking):
+        one.add_argument(
+            "--notebook",
+            metavar="NOTEBOOK",
+            default="Untitled.ipynb",
+            help="the notebook whose .codeinterp/mcp.json counts (default: one in this folder)",
+        )
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:
-    what = sandbox.add_subparsers(dest="what", metavar="install|doctor", required=True)
+    what = sandbox.add_subparsers(dest="what", metavar="install|doctor|changes", required=True)
     installing = what.add_parser("install", help="add a sandboxed kernel to the kernel menu")
     where = installing.add_mutually_exclusive_group()
     where.add_argument("--user", action="store_true", help="for this user")
@@ -230,8 +258,12 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     installing.add_argument(
         "--name",
         metavar="NAME",
-        default="python3-sandboxed",
-        help="the name of the new kernelspec (default: %(default)s)",
+        help="the name of the new kernelspec (default: python3-sandboxed, or python3-overlay)",
+    )
+    installing.add_argument(
+        "--overlay",
+        action="store_true",
+        help="its files wait outside of the notebook's folder until you keep them",
     )
     installing.add_argument(
         "--wall",
@@ -240,6 +272,16 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         help="what holds it; landlock holds less, and auto takes it where bubblewrap cannot run",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
+    changes = what.add_parser("changes", help="list files that wait in overlays; keep or drop them")
+    changes.add_argument(
+        "layer", metavar="LAYER", nargs="?", help="one of them (default: all; the list has names)"
+    )
+    does = changes.add_mutually_exclusive_group()
+    does.add_argument(
+        "--commit", action="store_true", help="copy the files into the notebook's folder; asks"
+    )
+    does.add_argument("--discard", action="store_true", help="delete the files; asks")
+    changes.add_argument("--yes", "-y", action="store_true", help="do it without asking")
 
 
 def _steps(text: str) -> int:

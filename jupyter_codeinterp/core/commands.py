@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt
-from .events import Event, Mode, Reference
+from .events import Event, Mode, Reference, TriesDrafts
 
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
@@ -32,6 +32,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     "" lets the server choose. ``references``: what the message names, at most 20.
     ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
     ``second_look``: the model that looks at its answer if that has figures; "" for none.
+    ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -48,6 +49,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: str = ""
+    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -70,6 +72,7 @@ class Branch(_Frame, frozen=True, tag="branch"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: str = ""
+    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -150,12 +153,16 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
-    has not run since. Variables keep their values.
+    has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
+    kernel may have a copy of itself from before the turn. ``files``: also put back the files that
+    wait in the overlay of a sandboxed kernel.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
+    files: bool = False
+    variables: bool = False
     id: int = 0
 
 
@@ -181,6 +188,15 @@ class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
     id: int = 0
 
 
+class KeepFiles(_Frame, frozen=True, tag="keep_files"):
+    """Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
+    paths, each with the stamp of the state that the person saw."""
+
+    session_id: str
+    stamps: dict[str, str]
+    id: int = 0
+
+
 class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
     """Remove a failed cell that the agent left in the notebook."""
 
@@ -196,6 +212,17 @@ class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
     session_id: str
     key: str
     silenced: bool = True
+    id: int = 0
+
+
+class TryFirst(_Frame, frozen=True, tag="try_first"):
+    """Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
+    away. The draft goes on waiting; ``Rehearsed`` has the result."""
+
+    session_id: str
+    draft_id: str
+    nonce: str
+    source: str
     id: int = 0
 
 
@@ -414,8 +441,10 @@ Command = Union[
     UndoTurn,
     RedoTurn,
     KeepChanges,
+    KeepFiles,
     RemoveCell,
     SilenceFinding,
+    TryFirst,
     MakeRule,
     RemoveRule,
     Subscribe,
@@ -495,7 +524,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
     "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
-    "silence", "unsilence", "rule", "no_rule",
+    "silence", "unsilence", "rule", "no_rule", "keep_files", "try",
 ]  # fmt: skip
 
 
@@ -508,9 +537,11 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     take_back             withdrew a queued message
     mode, model           set the one called ``name``; ``before`` is the previous one
     undo, redo            undid changes of a turn; redid them
+    keep_files            copied files of a sandboxed kernel into the notebook's folder
     keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     silence, unsilence    silenced a finding of the check ``name``; took that back
+    try                   tried the draft ``name`` in a fork of the kernel
     rule, no_rule         added a rule (``name``: what it reads and imports); removed one
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
@@ -620,13 +651,15 @@ class Lease(_Frame, frozen=True, tag="lease"):
     """Whether the agent works in this window, from ``epoch`` on.
 
     It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
-    one waits for another lease.
+    one waits for another lease. ``shared``: the server works in the room of which the window is a
+    view; nobody has a lease.
     """
 
     notebook: str
     epoch: int
     held: bool
     announcement: int = 0
+    shared: bool = False
 
 
 class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):

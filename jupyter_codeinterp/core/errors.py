@@ -6,6 +6,8 @@ CodeInterpError            has ``code`` (stable, for programs) and a message for
 │     codes: no_key, wrong_key, forbidden, unknown_model, bad_request, offline,
 │            rate_limit, overloaded, server_error, spend_limit, broken_stream,
 │            context_full, not_allowed, not_installed, day_limit
+├── ToolServerError        an MCP server cannot do what it is asked: not_started, ended, too_slow,
+│                          refused, not_installed
 ├── KernelError            the kernel cannot run anything: no_kernel, kernel_dead,
 │                          kernel_changed
 ├── DocumentError          no notebook to work on: not_open
@@ -32,6 +34,10 @@ class ModelError(CodeInterpError):
     def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(code, message)
         self.retry_after = retry_after
+
+
+class ToolServerError(CodeInterpError):
+    pass
 
 
 class KernelError(CodeInterpError):

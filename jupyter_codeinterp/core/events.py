@@ -10,8 +10,9 @@ from typing import Literal, Union
 
 import msgspec
 
+from .engine_work import EngineWork
 from .findings import CheckedRun, Finding
-from .labels import Label, Rule
+from .labels import Label, Observation, Rule
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -129,8 +130,10 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
     failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
-    ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed.
+    ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
+    copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
+    ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+    changed in the overlay of a sandboxed kernel.
     """
 
     turn: int
@@ -147,6 +150,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
+    waiting_files: int = 0
+    variables: bool = False
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -162,10 +167,18 @@ class Kept(msgspec.Struct, frozen=True):
     ]  # fmt: skip
 
 
+class FileLeft(msgspec.Struct, frozen=True):
+    """A file that stays as it is, and why. The path is from the notebook's folder."""
+
+    path: str
+    why: str
+
+
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``."""
+    several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
+    kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it."""
 
     turn: int
     restored: tuple[str, ...]
@@ -173,6 +186,8 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
+    variables: bool = False
+    variables_kept: str = ""
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
@@ -193,6 +208,29 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
     turn: int
     cells: tuple[str, ...]
+    window: int = 0
+
+
+class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
+    """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+    overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+    none could be put back, "" if they could."""
+
+    turn: int
+    files: tuple[str, ...] = ()
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
+    why: str = ""
+    window: int = 0
+
+
+class FilesKept(_Event, frozen=True, tag="files_kept"):
+    """The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+    ``left`` were not copied; ``more`` counts those not named."""
+
+    files: tuple[str, ...]
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
     window: int = 0
 
 
@@ -327,7 +365,9 @@ class Draft(msgspec.Struct, frozen=True):
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
     remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
-    ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
+    ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
+    ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
+    cell: ``source`` says which tool of an MCP server is called, and with which arguments.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -337,7 +377,9 @@ class Draft(msgspec.Struct, frozen=True):
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify"]
+    kind: Literal[
+        "insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek", "tool"
+    ]
     cell_id: str
     title: str
     source: str
@@ -378,7 +420,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs. ``rule`` is the id of the person's rule that let it run, else ""."""
+    code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
+    the name of who decided, where several people share the notebook."""
 
     call_id: str
     draft_id: str
@@ -391,6 +434,59 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     said: str = ""
     labels: tuple[Label, ...] = ()
     rule: str = ""
+    person: str = ""
+
+
+TriesDrafts = Literal["labelled", "sandboxed"]
+"""Drafts to try by themselves: those with labels; those for a kernel in a sandbox."""
+RehearsedHow = Literal[
+    "done", "error", "stopped", "timeout", "stalled", "too_much", "interrupted", "crashed",
+    "refused",
+]  # fmt: skip
+
+
+class VariableChange(msgspec.Struct, frozen=True):
+    """What a rehearsal did to a variable, in words: ``int 1 → int 2``."""
+
+    name: str
+    text: str
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What a rehearsal would have done outside the kernel, and to which file, host or program:
+    write, delete, move, change, connect, listen, start or signal."""
+
+    what: str
+    name: str
+
+
+class RehearsalStarted(_Event, frozen=True, tag="rehearsal_started"):
+    """The code of a waiting draft is tried in a fork of the kernel that is thrown away."""
+
+    call_id: str
+    draft_id: str
+    window: int = 0
+
+
+class Rehearsed(_Event, frozen=True, tag="rehearsed"):
+    """What became of it, for people only; the kernel and the notebook are as before.
+
+    ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
+    is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
+    was held back. All of it is untrusted: it comes from the kernel.
+    """
+
+    call_id: str
+    draft_id: str
+    how: RehearsedHow
+    words: str = ""
+    source: Union[str, None] = None
+    text: str = ""
+    images: tuple[str, ...] = ()
+    changes: tuple[VariableChange, ...] = ()
+    reached: tuple[Reach, ...] = ()
+    seconds: float = 0.0
+    window: int = 0
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -411,6 +507,14 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
     language: str = ""
 
 
+class RunProgress(_Event, frozen=True, tag="run_progress"):
+    """How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
+    replaces the last."""
+
+    call_id: str
+    work: tuple[EngineWork, ...]
+
+
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
@@ -419,7 +523,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
     the run has installed into the kernel's environment. ``findings`` are what checks of the code
     and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
-    the whole run and found nothing.
+    the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
+    reports it.
     """
 
     call_id: str
@@ -438,6 +543,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     installed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     checked: Union[CheckedRun, None] = None
+    seen: tuple[Observation, ...] = ()
 
 
 class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
@@ -457,7 +563,7 @@ class RuleMade(_Event, frozen=True, tag="rule_made"):
 
 
 class RuleRemoved(_Event, frozen=True, tag="rule_removed"):
-    """The rule counts no more."""
+    """The rule counts no more. ``window`` 0: a run by it did more than it allows."""
 
     rule_id: str
     window: int = 0
@@ -528,6 +634,8 @@ Event = Union[
     TurnUndone,
     TurnRedone,
     ChangesKept,
+    FilesPutBack,
+    FilesKept,
     CellRemoved,
     TextDelta,
     TextDone,
@@ -540,8 +648,11 @@ Event = Union[
     DraftOpened,
     DraftWaiting,
     DraftDecided,
+    RehearsalStarted,
+    Rehearsed,
     KernelWaiting,
     RunStarted,
+    RunProgress,
     ToolDone,
     FindingSilenced,
     RuleMade,

@@ -6,13 +6,15 @@ unless the docstring says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt, Snapshot
+from .engine_work import EngineWork
+from .labels import Observation
 from .messages import Message, Usage
 
 # --- the model -----------------------------------------------------------------------
@@ -164,6 +166,8 @@ class KernelInfo(msgspec.Struct, frozen=True):
     file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
+    backs: int = 0
+    """How many of its starts were none: an undo put the variables back to an earlier time."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -188,6 +192,13 @@ class DisplayUpdated(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
+class EnginesWork(msgspec.Struct, frozen=True):
+    """How far engines in the kernel are, untrusted. Each of them replaces the last; none when no
+    engine works."""
+
+    work: tuple[EngineWork, ...]
+
+
 IN_A_WIDGET = "[An Output widget has captured and shows:]\n"
 
 
@@ -200,7 +211,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
     kernel saw of the run, untrusted: see ``checks.shared.kernel_report``. ``captured`` is
     what output widgets (``ipywidgets.Output``) show that this run has changed; the cell has none
-    of it.
+    of it. ``observed`` is what a sandbox saw of the run; None where nobody saw it.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -212,6 +223,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
     captured: tuple[Output, ...] = ()
+    observed: Union[tuple[Observation, ...], None] = None
 
     @property
     def everything(self) -> tuple[Output, ...]:
@@ -222,7 +234,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
         return (*self.outputs, line, *self.captured)
 
 
-ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]
+ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, EnginesWork, ExecutionDone]
 
 
 class Slot(Protocol):
@@ -238,6 +250,10 @@ class Slot(Protocol):
     def begun(self) -> bool:
         """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
         after Stop, the server interrupts it as it begins."""
+
+    async def keep(self, key: str) -> str | None:
+        """Fork a kernel that keeps forks, before ``execute``, unless it has one of this key. Fast,
+        and never fails. Answers as ``KernelForks.why_not``."""
 
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""
@@ -259,6 +275,42 @@ class Slot(Protocol):
         the interrupt, or the run has not ``begun``."""
 
 
+class WaitingFile(msgspec.Struct, frozen=True):
+    """A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
+    notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
+    for every other state of the file."""
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+    size: int
+    folder: bool
+    why: str
+    stamp: str
+
+
+class Overlay(Protocol):
+    """What a sandboxed kernel has written on top of the notebook's folder. Answers with paths are
+    those done, and those left with the reason."""
+
+    async def begin_turn(self, turn: str) -> None:
+        """Remember the files as they wait now, under this key. Never fails: see ``put_back``."""
+
+    async def end_turn(self, turn: str) -> int:
+        """How many files changed since ``begin_turn``. Never fails."""
+
+    async def files(self) -> list[WaitingFile]:
+        """Raises KernelError."""
+
+    async def keep(
+        self, stamps: Mapping[str, str]
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Copy files into the folder, each in the state of its stamp. Raises KernelError."""
+
+    async def put_back(self, turn: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Undo what changed between ``begin_turn`` and ``end_turn``. Raises KernelError, also where
+        the beginning of the turn is not kept."""
+
+
 class KernelControl(Protocol):
     """Restarts, interrupts and changes the kernel of one notebook. Raises KernelError."""
 
@@ -278,6 +330,19 @@ class KernelControl(Protocol):
         """Give the notebook a new kernel of that spec, and shut down the old one."""
 
 
+class KernelForks(Protocol):
+    """Forks of a sandboxed kernel, by a key. With one in the kernel's place, the variables are as
+    they were then."""
+
+    async def why_not(self, key: str) -> str | None:
+        """Why the variables cannot go back to this fork; "" if they can. None where none are
+        kept. Raises KernelError."""
+
+    async def go_back(self, key: str) -> None:
+        """Wait until the kernel is idle, and put the fork in its place. The approvals of its start
+        end. Raises KernelError, ``no_copy`` with the kernel as before."""
+
+
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
 
@@ -285,12 +350,19 @@ class Kernel(Protocol):
     def control(self) -> KernelControl | None:
         """None where the agent cannot restart the kernel, because it works inside of it."""
 
+    @property
+    def forks(self) -> KernelForks | None:
+        """None where no kernel is ever forked."""
+
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
 
     @property
     def kernel_id(self) -> str:
         """The kernel at the last request; "" if there was none."""
+
+    async def overlay(self) -> Overlay | None:
+        """None where the kernel writes into the folder itself. Raises KernelError."""
 
     def expect(self) -> None:
         """Prepare for a run soon, without waiting. ``hold`` still waits as before."""
@@ -305,6 +377,11 @@ class Kernel(Protocol):
     async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         """Which of the names, attributes and arguments in ``checks.names.absent.question`` do not
         exist; None where unavailable or not soon. Untrusted. Raises KernelError."""
+
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        """What ``code`` would do, tried in a fork of the idle kernel that is thrown away, as
+        ``kernel_side/forks/rehearse.py`` tells it, or ``refused`` with a code. Untrusted.
+        Cancelling it ends the fork. Raises KernelError."""
 
 
 # --- other notebooks -----------------------------------------------------------------

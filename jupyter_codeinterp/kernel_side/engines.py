@@ -2,7 +2,8 @@
 
 Nothing is computed, read or fetched: lazy and distributed tables tell what they know already.
 ``engine`` names the library that has the rows, which are not in the kernel's memory. Facts are
-those of ``variables.py``. Types are compared by identity. Standard library only.
+those of ``variables.py``, and ``partitions`` and ``steps`` (of the graph, before it is optimised).
+Types are compared by identity. Standard library only.
 """
 
 from __future__ import annotations
@@ -13,16 +14,23 @@ from typing import Any
 
 MOST_COLUMNS = 50
 LONGEST = 200
+MOST_STEPS = 500
+PLAIN_STEPS = {"Blockwise", "FromGraph", "FromArray", "ApplyConcatApply"}
+"""Dask's kinds of steps that know their partitions from those before them."""
+READING_STEPS = {"ReadParquet", "ReadParquetPyarrowFS", "ReadParquetFSSpec"}
 
 
 def engine_facts(value: Any) -> dict[str, Any]:
-    """``shape``, ``dtype``, ``columns``, ``engine``, as far as they are known; {} for types of
-    other libraries."""
+    """``shape``, ``dtype``, ``columns``, ``engine``, ``partitions``, ``steps``, as far as they are
+    known; {} for types of other libraries."""
     kind = type(value)
     for path, name, facts in KNOWN:
         module = sys.modules.get(path)
         if module is not None and getattr(module, name, None) is kind:
-            return facts(value)
+            try:
+                return facts(value)
+            except Exception:  # The engine may have been stopped.
+                return {}
     return {}
 
 
@@ -50,18 +58,39 @@ def polars_query(value: Any) -> dict[str, Any]:
 
 
 def dask_table(value: Any) -> dict[str, Any]:
-    """Of the empty table that Dask keeps. The number of partitions may have to be computed."""
-    return {"engine": "dask", "columns": pairs(value._meta.dtypes.items())}
+    """Of the empty table that Dask keeps."""
+    return {"engine": "dask", **dask_graph(value), "columns": pairs(value._meta.dtypes.items())}
 
 
 def dask_column(value: Any) -> dict[str, Any]:
-    return {"engine": "dask", "dtype": str(value._meta.dtype)[:LONGEST]}
+    return {"engine": "dask", **dask_graph(value), "dtype": str(value._meta.dtype)[:LONGEST]}
+
+
+def dask_graph(value: Any) -> dict[str, Any]:
+    """To know the partitions, some steps read files or sort values. Then there are none here."""
+    if not hasattr(type(value), "expr"):  # Dask before 2025
+        return {}
+    steps, left, is_plain = 0, [value.expr], True
+    while left and steps < MOST_STEPS:
+        step = left.pop()
+        steps += 1
+        left += step.dependencies()
+        kinds = {kind.__name__ for kind in type(step).__mro__}
+        is_plain = is_plain and bool(kinds & PLAIN_STEPS) and not kinds & READING_STEPS
+    if left:
+        return {}
+    return {"partitions": int(value.npartitions), "steps": steps} if is_plain else {"steps": steps}
 
 
 def dask_array(value: Any) -> dict[str, Any]:
     """A length of NaN is unknown, and omitted with all others."""
     shape = [int(length) for length in value.shape if length == length]
-    facts = {"engine": "dask", "dtype": str(value.dtype)[:LONGEST]}
+    facts = {
+        "engine": "dask",
+        "partitions": int(value.npartitions),
+        "steps": len(value.dask.layers),
+        "dtype": str(value.dtype)[:LONGEST],
+    }
     return {**facts, "shape": shape} if len(shape) == len(value.shape) else facts
 
 
@@ -77,6 +106,18 @@ def spark_table(value: Any) -> dict[str, Any]:
 def remote_spark_table(value: Any) -> dict[str, Any]:
     """Its server would have to be asked."""
     return {"engine": "spark"}
+
+
+def ray_table(value: Any) -> dict[str, Any]:
+    """Ray has a schema once it has read some rows."""
+    schema = value.schema(fetch_if_missing=False)
+    columns = () if schema is None else zip(schema.names, schema.types)  # noqa: B905
+    return {"engine": "ray", "columns": pairs(columns)}
+
+
+def placed_array(value: Any) -> dict[str, Any]:
+    """Of PyTorch or JAX: what it is, while it may still be computed."""
+    return {"shape": list(value.shape), "dtype": f"{value.dtype} on {value.device}"[:LONGEST]}
 
 
 def xarray_array(value: Any) -> dict[str, Any]:
@@ -105,6 +146,10 @@ KNOWN: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
     ("duckdb", "DuckDBPyRelation", duckdb_query),
     ("pyspark.sql.classic.dataframe", "DataFrame", spark_table),
     ("pyspark.sql.connect.dataframe", "DataFrame", remote_spark_table),
+    ("ray.data.dataset", "Dataset", ray_table),
+    ("ray.data.dataset", "MaterializedDataset", ray_table),
+    ("torch", "Tensor", placed_array),
+    ("jax._src.array", "ArrayImpl", placed_array),
     ("xarray", "DataArray", xarray_array),
     ("xarray", "Dataset", xarray_set),
 )

@@ -21,6 +21,10 @@ FUNCTIONS = {"display_pub": ("publish", "clear_output"), "displayhook": ("__call
 """Methods that every display goes through; only a running cell replaces them."""
 BUILTINS = vars(builtins)
 MISSING = object()
+INTERRUPTED = ("KeyboardInterrupt", "Py4JNetworkError")
+"""Spark's own handler may disturb the connection that the cell waits on."""
+CANCELS = 2
+"""Seconds within which Dask must take a cancellation."""
 NOTICE = "Restored after this cell, so that other cells keep working: {}.\n"
 
 
@@ -33,6 +37,8 @@ class Guard:
         self.before: dict[str, Any] = {}
         self.ours = False
         """Whether the cell that runs is of our connection."""
+        self.futures: set[Any] = set()
+        """Keys of Dask's futures from before the cell."""
         self.names = [(owner, method_names(type(owner))) for owner in (shell, shell.kernel)]
 
     def begin(self) -> None:
@@ -40,6 +46,8 @@ class Guard:
         if header.get("session") != self.session or header.get("msg_type") != "execute_request":
             return
         self.ours = True
+        with contextlib.suppress(Exception):
+            self.futures = dask_futures()
         shell = self.shell
         self.before = {
             "streams": (sys.stdout, sys.stderr),
@@ -83,11 +91,16 @@ class Guard:
             sys.stderr.write(NOTICE.format(", ".join(broken)))
 
     def ended(self, result: Any) -> None:
-        """Spark goes on with the job of an interrupted cell, which only stopped waiting for it."""
+        """Spark and Dask go on with the work of an interrupted cell, which only stopped waiting
+        for it."""
         ours, self.ours = self.ours, False
-        if ours and type(getattr(result, "error_in_exec", None)) is KeyboardInterrupt:
-            with contextlib.suppress(Exception):  # Spark itself may be gone.
+        futures, self.futures = self.futures, set()
+        error = type(getattr(result, "error_in_exec", None)).__name__
+        if ours and error in INTERRUPTED:
+            with contextlib.suppress(Exception):  # The engine itself may be gone.
                 cancel_jobs()
+            with contextlib.suppress(Exception):
+                cancel_futures(futures)
 
     def streams(self, before: dict[str, Any]) -> list[str]:
         now = (sys.stdout, sys.stderr)
@@ -186,6 +199,28 @@ def cancel_jobs() -> None:
     active = getattr(context, "_active_spark_context", None)
     if active is not None:
         active.cancelAllJobs()
+
+
+def dask_client() -> Any:
+    module = sys.modules.get("distributed.client")
+    client = module._get_global_client() if module is not None else None
+    return client if getattr(client, "status", "") == "running" else None
+
+
+def dask_futures() -> set[Any]:
+    client = dask_client()
+    return set(client.futures) if client is not None else set()
+
+
+def cancel_futures(before: set[Any]) -> None:
+    """Those that have not ended, except the ones from ``before`` the cell."""
+    client = dask_client()
+    if client is None:
+        return
+    kind = sys.modules["distributed.client"].Future
+    states = [(key, state) for key, state in list(client.futures.items()) if key not in before]
+    left = [kind(key, client) for key, state in states if state.status == "pending"]
+    client.sync(client._cancel, left, callback_timeout=CANCELS)
 
 
 def posix() -> bool:

@@ -6,7 +6,8 @@ than built-ins, numpy's or pandas' is untrusted code and never runs: the type co
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
 ``columns`` (at most 50 of ``[label, dtype]``), ``engine`` (see ``engines.py``) and ``value`` (at
-most 200 characters). Where only names are asked for, it is ``{name, type}``, ``len`` or ``shape``,
+most 200 characters). Of tables asked for by name it has the facts of ``estimates.py``, too. Where
+only names are asked for, it is ``{name, type}``, ``len`` or ``shape``,
 and on request ``columns`` of ``[key, type]``.
 
 A key is a column's label, or a dictionary's key, as Python writes it: ``'net price'``.
@@ -26,6 +27,7 @@ from itertools import islice
 from typing import Any
 
 from .engines import engine_facts
+from .estimates import estimates
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -69,7 +71,7 @@ def describe(
     """
     every = user_variables(namespace, hidden)
     found = [pair for pair in every if not names or pair[0] in names]
-    described = told(found[-MAX_VARIABLES:], details)
+    described = told(found[-MAX_VARIABLES:], close_details if names else details)
     columns = [name for name in names if type(name) is str and name.endswith("]")]
     if columns:
         values = dict(every)
@@ -162,6 +164,11 @@ def details(value: Any) -> dict[str, Any]:
         return {"value": shortened(repr(value.item()))}
     found = pandas_details(value, pandas) if pandas is not None else {}
     return found or engine_facts(value)
+
+
+def close_details(value: Any) -> dict[str, Any]:
+    facts = details(value)
+    return dict(facts, **estimates(value, facts["engine"])) if "engine" in facts else facts
 
 
 def keyed(value: Any, most: int) -> list[tuple[str, dict[str, Any]]]:

@@ -27,7 +27,8 @@ INSIDE = "/run/kernel"
 class Sandbox(NamedTuple):
     """``links``: symbolic links to make; ``sockets``: the folder that becomes ``INSIDE``;
     ``files``: paths in the sandbox and the open descriptors that their content comes from;
-    ``scratch``: bytes of each temporary file system; ``proxy``: its socket, or None."""
+    ``scratch``: bytes of each temporary file system; ``proxy``: its socket, or None; ``overlay``:
+    the folder that stands for the notebook's, or None for itself."""
 
     folders: Folders
     home: Path
@@ -41,6 +42,7 @@ class Sandbox(NamedTuple):
     block: int
     filter: int
     proxy: Path | None = None
+    overlay: Path | None = None
 
 
 def arguments(box: Sandbox) -> list[str]:
@@ -100,8 +102,8 @@ def _temporary(scratch: int, home: Path) -> list[str]:
 def _folders(box: Sandbox) -> list[str]:
     folders = box.folders
     mounts = {path: ["--ro-bind", str(path), str(path)] for path in folders.readable}
-    mounts |= {folders.notebook: ["--bind", str(folders.notebook), str(folders.notebook)]}
-    mounts |= {path: ["--bind", str(path), str(path)] for path in folders.fixed}
+    for path in (folders.notebook, *folders.fixed):
+        mounts[path] = ["--bind", str(_written(box, path)), str(path)]
     mounts |= {path: ["--ro-bind", str(path), str(path)] for path in folders.protected}
     empty = ("--perms", "0500", "--size", "4096", "--tmpfs")
     mounts |= {path: [*empty, str(path), "--remount-ro", str(path)] for path in folders.hidden}
@@ -111,6 +113,13 @@ def _folders(box: Sandbox) -> list[str]:
         if not any(one == path or one in path.parents for one in seen):
             made += ("--symlink", target, str(path))
     return made
+
+
+def _written(box: Sandbox, path: Path) -> Path:
+    """What the kernel writes to at this path in the notebook's folder."""
+    if box.overlay is None:
+        return path
+    return box.overlay / path.relative_to(box.folders.notebook)
 
 
 def _depth(path: Path) -> tuple[int, str]:

@@ -20,7 +20,7 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
     program = shutil.which(bwrap)
     if program is None:
         raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")
-    home = folders.home()
+    home, layer = folders.home(), kernel.layer
     user = f"user:x:{os.getuid()}:{os.getgid()}::{home}:/bin/sh\n"
     files = {
         "/etc/passwd": data(user.encode()),
@@ -51,7 +51,12 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
                 block=block,
                 filter=filtered,
                 proxy=way.path if way is not None else None,
+                overlay=layer.merged if layer is not None else None,
             )
         )
 
-    return launch(program, made, [*files.values(), filtered], kernel.limits, way)
+    inherited = [*files.values(), filtered]
+    if layer is None:
+        return launch([program], made, inherited, kernel.limits, kernel.folders.notebook, way)
+    # A person decides what an overlay's files become, so no rule needs to know of them.
+    return launch([*layer.command(), program], made, inherited, kernel.limits, None, way)

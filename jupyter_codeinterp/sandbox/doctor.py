@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from . import enclosed, groups, landlock, seccomp
 from .walls import AUTO, LANDLOCK
@@ -93,6 +94,20 @@ def totals() -> str:
     return (
         "The limits of memory and processes hold for each process, not for a whole sandbox: this "
         "user cannot make control groups. As root, the number of processes has no limit then."
+    )
+
+
+def overlays(root: Path) -> str:
+    """Whether an overlay can be mounted whose layers are in this folder. Tries it."""
+    from .overlay import layer  # Linux alone has what it needs.
+
+    missing = layer.problem(root)
+    if not missing:
+        return f"A sandboxed kernel can have an overlay here. Its files wait in {root}."
+    return (
+        f"A sandboxed kernel can have no overlay here: {missing}\n"
+        "Linux 5.11 or newer is needed, and a local file system such as ext4, XFS or Btrfs for "
+        f"{root}. To use another folder, set SandboxProvisioner.overlay_folder."
     )
 
 

@@ -89,7 +89,8 @@ def start(kernel: Kernel) -> Process:
     def made(info: int, block: int) -> list[str]:
         return ["-I", "-S", "-c", _START, str(_ROOT), *map(str, (number, info, block))]
 
-    return launch(sys.executable, made, [number], kernel.limits, watched=True)
+    folder = kernel.folders.notebook
+    return launch([sys.executable], made, [number], kernel.limits, folder, watched=True)
 
 
 def rules(

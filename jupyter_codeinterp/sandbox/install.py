@@ -16,6 +16,8 @@ from .walls import BUBBLEWRAP, TITLES
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
 """The kernelspec that ``sandbox install`` makes if it is given no name."""
+OVERLAY_NAME = "python3-overlay"
+"""The same, with an overlay."""
 
 
 def installed(specs: KernelSpecManager) -> str:
@@ -35,9 +37,12 @@ def _provisioner(spec: dict[str, Any]) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP) -> tuple[str, str]:
+def install(
+    source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP, overlay: bool = False
+) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
-    user's data folder instead of this environment's. Returns its folder and display name. Raises
+    user's data folder instead of this environment's. ``overlay``: its files wait outside of the
+    notebook's folder. Returns its folder and display name. Raises
     NoSuchKernel or ValueError."""
     specs = KernelSpecManager()
     spec = specs.get_kernel_spec(source)
@@ -45,10 +50,14 @@ def install(source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP) -> tu
         raise ValueError(f"{source} is a kernel for {spec.language}. The sandbox is for Python.")
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
-    title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({TITLES[wall]})"
+    kind = TITLES[wall] + (", with an overlay" if overlay else "")
+    title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({kind})"
     provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
-    if wall != BUBBLEWRAP:
-        provisioner["config"] = {"wall": wall}
+    config: dict[str, Any] = {"wall": wall} if wall != BUBBLEWRAP else {}
+    if overlay:
+        config["overlay"] = True
+    if config:
+        provisioner["config"] = config
     written = {
         **spec.to_dict(),
         "display_name": title,

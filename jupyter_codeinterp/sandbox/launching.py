@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
 from .network.gate import Gate
+from .watching import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
@@ -29,8 +30,8 @@ class LaunchError(RuntimeError):
 class Process:
     """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
     ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
-    network. ``watched``: the end of ``init`` does not end the others, but a signal makes it do
-    so."""
+    network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
+    does not end the others, but a signal makes it do so."""
 
     def __init__(
         self,
@@ -38,12 +39,14 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
+        notebook: Path | None,
         watched: bool = False,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
+        self.files = FolderWatch(notebook) if notebook is not None else None
         self.said = b""
         self._watched = watched
         self._handle = os.pidfd_open(init)
@@ -57,6 +60,17 @@ class Process:
             # A kernel that has just ended has no children entry, or none that can be signalled.
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
             os.kill(int(children.read_text("ascii").split()[0]), number)
+
+    def root(self) -> int:
+        """Open the root folder that the sandbox's processes see. Raises OSError."""
+        number = os.open(f"/proc/{self.init}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            # The pid is still the sandbox's.
+            signal.pidfd_send_signal(self._handle, 0)
+        except OSError:
+            os.close(number)
+            raise
+        return number
 
     def kill(self) -> None:
         """End every process of the sandbox."""
@@ -73,6 +87,8 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+            if self.files is not None:
+                self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -89,23 +105,25 @@ class Process:
 
 
 def launch(
-    program: str,
+    program: Sequence[str],
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
+    notebook: Path | None,
     gate: Gate | None = None,
     watched: bool = False,
 ) -> Process:
-    """``made`` gives the arguments for two descriptors: one tells the id of the process that the
-    limits are for, which waits for the other. ``watched``: ``program`` is the watcher. Closes
-    ``inherited``. Raises LaunchError with what the program said."""
+    """``program`` is bubblewrap or the watcher, after what runs before it. ``made`` gives the
+    arguments for two descriptors: one tells the id of the process that the limits are for, which
+    waits for the other. ``watched``: ``program`` is the watcher. Closes ``inherited``. Raises
+    LaunchError with what the program said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
     theirs = [tells, waits, *inherited]
     try:
         popen = subprocess.Popen(
-            [program, *made(tells, waits)],
+            [*program, *made(tells, waits)],
             env={},
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -122,7 +140,8 @@ def launch(
             child = int(json.loads(text)["child-pid"])
             limits.apply(child, bounds, limits.running() if watched else 0)
             group = groups.join(child, bounds.memory, bounds.processes)
-            process = Process(popen, popen.pid if watched else child, group, gate, watched)
+            init = popen.pid if watched else child
+            process = Process(popen, init, group, gate, notebook, watched)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

@@ -77,6 +77,11 @@ _MESSAGES = (
     (r"Errno 24\b", "open_files", "{count} open files"),
     (r"Errno 11\b|can't start new thread", "processes", "{count} processes and threads"),
 )
+_NO_NETWORK = re.compile(
+    r"Errno -[235]\b|Errno 101\b|name resolution|Name or service not known|Network is unreachable"
+    r"|[Cc]ould not resolve|Failed to resolve"
+)
+NO_NETWORK = "The sandbox has no network. Hosts that it may reach are a setting of the server."
 _READ = 1_000
 """Characters of an error that are searched."""
 
@@ -92,6 +97,11 @@ def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str
         if most and re.search(pattern, error[:_READ]):
             return f"The sandbox allows {words.format(size=size(most), count=f'{most:,}')}. {KEPT}"
     return ""
+
+
+def is_without_network(error: str) -> bool:
+    """Whether the error, from the kernel, reads like that of a program without a network."""
+    return _NO_NETWORK.search(error[:_READ]) is not None
 
 
 def size(count: int) -> str:

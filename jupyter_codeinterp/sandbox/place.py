@@ -64,6 +64,26 @@ class Place:
                 time.sleep(0.005)
         return not waiting
 
+    def rename_sockets(self, ports: tuple[int, ...]) -> None:
+        """Give the second names to the sockets that a copy of the kernel has made in place of the
+        old ones. All or none: raises OSError if one is missing or no socket."""
+        made = {port: self.inner / f"s-{port}" for port in ports}
+        for path in made.values():
+            if not stat.S_ISSOCK(path.lstat().st_mode):
+                raise OSError(f"{path.name} is no socket")
+        fresh = {port: self.path / f"n-{port}" for port in ports}
+        try:
+            for port, path in fresh.items():
+                path.unlink(missing_ok=True)
+                os.link(made[port], path, follow_symlinks=False)
+                if not stat.S_ISSOCK(path.lstat().st_mode):
+                    raise OSError(f"{path.name} is no socket")
+            for port, path in fresh.items():
+                path.replace(f"{self.prefix}-{port}")
+        finally:
+            for path in fresh.values():
+                path.unlink(missing_ok=True)
+
 
 def sweep() -> None:
     """Remove the folders of processes that were killed before they could."""

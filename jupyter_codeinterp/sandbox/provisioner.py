@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import signal
@@ -13,13 +14,17 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Dict, Enum, Integer, List, Unicode
+from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
 from . import bubblewrap, doctor, enclosed, folders, interpreter
 from .launching import LAUNCHER, LaunchError, Process
-from .limits import Limits, what_was_hit, why_ended
-from .network import gate, refusals
+from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from .network import book, gate
 from .network.credentials import variables as names_of_secrets
+from .observing import Observer
+from .overlay.layer import LayerError, new
+from .overlay.layer import place as place_of_layers
+from .overlay.written import Written
 from .place import Place, sweep
 from .starting import Kernel
 from .walls import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
@@ -41,6 +46,10 @@ class SandboxProvisioner(LocalProvisioner):
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
     credentials = Dict(config=True, help="By host:port, a header that its proxy adds.")
+    overlay = Bool(False, config=True, help="Keep what it writes out of the notebook's folder.")
+    overlay_folder = Unicode(
+        "", config=True, help="Where that waits; by default in Jupyter's data."
+    )
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
@@ -49,8 +58,14 @@ class SandboxProvisioner(LocalProvisioner):
     open_files = Integer(4096, config=True, help="Open files of each process.")
     file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
+    copies = Integer(
+        3, config=True, help="Turns whose variables an undo can bring back; 0 for none."
+    )
+    copies_memory = Integer(GIB, config=True, help="Bytes that these may hold beside the kernel's.")
 
     place: Place | None = None
+    written: Written | None = None
+    """What the kernel has written, with an overlay."""
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
     _sandbox: Process | None = None
@@ -88,6 +103,7 @@ class SandboxProvisioner(LocalProvisioner):
             # A cancelled launch may still go on in its thread.
             started.add_done_callback(_kill)
             self._remove_place()
+            self._leave_layer()
             raise
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
@@ -96,6 +112,14 @@ class SandboxProvisioner(LocalProvisioner):
         naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
+
+    def replaced(self) -> None:
+        """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
+        it. Raises OSError."""
+        if self.place is None:
+            raise OSError("the kernel has ended")
+        info: dict[str, Any] = {**self.connection_info}
+        self.place.rename_sockets(tuple(info[f"{one}_port"] for one in CHANNELS))
 
     def _launch(
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
@@ -108,7 +132,8 @@ class SandboxProvisioner(LocalProvisioner):
         try:
             needed = interpreter.folders(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)
-        except (interpreter.InterpreterError, folders.FolderError) as error:
+            written = self._overlaid(seen.notebook)
+        except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
             raise LaunchError(str(error)) from None
         manager: Any = self.parent
         # jupyter_client puts the real path into the command, not the one that it was given.
@@ -126,10 +151,13 @@ class SandboxProvisioner(LocalProvisioner):
             place=place,
             scratch=self.scratch,
             limits=self._limits,
+            layer=written.layer if written is not None else None,
         )
         if self._wall() == LANDLOCK:
             if self.allow or self.credentials:
                 raise LaunchError(f"A list of allowed hosts needs bubblewrap. {doctor.problem()}")
+            if self.overlay:
+                raise LaunchError(f"An overlay needs bubblewrap. {doctor.problem()}")
             return enclosed.start(kernel)
         way = self._way(place)
         try:
@@ -138,6 +166,28 @@ class SandboxProvisioner(LocalProvisioner):
             if way is not None:
                 way.close()
             raise
+
+    def _overlaid(self, notebook: Path) -> Written | None:
+        """The layer for what it writes, which stays the same when it restarts; None without an
+        overlay. Raises LayerError."""
+        if not self.overlay:
+            return None
+        if self.written is None or self.written.layer.folder != notebook:
+            self._leave_layer()
+            self.written = Written(new(place_of_layers(self.overlay_folder), notebook), self._root)
+        self.written.layer.begin(self.entries)
+        return self.written
+
+    def _root(self) -> int:
+        """Open the root folder of the running sandbox. Raises OSError."""
+        if self._sandbox is None:
+            raise OSError(errno.ESRCH, "The kernel does not run")
+        return self._sandbox.root()
+
+    def _leave_layer(self) -> None:
+        if self.written is not None:
+            self.written.leave()
+            self.written = None
 
     def _wall(self) -> str:
         if self.wall == AUTO:
@@ -153,14 +203,24 @@ class SandboxProvisioner(LocalProvisioner):
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
-    def hit(self, error: str, since: float) -> str:
-        """What the sandbox held back in a run, while the kernel goes on: the limit that made it
-        fail, and connections since this time of ``time.monotonic``. "" for nothing. ``error`` is
-        the exception's name and text."""
+    def hit(self, error: str) -> str:
+        """Which limit made a run fail, while the kernel goes on; "" for none. ``error`` is the
+        exception's name and text."""
         limit = what_was_hit(error, self._limits, self._out_of_memory)
+        if not limit and not self.allow and is_without_network(error):
+            return NO_NETWORK
+        return limit
+
+    def refused(self, since: float) -> str:
+        """The connections that were refused since this time of ``time.monotonic``; "" for none."""
         way = self._sandbox.gate if self._sandbox is not None else None
-        refused = refusals.sentence(way.refused(since)) if way is not None else ""
-        return " ".join(filter(None, (limit, refused)))
+        return book.sentence(way.refused(since)) if way is not None else ""
+
+    def observer(self) -> Observer | None:
+        """Watches a run that begins now; None if no sandbox runs. Takes a while in a large
+        folder."""
+        sandbox = self._sandbox
+        return Observer(sandbox.init, sandbox.gate, sandbox.files) if sandbox is not None else None
 
     @property
     def _out_of_memory(self) -> bool:
@@ -207,6 +267,7 @@ class SandboxProvisioner(LocalProvisioner):
             self._sandbox.kill()
         if not restart:
             self._remove_place()
+            await asyncio.to_thread(self._leave_layer)
 
     def _remove_place(self) -> None:
         if self.place is not None:

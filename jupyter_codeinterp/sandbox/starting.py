@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 from .folders import Folders
 from .limits import Limits
+from .overlay.layer import Layer
 from .place import Place
 
 
 class Kernel(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
-    of them; ``connection``: its content; ``scratch``: bytes of each temporary file system."""
+    of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
+    ``layer``: what it writes into instead of the notebook's folder."""
 
     python: str
     arguments: Sequence[str]
@@ -25,6 +27,7 @@ class Kernel(NamedTuple):
     place: Place
     scratch: int
     limits: Limits
+    layer: Layer | None = None
 
     def command(self, file: str) -> list[str]:
         """``file``: the connection file's path in the sandbox."""

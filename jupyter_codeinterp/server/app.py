@@ -73,6 +73,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_added=bench.added,
             codeinterp_names=bench.names,
             codeinterp_tables=bench.tables,
+            codeinterp_tool_servers=bench.tool_servers,
             codeinterp_verifier=bench.verifier,
             codeinterp_holder=bench.holder,
             codeinterp_file_tables=FileTables(self._server.contents_manager),
@@ -93,7 +94,12 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         from .mcp.tokens import Tokens
 
         tokens = Tokens(self.folder)
-        return Endpoint(tokens, lambda: self._outside_clients(tokens), __version__)
+        return Endpoint(
+            tokens,
+            lambda: self._outside_clients(tokens),
+            __version__,
+            self.mcp_runs_at_once,
+        )
 
     def _outside_clients(self, tokens: Tokens) -> OutsideClients:
         from .mcp.service import OutsideClients
@@ -121,6 +127,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             server.session_manager,
             noted,
             file_ids=lambda: noted.get("file_id_manager"),
+            extensions=server.extension_manager,
         )
         looks = self.find_local_servers
         bench.models.looks_around = serves_local_user(server) if looks is None else looks

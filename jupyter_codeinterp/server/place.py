@@ -10,6 +10,7 @@ from ..core.history.outputs import Store
 from ..core.model_view.rule_files import RuleFile
 from ..core.own_commands.own_command import OwnCommand
 from ..core.ports import Kernel, NewNotebooks
+from ..core.tools.outside.port import OutsideTools
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 from ..core.verify.verification import FreshRuns
@@ -34,9 +35,16 @@ OwnCommands = Callable[[str], Awaitable[list[OwnCommand]]]
 """A person's commands and skills, by the notebook's path."""
 
 
+GetOutsideTools = Callable[[str, str], Awaitable[Union[tuple[OutsideTools, list[str]], None]]]
+"""Tools of MCP servers, by session id and the notebook's path; None if there are none."""
+
 MakeFreshRuns = Callable[[Callable[[], str]], Union[FreshRuns, None]]
 MakeNewNotebooks = Callable[[str, Callable[[], str]], Union[NewNotebooks, None]]
 """By session id, and a function that returns its notebook's path; None where not available."""
+
+
+async def no_outside_tools(session_id: str, notebook: str) -> None:
+    """Where no MCP servers are used."""
 
 
 class LiveNotebooks(Protocol):
@@ -48,6 +56,7 @@ class LiveNotebooks(Protocol):
     rule_files: RuleFiles
     own_commands: OwnCommands
     look_around: LookAround
+    outside_tools: GetOutsideTools
     make_new_notebooks: MakeNewNotebooks
     make_fresh_runs: MakeFreshRuns
 
@@ -102,3 +111,6 @@ class NotebookPlace:
 
     async def look_around(self) -> Seen | None:
         return await self._manager.look_around(self._notebook().path)
+
+    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
+        return await self._manager.outside_tools(self._session_id, self._notebook().path)

@@ -34,6 +34,7 @@ from .idle_sessions import IdleSessions
 from .own_runs import OWN, OwnRuns
 from .place import (
     Files,
+    GetOutsideTools,
     LookAround,
     MakeFreshRuns,
     MakeNewNotebooks,
@@ -41,6 +42,7 @@ from .place import (
     OwnCommands,
     ReadFile,
     RuleFiles,
+    no_outside_tools,
 )
 from .preload import freeze, preload
 from .windows.actions import ActionLog
@@ -88,7 +90,9 @@ class SessionManager:
         own_runs: OwnRuns | None = None,
         make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
         make_fresh_runs: MakeFreshRuns = lambda path: None,
+        outside_tools: GetOutsideTools = no_outside_tools,
         stale_marks: Callable[[], KeptMarks | None] = lambda: None,
+        has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
         """Set up an empty manager.
 
@@ -105,6 +109,8 @@ class SessionManager:
         make_new_notebooks  lets a conversation go on in another notebook
         stale_marks    gives the marks of stale cells on disk, if they are kept
         make_fresh_runs  runs a conversation's notebook in a fresh kernel
+        has_rooms      whether windows may share a notebook in a room of this server
+        outside_tools  gives a conversation's tools of MCP servers
         """
         self.store = store
         self.rules = rules
@@ -116,7 +122,9 @@ class SessionManager:
         self.look_around = look_around
         self.make_new_notebooks = make_new_notebooks
         self.make_fresh_runs = make_fresh_runs
+        self.outside_tools = outside_tools
         self._stale_marks = stale_marks
+        self._has_rooms = has_rooms
         self._activity = activity
         self._model = model
         self._default_model = default_model
@@ -188,6 +196,10 @@ class SessionManager:
             action = self.actions.add(action)
             self.broadcaster.send_others(action)
         return action
+
+    def person(self, notebook: str, window: int) -> str:
+        live = self._notebooks.get(notebook)
+        return self.broadcaster.person(window) if live is not None and live.sharing else ""
 
     def not_me(self, window: FrontWindow) -> None:
         """See ``not_me.py``."""
@@ -326,24 +338,30 @@ class SessionManager:
         self.forget_if_idle(path)
 
     def draft_gone(self, window: Window, path: str, cell_id: str) -> None:
-        """Handle a draft that the person deleted, in the window that the agent works in."""
+        """Handle a draft that the person deleted, in the window that the agent works in or in a
+        view of the room."""
         notebook = self._notebooks.get(path)
-        if notebook is None or not notebook.held_by(window):
+        if notebook is None or not _may_tell(notebook, window) or notebook.sharing.shows(cell_id):
             return
         for session in self._sessions.values():
             if session.info.notebook == path:
                 session.decisions.gone(cell_id)
 
     def draft_run(self, window: Window, command: DraftRun) -> None:
-        """Handle a draft that the person ran, in the window that the agent works in."""
+        """Handle a draft that the person ran, in the window that the agent works in or in a view
+        of the room."""
         notebook = self._notebooks.get(command.notebook)
-        if notebook is None or not notebook.held_by(window):
+        if notebook is None or not _may_tell(notebook, window):
             return
         for session in self._sessions.values():
             if session.info.notebook == command.notebook:
                 session.decisions.run_by_hand(command.cell_id, command.source, command.ended)
 
     # --- callbacks of notebooks (their ``Owner``) ------------------------------------
+
+    @property
+    def has_rooms(self) -> bool:
+        return self._has_rooms()
 
     def file_writer(self, notebook: LiveNotebook) -> FileWriter:
         return self._make_file_writer(notebook)
@@ -544,3 +562,8 @@ def changed(session: Session) -> SessionChanged:
 def _at_rest(info: SessionInfo) -> SessionInfo:
     """The stored session, not running: a killed server may have left that mark."""
     return msgspec.structs.replace(info, running=False)
+
+
+def _may_tell(notebook: LiveNotebook, window: Window) -> bool:
+    """Whether the window may tell what the person did with a draft's cell."""
+    return notebook.held_by(window) or notebook.sharing.by(window)

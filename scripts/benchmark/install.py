@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -16,21 +17,26 @@ OURS = "jupyter-codeinterp"
 
 
 def measure() -> list[Figure]:
-    """Bytes of the files of all packages that it needs and JupyterLab does not, compiled ones
-    included; without extras. Its own are those of the folder: it may be installed as a link."""
+    """Bytes of the files of all packages that it needs and JupyterLab does not, without extras. Its
+    own are those of the folder: it may be installed as a link. Compiled files are left out: whether
+    they are there depends on what ran before."""
     added = {
         name: found for name, found in _needed(OURS).items() if name not in _needed("jupyterlab")
     }
     added.pop(OURS)
     folder = Path(jupyter_codeinterp.__file__).parent
-    sizes = [sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())]
+    sizes = [_bytes(folder.rglob("*"))]
     for found in added.values():
-        paths = [Path(str(file.locate())) for file in found.files or ()]
-        sizes.append(sum(path.stat().st_size for path in paths if path.is_file()))
+        sizes.append(_bytes(Path(str(file.locate())) for file in found.files or ()))
     return [
         Figure("installing it adds to JupyterLab", [sum(sizes) / 1e6], "MB", (Bound(50),)),
         Figure("… packages, this one included", [len(sizes)], ""),
     ]
+
+
+def _bytes(paths: Iterable[Path]) -> int:
+    kept = (path for path in paths if path.suffix != ".pyc" and path.is_file())
+    return sum(path.stat().st_size for path in kept)
 
 
 def _needed(name: str) -> dict[str, Distribution]:

@@ -40,7 +40,7 @@ FOLDER_FILES = (
     ".git/config", ".git/description", ".git/hooks/pre-commit", "deep/er/.git/hooks/pre-commit",
     ".ipynb_checkpoints/a-checkpoint.ipynb", ".vscode/tasks.json", ".envrc",
 )  # fmt: skip
-FOLDERS = ("plain", "sandboxed", "small", "listed", "other")
+FOLDERS = ("plain", "sandboxed", "small", "listed", "overlaid", "other")
 """Of notebooks, one for each kernel."""
 
 
@@ -111,6 +111,7 @@ def _fill(home: Path, by_another: bool, allow: list[str], wall: str) -> None:
         "sandboxed": {},
         "small": SMALL,
         "listed": {"allow": allow},
+        "overlaid": {"overlay": True},
     }
     for name, traits in kernels.items():
         provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"wall": wall, **traits}}

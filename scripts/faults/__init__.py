@@ -5,8 +5,9 @@ story.py    the turn: its cells, what a sensible model does, what must come of i
 page.py     a browser's page: its copy of the notebook, kept as ``src/notebook/live.ts`` keeps it
 person.py   what a person does when something has gone wrong
 points.py   when a fault strikes
-runs.py     the four faults
+runs.py     the faults
 verdict.py  what has become of a run
+remote.py   a gateway with the kernels, and the link to it
 site.py     the server as a process that can be killed, and started again
 report.py   the table
 """

@@ -17,14 +17,15 @@ from pathlib import Path
 from tests.fake_anthropic import FakeAnthropic, Speed
 
 from . import report
-from .runs import FAULTS, Run, carry_out, undisturbed
+from .remote import remote_kernels
+from .runs import FAULTS, REMOTE, Run, carry_out, undisturbed
 from .site import Site
 from .soak import soak
 from .story import Story
 from .verdict import Verdict
 
-POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
-FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5}
+POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20, "link": 15, "remote_kernel": 10}
+FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5, "link": 1, "remote_kernel": 0}
 SOAK = "soak"
 LONG_SOAK, SHORT_SOAK = (500, 20), (10, 5)
 """Conversations, and turns of each."""
@@ -37,16 +38,25 @@ async def torture(faults: list[str], seeds: dict[str, list[int]], folder: Path) 
     verdicts: Verdicts = {fault: [] for fault in faults}
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(FakeAnthropic(Story("none").model, speed=SPEED))
-        wanted = {GRACES[seed % 2] for fault in faults for seed in seeds[fault]}
+        here = [fault for fault in faults if fault not in REMOTE]
+        wanted = {GRACES[seed % 2] for fault in here for seed in seeds[fault]}
         sites = {grace: Site(folder / f"grace-{grace}", api.url, grace) for grace in wanted}
-        for site in sites.values():
+        there: Site | None = None
+        if len(here) < len(faults):
+            base = folder / "gateway"
+            remote = await stack.enter_async_context(
+                remote_kernels(base / "kernels", base / "notebooks")
+            )
+            there = Site(base, api.url, GRACES[1], remote)
+        every = [*sites.values(), *([there] if there is not None else [])]
+        for site in every:
             stack.push_async_callback(site.stop)
             await site.start()
-        frames = await _measure(next(iter(sites.values())), api)
+        frames = await _measure(every[0], api)
         for fault in faults:
             for seed in seeds[fault]:
                 rng = random.Random(f"{fault} {seed}")
-                site = sites[GRACES[seed % 2]]
+                site = there if there and fault in REMOTE else sites[GRACES[seed % 2]]
                 began = time.monotonic()
                 name = f"{fault}-{seed}"
                 run, verdict = await carry_out(FAULTS[fault], name, site, api, rng, frames)
@@ -94,9 +104,9 @@ def main() -> int:
     # An exception, so that the servers are ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     chosen = options.only or every
-    faults = [fault for fault in chosen if fault != SOAK]
     points = FEW if options.short else POINTS
-    seeds = {fault: list(range(1, points[fault] + 1)) for fault in faults}
+    faults = [fault for fault in chosen if fault != SOAK and (points[fault] or options.only)]
+    seeds = {fault: list(range(1, max(points[fault], 1) + 1)) for fault in faults}
     if options.seed is not None:
         seeds = {fault: [options.seed] for fault in faults}
     began = time.monotonic()

@@ -29,6 +29,8 @@ FAULTS = {
     "kernel": "kernel killed",
     "socket": "socket cut",
     "tab": "tab closed",
+    "link": "link to a gateway cut or silent, up to 30 s",
+    "remote_kernel": "kernel on a gateway killed",
 }
 
 

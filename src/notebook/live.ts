@@ -95,7 +95,7 @@ export class LiveNotebook implements IDisposable {
     this._disposables.add(ownRuns);
     this._watch = new DraftWatch(context.model, {
       drafts: _options.drafts,
-      holds: () => !!this.lease?.held,
+      holds: () => this.hears,
       gone: cell_id =>
         _options.post({ type: 'draft_gone', notebook: this.path, cell_id }),
       known: _options.known,
@@ -114,6 +114,14 @@ export class LiveNotebook implements IDisposable {
   kept: KeptRuns | undefined;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
+
+  /**
+   * Whether this window tells the server what the person does with drafts: it has the lease, or
+   * it is a view of a room in which the server works itself.
+   */
+  get hears(): boolean {
+    return !!this.lease && (this.lease.held || !!this.lease.shared);
+  }
 
   get model(): INotebookModel {
     return this.context.model;

@@ -88,7 +88,8 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   holdsLease(path: string): boolean | undefined {
-    return this._open.find(path)?.lease?.held;
+    const live = this._open.find(path);
+    return live?.lease && live.hears;
   }
 
   isShown(path: string): boolean {

@@ -7,6 +7,9 @@ import { person } from '../notebook/review/gate/person';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
+import type { SendMessage } from '../protocol/protocol';
+
+type TriesDrafts = NonNullable<SendMessage['try_drafts']>[number];
 
 export async function followSettings(
   registry: ISettingRegistry,
@@ -30,7 +33,22 @@ export async function followSettings(
     const secondLook = String(
       settings.get('secondLook').composite ?? ''
     ).trim();
-    store.state.patch({ mode, systemNotifications, ruleFiles, secondLook });
+    const tries = settings.get('tryFirst').composite ?? 'off';
+    const tryDrafts: TriesDrafts[] = [];
+    if (tries === 'labelled') {
+      tryDrafts.push('labelled');
+    }
+    if (isOn('runWhileYouRead')) {
+      tryDrafts.push('sandboxed');
+    }
+    store.state.patch({
+      mode,
+      systemNotifications,
+      ruleFiles,
+      secondLook,
+      tryFirst: tries !== 'off',
+      tryDrafts
+    });
     anyClicks = isOn('anyClicks');
     applyClicks();
     notebooks?.keepOutputs(isOn('keepOutputs'));

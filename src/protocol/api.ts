@@ -6,6 +6,10 @@ import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
   IAdded,
+  IAgentToken,
+  IAgentTokens,
+  IToolServers,
+  IToolServerWish,
   IConnected,
   IConnection,
   ICredentials,
@@ -16,6 +20,7 @@ import type {
   INames,
   IOwnCommands,
   IReview,
+  IWaitingList,
   IStatus,
   ITableAnswer,
   IProposedOrder,
@@ -187,6 +192,10 @@ export class Api {
     return this._call('GET', route);
   }
 
+  waitingFiles(sessionId: string): Promise<IWaitingList> {
+    return this._call('GET', `${sessionRoute(sessionId)}/files`);
+  }
+
   async connections(): Promise<readonly IConnection[]> {
     const route = 'connections';
     return (await this._call<{ connections: IConnection[] }>('GET', route))
@@ -196,6 +205,40 @@ export class Api {
   /** What other packages add. */
   async added(): Promise<readonly IAdded[]> {
     return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
+  }
+
+  get mcpAddress(): string {
+    return this._url('mcp');
+  }
+
+  agentTokens(): Promise<IAgentTokens> {
+    return this._call('GET', 'mcp/tokens');
+  }
+
+  /** The secret is in this answer alone. */
+  makeAgentToken(
+    name: string,
+    scope: IAgentToken['scope']
+  ): Promise<IAgentToken & { token: string }> {
+    return this._call('POST', 'mcp/tokens', { name, scope });
+  }
+
+  async revokeAgentToken(id: string): Promise<void> {
+    await this._call('DELETE', `mcp/tokens/${id}`);
+  }
+
+  /** The MCP servers of a notebook. */
+  toolServers(notebook: string): Promise<IToolServers> {
+    const query = URLExt.objectToQueryString({ notebook });
+    return this._call('GET', `tool-servers${query}`);
+  }
+
+  toolServer(
+    notebook: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    return this._call('PATCH', `tool-servers/${id}`, { notebook, ...wish });
   }
 
   /** The server stores the key and never returns it. */

@@ -14,8 +14,10 @@ export type Command =
   | UndoTurn
   | RedoTurn
   | KeepChanges
+  | KeepFiles
   | RemoveCell
   | SilenceFinding
+  | TryFirst
   | MakeRule
   | RemoveRule
   | Subscribe
@@ -59,6 +61,8 @@ export type Event =
   | TurnUndone
   | TurnRedone
   | ChangesKept
+  | FilesPutBack
+  | FilesKept
   | CellRemoved
   | TextDelta
   | TextDone
@@ -71,8 +75,11 @@ export type Event =
   | DraftOpened
   | DraftWaiting
   | DraftDecided
+  | RehearsalStarted
+  | Rehearsed
   | KernelWaiting
   | RunStarted
+  | RunProgress
   | ToolDone
   | FindingSilenced
   | RuleMade
@@ -99,6 +106,7 @@ export interface Protocol {
  * "" lets the server choose. ``references``: what the message names, at most 20.
  * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
  * ``second_look``: the model that looks at its answer if that has figures; "" for none.
+ * ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -116,6 +124,7 @@ export interface SendMessage {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string;
+  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -147,6 +156,7 @@ export interface Branch {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string;
+  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -230,13 +240,17 @@ export interface NotMe {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values.
+ * has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
+ * kernel may have a copy of itself from before the turn. ``files``: also put back the files that
+ * wait in the overlay of a sandboxed kernel.
  */
 export interface UndoTurn {
   type: 'undo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
+  files?: boolean;
+  variables?: boolean;
   id?: number;
 }
 /**
@@ -263,6 +277,18 @@ export interface KeepChanges {
   id?: number;
 }
 /**
+ * Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
+ * paths, each with the stamp of the state that the person saw.
+ */
+export interface KeepFiles {
+  type: 'keep_files';
+  session_id: string;
+  stamps: {
+    [k: string]: string;
+  };
+  id?: number;
+}
+/**
  * Remove a failed cell that the agent left in the notebook.
  */
 export interface RemoveCell {
@@ -280,6 +306,18 @@ export interface SilenceFinding {
   session_id: string;
   key: string;
   silenced?: boolean;
+  id?: number;
+}
+/**
+ * Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
+ * away. The draft goes on waiting; ``Rehearsed`` has the result.
+ */
+export interface TryFirst {
+  type: 'try_first';
+  session_id: string;
+  draft_id: string;
+  nonce: string;
+  source: string;
   id?: number;
 }
 /**
@@ -573,9 +611,11 @@ export interface YouAre {
  * take_back             withdrew a queued message
  * mode, model           set the one called ``name``; ``before`` is the previous one
  * undo, redo            undid changes of a turn; redid them
+ * keep_files            copied files of a sandboxed kernel into the notebook's folder
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
+ * try                   tried the draft ``name`` in a fork of the kernel
  * rule, no_rule         added a rule (``name``: what it reads and imports); removed one
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
@@ -589,6 +629,7 @@ export interface DoneElsewhere {
     | 'answer'
     | 'delete'
     | 'keep'
+    | 'keep_files'
     | 'key'
     | 'mode'
     | 'model'
@@ -604,6 +645,7 @@ export interface DoneElsewhere {
     | 'silence'
     | 'stop'
     | 'take_back'
+    | 'try'
     | 'turn'
     | 'undo'
     | 'unsilence';
@@ -675,6 +717,8 @@ export interface EventFrame {
     | TurnUndone
     | TurnRedone
     | ChangesKept
+    | FilesPutBack
+    | FilesKept
     | CellRemoved
     | TextDelta
     | TextDone
@@ -687,8 +731,11 @@ export interface EventFrame {
     | DraftOpened
     | DraftWaiting
     | DraftDecided
+    | RehearsalStarted
+    | Rehearsed
     | KernelWaiting
     | RunStarted
+    | RunProgress
     | ToolDone
     | FindingSilenced
     | RuleMade
@@ -757,8 +804,10 @@ export interface StepStarted {
  * ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
  * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
- * ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed.
+ * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
+ * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
+ * ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+ * changed in the overlay of a sandboxed kernel.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -776,6 +825,8 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
+  waiting_files: number;
+  variables: boolean;
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -805,7 +856,8 @@ export interface MadeFile {
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events. A redo can bring back the cells in ``redoable``.
+ * several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
+ * kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -815,6 +867,8 @@ export interface TurnUndone {
   without_outputs: string[];
   window: number;
   redoable: string[];
+  variables: boolean;
+  variables_kept: string;
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
@@ -847,6 +901,38 @@ export interface ChangesKept {
   type: 'changes_kept';
   turn: number;
   cells: string[];
+  window: number;
+}
+/**
+ * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+ * overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+ * none could be put back, "" if they could.
+ */
+export interface FilesPutBack {
+  type: 'files_put_back';
+  turn: number;
+  files: string[];
+  left: FileLeft[];
+  more: number;
+  why: string;
+  window: number;
+}
+/**
+ * A file that stays as it is, and why. The path is from the notebook's folder.
+ */
+export interface FileLeft {
+  path: string;
+  why: string;
+}
+/**
+ * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+ * ``left`` were not copied; ``more`` counts those not named.
+ */
+export interface FilesKept {
+  type: 'files_kept';
+  files: string[];
+  left: FileLeft[];
+  more: number;
   window: number;
 }
 /**
@@ -1023,7 +1109,9 @@ export interface DraftWaiting {
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
- * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
+ * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
+ * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
+ * cell: ``source`` says which tool of an MCP server is called, and with which arguments.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1033,7 +1121,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'verify';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1062,11 +1150,14 @@ export interface Rule {
   rule_id: string;
   files: string[];
   imports: string[];
+  tool: string;
+  pinned: string;
 }
 /**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs. ``rule`` is the id of the person's rule that let it run, else "".
+ * code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
+ * the name of who decided, where several people share the notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1081,6 +1172,52 @@ export interface DraftDecided {
   said: string;
   labels: Label[];
   rule: string;
+  person: string;
+}
+/**
+ * The code of a waiting draft is tried in a fork of the kernel that is thrown away.
+ */
+export interface RehearsalStarted {
+  type: 'rehearsal_started';
+  call_id: string;
+  draft_id: string;
+  window: number;
+}
+/**
+ * What became of it, for people only; the kernel and the notebook are as before.
+ *
+ * ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
+ * is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
+ * was held back. All of it is untrusted: it comes from the kernel.
+ */
+export interface Rehearsed {
+  type: 'rehearsed';
+  call_id: string;
+  draft_id: string;
+  how: 'crashed' | 'done' | 'error' | 'interrupted' | 'refused' | 'stalled' | 'stopped' | 'timeout' | 'too_much';
+  words: string;
+  source: string | null;
+  text: string;
+  images: string[];
+  changes: VariableChange[];
+  reached: Reach[];
+  seconds: number;
+  window: number;
+}
+/**
+ * What a rehearsal did to a variable, in words: ``int 1 → int 2``.
+ */
+export interface VariableChange {
+  name: string;
+  text: string;
+}
+/**
+ * What a rehearsal would have done outside the kernel, and to which file, host or program:
+ * write, delete, move, change, connect, listen, start or signal.
+ */
+export interface Reach {
+  what: string;
+  name: string;
 }
 /**
  * The run waits on the server while the kernel is busy with something else.
@@ -1103,6 +1240,23 @@ export interface RunStarted {
   language: string;
 }
 /**
+ * How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
+ * replaces the last.
+ */
+export interface RunProgress {
+  type: 'run_progress';
+  call_id: string;
+  work: EngineWork[];
+}
+/**
+ * Tasks of the jobs that it does now. Untrusted.
+ */
+export interface EngineWork {
+  engine: 'Dask' | 'Spark';
+  done: number;
+  of: number;
+}
+/**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
@@ -1110,7 +1264,8 @@ export interface RunStarted {
  * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
  * the run has installed into the kernel's environment. ``findings`` are what checks of the code
  * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
- * the whole run and found nothing.
+ * the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
+ * reports it.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1130,6 +1285,7 @@ export interface ToolDone {
   installed: string[];
   findings: Finding[];
   checked: CheckedRun | null;
+  seen: Observation[];
 }
 /**
  * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
@@ -1165,6 +1321,24 @@ export interface CheckedRun {
   silenced: number;
 }
 /**
+ * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
+ * two go by what the kernel itself reports.
+ *
+ * held       the sandbox held it back: its only name is a sentence that says where
+ * refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
+ * connected  data went to or came from these hosts
+ * programs   started other programs; without names
+ * writes     files in the notebook's folder were changed, made or deleted while it ran
+ * reads      files there were opened while it ran
+ * lost       more happened to files than could be followed; without names
+ * changes    variables of the person's that changed
+ */
+export interface Observation {
+  kind: 'changes' | 'connected' | 'held' | 'lost' | 'programs' | 'reads' | 'refused' | 'writes';
+  names: string[];
+  more: number;
+}
+/**
  * A person does not want the findings with this key in this notebook, or (``silenced`` is
  * false) wants them again.
  */
@@ -1183,7 +1357,7 @@ export interface RuleMade {
   window: number;
 }
 /**
- * The rule counts no more.
+ * The rule counts no more. ``window`` 0: a run by it did more than it allows.
  */
 export interface RuleRemoved {
   type: 'rule_removed';
@@ -1425,7 +1599,8 @@ export interface ReloadNotebook {
  * Whether the agent works in this window, from ``epoch`` on.
  *
  * It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
- * one waits for another lease.
+ * one waits for another lease. ``shared``: the server works in the room of which the window is a
+ * view; nobody has a lease.
  */
 export interface Lease {
   type: 'lease';
@@ -1433,6 +1608,7 @@ export interface Lease {
   epoch: number;
   held: boolean;
   announcement: number;
+  shared: boolean;
 }
 /**
  * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.

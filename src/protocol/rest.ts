@@ -68,6 +68,54 @@ export interface IAdded {
   readonly fault: string;
 }
 
+/** A token of an agent outside of JupyterLab, without its secret. */
+export interface IAgentToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'look' | 'run';
+  /** Seconds since 1970. */
+  readonly made: number;
+}
+
+export interface IAgentTokens {
+  readonly tokens: readonly IAgentToken[];
+  /** Whether the server can speak MCP. */
+  readonly installed: boolean;
+  /** Whether code of a token with the scope `run` runs without review. */
+  readonly runs_at_once: boolean;
+}
+
+/** An MCP server that the agent may use. It has no secrets. */
+export interface IToolServer {
+  /** What an approval is for: the digest of the server's whole entry. */
+  readonly id: string;
+  readonly name: string;
+  /** 'admin', 'person', or the path of a file. */
+  readonly place: string;
+  readonly state: 'asks' | 'off' | 'refused' | 'stopped' | 'running' | 'failed';
+  /** What would start. */
+  readonly lines: readonly string[];
+  readonly why: string;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** Why conversations do not get it; '' if they do. */
+    readonly why: string;
+  }[];
+}
+
+export interface IToolServers {
+  readonly servers: readonly IToolServer[];
+  /** What is wrong with files. */
+  readonly faults: readonly string[];
+}
+
+/** `tools`: the picked ones; null for as many as fit. */
+export interface IToolServerWish {
+  readonly action: 'approve' | 'off' | 'pick';
+  readonly tools?: readonly string[] | null;
+}
+
 /** A provider and its connection, without the key. */
 export interface IConnection {
   readonly provider: string;
@@ -145,11 +193,32 @@ export interface IChange {
   readonly above: readonly string[];
 }
 
+/** A file or folder that a sandboxed kernel wrote into its overlay. */
+export interface IWaitingFile {
+  /** From the notebook's folder. */
+  readonly path: string;
+  readonly kind: 'added' | 'changed' | 'deleted';
+  readonly size: number;
+  readonly folder: boolean;
+  /** Why it cannot be kept; '' if it can. */
+  readonly why: string;
+  /** Another one for every other state of the file. */
+  readonly stamp: string;
+}
+
+/** `left_out`: the number of files not listed. */
+export interface IWaitingList {
+  readonly files: readonly IWaitingFile[];
+  readonly left_out: number;
+}
+
 /** The changes of a turn; `left_out`: the number of changed cells not listed. */
 export interface IReview {
   readonly turn: number;
   readonly changes: readonly IChange[];
   readonly left_out: number;
+  /** Why an undo cannot put back variables, '' if it can; null where the kernel keeps none. */
+  readonly variables: string | null;
 }
 
 /**

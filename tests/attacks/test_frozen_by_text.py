@@ -34,7 +34,7 @@ from jupyter_codeinterp.core.cell_code import cell_names, parsing, python_of
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
-from jupyter_codeinterp.core.checks.names import absent
+from jupyter_codeinterp.core.checks.names import absent, fetches
 from jupyter_codeinterp.core.checks.names.wanted import needs
 from jupyter_codeinterp.core.checks.run import lost_values
 from jupyter_codeinterp.core.checks.shared import examples, tables
@@ -197,6 +197,9 @@ OTHERS = {
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
+    "engine_work": "types",
+    "fetches": "asks what `source` has found; measured with `kernel_report`",
+    "fetching": "passes on what `fetches` finds",
     "labels": "types",
     "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
@@ -431,6 +434,8 @@ def check_all(text: str) -> object:
             wanted = needs(source, tree)
             answer = [{"number": 0, "what": "name", "name": text, "near": text}]
             found += (wanted, absent.findings(wanted, answer))
+            fetched = fetches.fetches(tree)
+            found += (fetched, fetches.findings(fetched, [{"name": text, "engine": "spark"}]))
         columns = [{"name": text, "top": [(text, 0.5)], "distinct": 1}]
         made = {"tables": [{"name": "t", "rows": 20, "columns": columns}]}
         found += tables.lines(made, lambda name: False, str)
@@ -844,7 +849,7 @@ ONLY_AT_THE_START = {
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
     "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
-    "sandbox.network.refusals._ENTRY": "an entry of a fixed size, the whole of it",
+    "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",

@@ -18,6 +18,8 @@ OPEN = {TicketsHandler, ClientsHandler, LeavingHandler}
 EXAMPLES = {
     r"([0-9a-f]{32})": "0" * 32,
     r"([0-9a-f]{16})": "0" * 16,
+    r"([0-9a-f]{12})": "0" * 12,
+    r"([0-9a-f]{64})": "0" * 64,
     r"([0-9]{1,15})": "1",
 }
 CHANGING = [

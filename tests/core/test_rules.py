@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.labels import Rule
+from jupyter_codeinterp.core.labels import Observation, Rule
+from jupyter_codeinterp.core.rights.deeds import beyond, of_the_code
 from jupyter_codeinterp.core.rights.standing import matching, reach_of
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
+from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 
 RULE = Rule("r", ("data.csv", "sub/b.csv"), ("pandas", "numpy", "json"))
@@ -232,3 +235,82 @@ async def test_an_own_cell_is_fixed_by_rule(bench: Callable[..., Bench], room: R
     b.decide(draft)
     await b.ended()
     assert await room.ran() == ["a = 1", "a = 2"]
+
+
+# --- after the run -------------------------------------------------------------------
+
+READS = Rule("r", ("data.csv",), ("pandas",))
+DEEDS: list[tuple[Observation, bool]] = [
+    (Observation("reads", ("data.csv",)), True),
+    (Observation("reads", ("test.ipynb", ".~test.ipynb", "data.csv")), True),
+    (Observation("reads", ("other.csv", "data.csv")), False),
+    (Observation("reads", ("sub/data.csv",)), False),
+    (Observation("writes", ("test.ipynb", ".ipynb_checkpoints")), True),
+    (Observation("writes", ("data.csv",)), False),
+    (Observation("writes", ("sub/test.ipynb",)), False),
+    (Observation("refused", ("a.org:443",)), False),
+    (Observation("connected", ("a.org:443",)), False),
+    (Observation("programs"), False),
+    (Observation("lost"), False),
+    (Observation("changes", ("x",)), False),
+]
+
+
+@pytest.mark.parametrize(("deed", "allowed"), DEEDS)
+def test_which_deeds_break_a_rule(deed: Observation, allowed: bool) -> None:
+    assert (beyond(READS, of_the_code((deed,), "folder/test.ipynb")) == ()) is allowed
+
+
+async def test_a_rule_whose_cell_changes_a_variable_of_the_persons_is_withdrawn(
+    bench: Callable[..., Bench], room: Room
+) -> None:
+    await room.run("x = [20]")
+    hidden, more = "same[0] = 21", "b = 2"
+    b = bench(run("same = x"), run(hidden), run(more), say("Done."), book=notebook("x = [20]"))
+    b.send()
+    first = await b.draft()
+    rule = ruled(b, first)
+    b.decide(first)
+    asked = await b.draft(2)
+    assert asked.source == more and asked.rule is None, "this turn asks again"
+    assert b.session.standing_rules.all == ()
+    assert b.of(e.RuleRemoved) == [e.RuleRemoved(rule.rule_id)]
+    (said,) = (note for note in b.of(e.Note) if note.level == "warning")
+    assert "changed your variables" in said.text
+    seen = [done.seen for done in b.of(e.ToolDone)]
+    assert seen == [(), (Observation("changes", ("x",)),)]
+    assert "is withdrawn: the run changed your variables" in b.results[1]
+    b.decide(asked, "reject")
+    await b.ended()
+    b.restart_server()
+    assert b.session.standing_rules.all == (), "the journal has it"
+
+
+async def test_the_agents_own_variables_may_change(bench: Callable[..., Bench]) -> None:
+    b = bench(run("a = [1]"), run("a[0] = 2"), say("Done."))
+    b.send()
+    first = await b.draft()
+    rule = ruled(b, first)
+    b.decide(first)
+    await b.ended()
+    assert b.session.standing_rules.all == (rule,)
+
+
+async def test_a_run_that_is_stopped_is_held_to_its_rule(
+    bench: Callable[..., Bench], room: Room
+) -> None:
+    await room.run(
+        "x = [20]\nclass Slow:\n    def head(self):\n        __import__('time').sleep(60)"
+    )
+    await room.run("slow = Slow()")
+    hidden = "same[0] = 21\nslow.head()"
+    b = bench(run("same = x"), run(hidden), say("Done."), book=notebook("x = [20]"))
+    b.send()
+    first = await b.draft()
+    ruled(b, first)
+    b.decide(first)
+    await b.event(e.RunStarted, 2)
+    await asyncio.sleep(0.3)
+    b.session.cancel()
+    await b.ended()
+    assert b.session.standing_rules.all == ()

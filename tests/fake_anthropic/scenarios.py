@@ -350,6 +350,11 @@ OBEDIENT: dict[str, Script] = {
         answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
         _done("The kernel is fresh."),
     ),
+    "mcp": scenario(
+        answer(text("I'll ask the server."), call("mcp__clock__echo", {"text": "noon in Tokyo"})),
+        answer(call("mcp__clock__echo", {"text": "noon in Lima"})),
+        _done("It is noon."),
+    ),
     "install": scenario(
         answer(run_cell("import no_such_module", title="Import it")),
         # Nothing to fetch: every environment of the tests has it.

@@ -24,6 +24,14 @@ async def test_code_in_the_sandbox_reaches_no_server_and_decides_on_no_draft() -
     assert all(one.outside for one in found)
 
 
+@runs_here
+@pytest.mark.timeout(180)
+async def test_nothing_gets_past_an_overlay_into_the_folder() -> None:
+    found = await results(["an overlay"])
+    assert [(one.attempt.name, one.fault) for one in found if one.fault] == []
+    assert sum(bool(one.outside) for one in found) > 12
+
+
 def test_there_are_at_least_80_attempts_and_most_succeed_outside() -> None:
     every = [attempt for attempts in AREAS.values() for attempt in attempts]
     names = {(area, one.name) for area, attempts in AREAS.items() for one in attempts}

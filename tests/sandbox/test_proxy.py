@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.network import proxy, refusals, socks
+from jupyter_codeinterp.sandbox.network import book as books
+from jupyter_codeinterp.sandbox.network import proxy, socks
+from jupyter_codeinterp.sandbox.network.book import Book, Connection, sentence
 from jupyter_codeinterp.sandbox.network.gate import variables
 from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
-from jupyter_codeinterp.sandbox.network.refusals import Book, Refusal, sentence
 from jupyter_codeinterp.sandbox.network.rules import Rules, Target, canonical, is_public, target
 from tests.sandbox.web import Web, handling, web
 
@@ -128,18 +129,19 @@ def test_what_is_forwarded_is_for_the_host_of_the_address_and_for_one_request() 
 def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
     book = Book(os.memfd_create("refusals"))
     longest = target(f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 61}:65535")
-    for number in range(refusals.KEPT + 3):
+    for number in range(books.KEPT + 3):
         book.write(Target(f"h{number}.org", 443), "why")
     book.write(longest, "its address is not public and not on the list")
     every = book.since(0)
-    assert len(every) == refusals.KEPT
+    assert len(every) == books.KEPT
     assert every[-1][1:] == (str(longest), "its address is not public and not on the list")
-    assert next(one.target for one in book.since(every[-2].at)) == f"h{refusals.KEPT + 2}.org:443"
-    os.close(book.number)
+    assert next(one.target for one in book.since(every[-2].at)) == f"h{books.KEPT + 2}.org:443"
+    book.close()
+    assert book.since(0) == []
 
 
 def test_the_sentence_names_a_few() -> None:
-    each = [Refusal(0, f"h{number}.org:443", "why") for number in range(7)]
+    each = [Connection(0, f"h{number}.org:443", "why") for number in range(7)]
     assert sentence([]) == ""
     assert sentence([each[0]] * 9) == "The sandbox refused a connection: h0.org:443 (why)."
     assert sentence(each).endswith("h4.org:443 (why), and 2 more.")
@@ -168,16 +170,24 @@ class Names:
 @asynccontextmanager
 async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]]:
     """The proxy's socket, and what it refused."""
-    book = Book(os.memfd_create("refusals"))
-    made = proxy.Proxy(Rules(allow), book)
+    async with with_books(tmp_path, *allow) as (path, refused, _):
+        yield path, refused
+
+
+@asynccontextmanager
+async def with_books(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book, Book]]:
+    """The same, and on which connections data passed."""
+    refused, passed = (Book(os.memfd_create(name)) for name in ("refused", "made"))
+    made = proxy.Proxy(Rules(allow), refused, passed)
     path = str(tmp_path / "socket")
     async with handling(made.serve) as serve:
         server = await asyncio.start_unix_server(serve, path, limit=LARGEST)
         try:
-            yield path, book
+            yield path, refused, passed
         finally:
             server.close()
-    os.close(book.number)
+    refused.close()
+    passed.close()
 
 
 async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:

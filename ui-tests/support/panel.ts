@@ -93,6 +93,15 @@ export class Panel {
     await this.ended();
   }
 
+  /** Undo the cells of the turn. A sandboxed kernel's turn offers its variables, too. */
+  async undoTurn(): Promise<void> {
+    await this.log.getByRole('button', { name: 'Undo turn' }).click();
+    if (process.env.CODEINTERP_TEST_SANDBOX === '1') {
+      const offer = this.log.getByRole('group', { name: 'Undo turn' });
+      await offer.getByRole('button', { name: 'Undo', exact: true }).click();
+    }
+  }
+
   /**
    * Press a button of the card that waits; as a person would, again if the card says that the code
    * has just moved.

@@ -152,6 +152,7 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   await notebook.run(1);
   await model.play('says');
   await field.click();
+  await expect(panel.root.getByRole('button', { name: 'Send' })).toBeEnabled();
   await page.keyboard.press('Enter');
   await panel.ended();
   await expect(chips).toBeHidden();

@@ -84,7 +84,7 @@ test('five steps with a person who edits, asks, runs, reloads, undoes and redoes
   expect(whole[3]).toContain('groupby("region")');
 
   // Undone and redone; the person runs a cell of their own in between.
-  await button('Undo turn').click();
+  await panel.undoTurn();
   await expect(panel.log).toContainText('1 undone:');
   expect(await notebook.sources()).toEqual(whole.slice(0, 3));
   await shot('undone');

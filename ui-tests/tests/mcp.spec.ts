@@ -1,4 +1,5 @@
 /** An outside agent works in the notebook over MCP, and the person decides on its draft. */
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 
 const ENDPOINT = '/codeinterp/api/mcp';
@@ -9,25 +10,30 @@ test('the draft of an outside agent waits for the person', async ({
   baseURL,
   notebook,
   page,
-  panel,
-  request
+  panel
 }) => {
   const path = await notebook.start(['mine = 20']);
   await notebook.run(0);
-  const client = await (
-    await request.post('/codeinterp/api/clients', { data: {} })
-  ).json();
-  const made = await request.post(`${ENDPOINT}/tokens`, {
-    data: { name: 'Test', scope: 'run' },
-    headers: { 'X-Codeinterp-Window': client.secret }
-  });
-  const { token } = await made.json();
+  const { root } = panel;
+  await root.getByRole('button', { name: 'Connections' }).click();
+  await root.getByText('Other agents (MCP)').click();
+  await root.getByLabel('Name of the agent').fill('Test');
+  await root.getByLabel('It may').selectOption('Read, write and run cells');
+  await root.getByRole('button', { name: 'Make token' }).click();
+  const header = await root.getByLabel('Header').inputValue();
+  expect(await root.getByLabel('Address').inputValue()).toBe(
+    `${baseURL}${ENDPOINT}`
+  );
+  await page.screenshot({ path: 'test-results/mcp-token.png' });
+  expect(await findings(page, '.jp-codeinterp-Connections')).toEqual([]);
+  await root.getByRole('button', { name: 'Done' }).click();
+  await root.getByRole('button', { name: 'Connections' }).click();
 
   const call = async (name: string, given: object) => {
     const response = await fetch(`${baseURL}${ENDPOINT}`, {
       method: 'POST',
       headers: {
-        Authorization: `Bearer ${token}`,
+        Authorization: header.replace('Authorization: ', ''),
         Accept: 'application/json, text/event-stream',
         'Content-Type': 'application/json',
         'MCP-Protocol-Version': VERSION,

@@ -37,7 +37,7 @@ test('tables and plots show in the cells, and the plot reaches the model', async
   });
 });
 
-test('a widget shows in the cell and talks to the kernel', async ({
+test('a widget shows in the cell and talks to the kernel @plain', async ({
   model,
   notebook,
   page,
@@ -56,7 +56,7 @@ test('a widget shows in the cell and talks to the kernel', async ({
   await expect.poll(() => notebook.value('_.value')).toBe('4');
 });
 
-test('what an Output widget captures shows in the page, and reaches the model', async ({
+test('what an Output widget captures shows in the page, and reaches the model @plain', async ({
   model,
   notebook,
   page,

@@ -1,4 +1,7 @@
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
+
+const asked = (code: string) => `Run this\n\`\`\`\n${code}\n\`\`\``;
 
 test('the agent runs a cell in a sandboxed kernel', async ({
   model,
@@ -16,4 +19,136 @@ test('the agent runs a cell in a sandboxed kernel', async ({
   await panel.decide('Run');
   await panel.ended();
   await expect(panel.log).toContainText('It is 2.');
+});
+
+test('what the sandbox refused and what the code did are on the card', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start(['']);
+  await model.play('code');
+  const code = [
+    "open('made.csv', 'w').close()",
+    "import subprocess; subprocess.run(['true'])",
+    "import urllib.request; urllib.request.urlopen('http://example.org/data.csv')"
+  ];
+  await panel.ask(asked(code.join('\n')));
+  await panel.decide('Run');
+  await panel.ended();
+  const card = panel.log.getByRole('group', { name: 'Try this' });
+  const did = card.getByRole('list', { name: 'What the code did' });
+  await expect(did).toContainText('The sandbox has no network.');
+  await expect(did).toContainText('started programs');
+  await expect(did).toContainText('changed a file: made.csv');
+  for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+    await page.theme.setTheme(theme);
+    await page.sidebar.setWidth(300, 'right');
+    await page.screenshot({ path: info.outputPath(`refused ${theme}.png`) });
+    expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
+  }
+  await page.reload();
+  await expect(did).toContainText('changed a file: made.csv');
+});
+
+test('a rule that a run broke is withdrawn, and the next cell asks', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start([
+    'class Hidden:\n' +
+      '    def head(self):\n' +
+      "        open('new.csv', 'w').close()\n" +
+      'table = Hidden()'
+  ]);
+  await notebook.run(0);
+  await model.play('code');
+  await panel.ask(asked('a = 1'));
+  const bar = notebook.bar('Try this');
+  await bar.getByRole('button', { name: 'Run cells like this' }).click();
+  await bar.getByRole('button', { name: 'Add rule' }).click();
+  await panel.decide('Run');
+  await panel.ended();
+  await panel.ask(asked('table.head()'));
+  await panel.ended();
+  await expect(panel.log).toContainText(
+    'Rule removed: “Try this” changed files. Cells ask again.'
+  );
+  await page.screenshot({ path: info.outputPath('withdrawn.png') });
+  await panel.ask(asked('b = 2'));
+  await panel.decide('Run');
+  await panel.ended();
+});
+
+test('a widget of the agent waits until the person runs the cell', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('widget');
+  await panel.ask('A slider');
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('in a sandboxed kernel, so active');
+  const cell = notebook.cell('IntSlider');
+  await expect(cell.getByRole('slider')).toHaveCount(0);
+  await notebook.run(0);
+  await expect(cell.getByRole('slider')).toHaveCount(1);
+});
+
+test('a turn is undone with its variables, and a restarted kernel has none to put back', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  const path = await notebook.start(['one = 1', '# Two', 'three = 3']);
+  await notebook.run(0);
+  await notebook.run(2);
+  await notebook.select(0);
+  const button = (name: string) => panel.log.getByRole('button', { name });
+  const offer = panel.log.getByRole('group', { name: 'Undo turn' });
+  const variables = offer.getByRole('checkbox', { name: 'Also variables' });
+  await panel.tidy(model);
+  expect(await notebook.value('edited, added, one')).toBe('(True, 1, 1)');
+
+  await button('Undo turn').click();
+  await expect(variables).toBeEnabled();
+  await expect(variables).not.toBeChecked();
+  await variables.check();
+  await page.screenshot({ path: info.outputPath('undo-with-variables.png') });
+  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(offer).toHaveCount(0);
+  await expect(panel.log).toContainText(
+    '1 cell removed. 2 cells restored. Kernel variables are as before this turn.'
+  );
+  expect(await notebook.sources()).toEqual(['one = 1', '# Two', 'three = 3']);
+  expect(await notebook.value("'edited' in globals(), one, three")).toBe(
+    '(False, 1, 3)'
+  );
+  // The page's own connection leads to the kernel as it is now.
+  await notebook.edit(0, 'one = 11');
+  await notebook.run(0);
+  await expect.poll(() => notebook.value('one')).toBe('11');
+
+  await button('Redo turn').click();
+  await expect(panel.log).toContainText('Kernel variables do not change.');
+  await page.screenshot({ path: info.outputPath('redone.png') });
+  await expect
+    .poll(async () => (await notebook.saved(path)).cells.length)
+    .toBe(3);
+  await page.reload();
+  await notebook.attach(path);
+  await button('Undo turn').click();
+  await expect(variables).toBeDisabled();
+  await expect(offer).toContainText(
+    'Variables cannot be undone: An undo has put them back to before this turn already.'
+  );
+  await page.screenshot({ path: info.outputPath('cannot-be-undone.png') });
+  await page.keyboard.press('Escape');
+  await expect(offer).toHaveCount(0);
 });

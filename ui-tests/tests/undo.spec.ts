@@ -35,7 +35,7 @@ test(
     ]);
     await expect(panel.log).toContainText('1 added, 1 edited, 1 removed:');
 
-    await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+    await panel.undoTurn();
     await expect(panel.log).toContainText(
       '1 cell removed. 2 cells restored. Kernel variables do not change.'
     );
@@ -113,7 +113,7 @@ test(
       notebook.cell(2).getByRole('group', { name: 'Removed: # Two' })
     ).toBeVisible();
 
-    await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+    await panel.undoTurn();
     await expect(edited).toContainText('Undone');
     expect(await notebook.sources()).toEqual([
       'one = 1',
@@ -140,7 +140,7 @@ test('undo keeps cells that the person has edited or run since, and names them',
   await notebook.edit(0, 'edited = "by hand"');
   await notebook.run(1);
   const ran = (await notebook.cells())[1];
-  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await panel.undoTurn();
   await expect(panel.log).toContainText(
     '1 cell restored. Kernel variables do not change. 1 cell kept because you ran it. 1 cell kept because you changed it.'
   );
@@ -225,7 +225,7 @@ test('after keep, undo and Undo turn the notebook does not stand scrolled away o
   await expect(rows.nth(1)).toContainText('Kept');
   await standsWell();
   await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
-  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await panel.undoTurn();
   await expect.poll(() => notebook.sources()).toHaveLength(13);
   await standsWell();
 });
@@ -287,7 +287,7 @@ test('after an undo the view is where it was, and the turn counts nothing that i
   const top = () => outer.evaluate(node => node.scrollTop);
   const before = await top();
   expect(before).toBeGreaterThan(500);
-  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await panel.undoTurn();
   await expect(panel.log).toContainText('1 undone:');
   await expect(panel.log).not.toContainText('1 added');
   await expect.poll(async () => (await notebook.cells()).length).toBe(40);
@@ -304,7 +304,7 @@ test(
     await panel.tidy(model);
     const after = plain(await notebook.cells());
     const button = (name: string) => panel.log.getByRole('button', { name });
-    await button('Undo turn').click();
+    await panel.undoTurn();
     await expect(button('Undo turn')).toHaveCount(0);
     expect(plain(await notebook.cells())).toEqual(before);
 
@@ -315,7 +315,7 @@ test(
     );
     await expect(button('Redo turn')).toHaveCount(0);
     expect(plain(await notebook.cells())).toEqual(after);
-    await button('Undo turn').click();
+    await panel.undoTurn();
     await expect(panel.log).toContainText('3 undone:');
     expect(plain(await notebook.cells())).toEqual(before);
 
@@ -350,7 +350,7 @@ test('a redo keeps a cell that the person has run since, and says so', async ({
   await notebook.select(0);
   await panel.tidy(model);
   const button = (name: string) => panel.log.getByRole('button', { name });
-  await button('Undo turn').click();
+  await panel.undoTurn();
   await expect(button('Redo turn')).toBeVisible();
   await notebook.run(0);
   await notebook.edit(1, '# Two, and mine');
@@ -392,7 +392,11 @@ test('undo and redo move neither the notebook nor the conversation', async ({
     const top = async () => (await cell(seen).boundingBox())!.y;
     const panelTop = async () => (await line.boundingBox())!.y;
     const before = [await top(), await panelTop()];
-    await line.getByRole('button', { name }).click();
+    if (name === 'Undo turn') {
+      await panel.undoTurn();
+    } else {
+      await line.getByRole('button', { name }).click();
+    }
     await expect(panel.log).toContainText(words);
     await expect
       .poll(async () => Math.abs((await top()) - before[0]))

@@ -11,12 +11,16 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jupyter_client.session import Session
 
 from ...core.errors import KernelError
+from ...core.labels import Observation
 from ...kernel_side.mark import AGENT
+
+if TYPE_CHECKING:
+    from ...sandbox.overlay.written import Written
 
 GONE = "The kernel died or was restarted. All its variables are gone."
 YIELD_AFTER = 0.005
@@ -169,6 +173,12 @@ class Spec(NamedTuple):
     language: str
 
 
+class Watching(Protocol):
+    """Watches one run from outside of the kernel."""
+
+    def end(self) -> tuple[Observation, ...]: ...
+
+
 class Process(Protocol):
     """The process of one kernel, as the server's manager reaches it."""
 
@@ -178,6 +188,10 @@ class Process(Protocol):
 
     @property
     def is_sandboxed(self) -> bool: ...
+
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
 
     @property
     def is_known(self) -> bool:
@@ -202,9 +216,23 @@ class Process(Protocol):
     def gone(self) -> str:
         """What to say of a kernel that died."""
 
-    def limit_hit(self, error: str, since: float) -> str:
-        """Which limit made the code fail, and which connections were refused since this time of
-        ``time.monotonic``; "" for none. ``error``: name and text."""
+    def limit_hit(self, error: str) -> str:
+        """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
+
+    def refused(self, since: float) -> str:
+        """The connections that a sandbox refused since this time of ``time.monotonic``; "" for
+        none."""
+
+    async def watched(self) -> Watching | None:
+        """Watch a run that begins now; None where nothing can be seen of it from outside."""
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        """How many copies of it may be kept, for an undo of variables, and their bytes beside the
+        kernel's own; 0 for none."""
+
+    def replaced(self) -> None:
+        """Let new connections reach a copy, which listens on the same paths. Raises OSError."""
 
     async def spec(self) -> Spec | None: ...
 

@@ -20,7 +20,7 @@ from ...core.visible import visible_line
 from ..local.problems import USAGE, Problem
 from ..remote.server import RemoteServer, address, is_open
 from ..terminal.following import Following
-from ..terminal.fronts import Decision, Front
+from ..terminal.fronts import Decision, Front, RuleChange
 from ..terminal.stopping import Stopping
 from .turn import exit_code, refused
 
@@ -52,6 +52,13 @@ class _RemoteTalk:
 
     async def answer(self, call_id: str, text: str) -> None:
         await self._post("answers", {"call_id": call_id, "text": text})
+
+    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
+        if change.remove:
+            with suppress(httpx2.HTTPError):
+                await self._server.delete(f"sessions/{self._session_id}/rules/{change.remove}")
+        else:
+            await self._post("rules", {"draft_id": draft.draft_id, "nonce": draft.nonce})
 
     def stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._stop())

@@ -1,4 +1,5 @@
-"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens.
+"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens; and
+says which MCP servers the agent may use.
 
 A token comes from the environment, never from an argument, which other users could read.
 """
@@ -35,6 +36,10 @@ NOT_INSTALLED = "A package is missing: pip install 'jupyter_codeinterp[mcp]'"
 def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.what == "serve":
         return _serve(options.url)
+    if options.what in ("servers", "approve", "off", "pick"):
+        from .tool_servers import tool_servers
+
+        return tool_servers(options)
     tokens = Tokens(config_files.settings(config_files.load()).folder)
     if options.what == "make":
         token, secret = tokens.make(options.name, "run" if options.run else "look")

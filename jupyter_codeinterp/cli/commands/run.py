@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = _mode(options)
+    if options.commit and not options.sandbox:
+        raise Problem("--commit needs --sandbox.", USAGE)
     if options.server:
         from .elsewhere import run_there  # with an HTTP client
 
@@ -62,13 +65,32 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         copy(source.file, place.file)
     elif existing is None:
         warn_of_page(source.file)
+    left = _written(config, source.file, options) if options.sandbox else None
     async with LocalBench(config, settings, place.root, existing=existing) as bench:
         if options.output:
             bench.work_beside(source.file)
         front = front_for(lambda: bench.language, options.json, stopping)
         turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
         model = options.model or ""
-        return await turn.play(place.path, kernel, options.prompt, mode, model)
+        code = await turn.play(place.path, kernel, options.prompt, mode, model)
+    if left is not None:
+        await left()
+    return code
+
+
+def _written(
+    config: Config, notebook: Path, options: argparse.Namespace
+) -> Callable[[], Awaitable[None]]:
+    """Before a sandboxed run: prepare ``--commit``. Returns what to do with the files that the
+    code has written into an overlay."""
+    from . import overlays  # Linux alone has what it needs.
+
+    if options.commit:
+        config.SandboxProvisioner.overlay = True
+    root = overlays.root(config)
+    before, folder = overlays.names(root), Path(os.path.realpath(notebook.parent))
+    asks = options.commit and not options.json and sys.stdin.isatty() and sys.stdout.isatty()
+    return lambda: overlays.after_run(root, before, folder, asks=asks)
 
 
 def warn_of_page(notebook: Path) -> None:

@@ -1,14 +1,19 @@
-"""``jupyter codeinterp sandbox``: install a sandboxed kernel, or say whether one can run here."""
+"""``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, or keep
+the files that one has written.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
-from ...sandbox.install import install
+from ...sandbox.install import NAME, OVERLAY_NAME, install
 from ...sandbox.walls import BUBBLEWRAP
+from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
 if TYPE_CHECKING:
@@ -18,18 +23,25 @@ if TYPE_CHECKING:
 
 
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
+    if options.what == "changes" and sys.platform == "linux":
+        from . import overlays
+
+        return asyncio.run(overlays.changes(options))
     if options.what == "doctor":
         missing = doctor.problem()
         if not missing:
-            print(f"A sandboxed kernel can run here.\n{doctor.totals()}")
+            print(_abilities())
             return DONE
         print("\n".join(filter(None, (missing, doctor.without_bubblewrap()))))
         return FAILED
     missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
+    name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
-        folder, title = install(options.kernel, options.name, user=options.user, wall=options.wall)
+        folder, title = install(
+            options.kernel, name, user=options.user, wall=options.wall, overlay=options.overlay
+        )
     except NoSuchKernel as error:
         raise Problem(f"There is no kernel {error.name!r} here.", USAGE) from None
     except ValueError as error:
@@ -38,3 +50,10 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.wall != BUBBLEWRAP:
         print(doctor.without_bubblewrap())
     return DONE
+
+
+def _abilities() -> str:
+    from . import overlays
+
+    overlay = doctor.overlays(overlays.root(config_files.load()))
+    return f"A sandboxed kernel can run here.\n{doctor.totals()}\n{overlay}"

@@ -183,6 +183,9 @@ class LocalBench(Workbench):
         self.manager.read_file = lambda copy, name, most: read_sibling(
             there, notebook.name, name, most
         )
+        self.manager.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
+            session_id, notebook.name, there
+        )
         if self._reads_rules:
             self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
             self.manager.own_commands = lambda copy: own_commands(there, notebook.name)

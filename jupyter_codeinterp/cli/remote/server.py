@@ -29,6 +29,8 @@ RECONNECT = 300.0
 """Seconds for which a cut connection is tried again."""
 AGAIN = 1.0
 """Seconds between two tries."""
+HUB_HEADER = "X-JupyterHub-Version"
+"""In each answer of a hub's servers."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -74,7 +76,7 @@ class RemoteServer:
         """``password``: of the login page, or the server's token. Raises Problem."""
         try:
             page = await self._http.get(f"{self.url}/login")
-            if "/hub/" in page.headers.get("Location", ""):
+            if HUB_HEADER in page.headers:
                 self._headers["Authorization"] = f"token {password}"
             else:
                 await self._by_form(page, password)
@@ -113,6 +115,12 @@ class RemoteServer:
                 if time.monotonic() >= until:
                     raise
             await asyncio.sleep(AGAIN)
+
+    async def delete(self, path: str) -> None:
+        """Raises CommandError and httpx2.HTTPError."""
+        url = f"{self.url}/codeinterp/api/{path}"
+        said = await self._http.delete(url, headers=self._headers)
+        _answer(said, said.content)
 
     async def events(self, session_id: str) -> AsyncIterator[bytes]:
         """The events of a conversation from its first, without an end. After a cut it goes on

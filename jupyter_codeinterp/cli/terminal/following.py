@@ -14,8 +14,11 @@ from ...core import events as e
 from ...core.errors import CommandError
 from ...core.history.transcript import in_no_output
 from .asking import InputClosed
-from .fronts import Decision, Front
+from .fronts import Decision, Front, RuleChange
 from .stopping import Stopping
+
+EVENT_TIME = 5.0
+"""Seconds within which an event should follow its command."""
 
 _decode = msgspec.json.Decoder(e.Event).decode
 
@@ -31,6 +34,9 @@ class Talk(Protocol):
 
     async def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError if it was answered."""
+
+    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
+        """Raises CommandError."""
 
 
 class Following:
@@ -48,6 +54,8 @@ class Following:
         self._asked_for = 0.0
         """Seconds spent on finished questions."""
         self._since: float | None = None
+        self._ruled = asyncio.Event()
+        """Set when a rule was added or removed."""
         self._closed = False
         """Whether the output is closed."""
 
@@ -78,6 +86,8 @@ class Following:
             self._ask(event.draft.call_id, self._decide(event.draft))
         elif isinstance(event, e.QuestionAsked):
             self._ask(event.call_id, self._answer(event))
+        elif isinstance(event, (e.RuleMade, e.RuleRemoved)):
+            self._ruled.set()
         elif getattr(event, "call_id", "") == self._waits_for:
             # Decided, answered or ended, possibly by another client.
             self._forget_question()
@@ -106,9 +116,21 @@ class Following:
 
     async def _decide(self, draft: e.Draft) -> None:
         with self._person():
-            decision = await self._front.decide(draft)
+            while isinstance(decision := await self._front.decide(draft), RuleChange):
+                await self._change_rule(draft, decision)
             with contextlib.suppress(CommandError):  # already decided
                 await self._talk.decide(draft, decision)
+
+    async def _change_rule(self, draft: e.Draft, change: RuleChange) -> None:
+        """Return when the front has shown the change, so that the question comes after it."""
+        self._ruled.clear()
+        try:
+            await self._talk.change_rule(draft, change)
+        except CommandError as error:
+            self._front.refused(error.message)
+        else:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._ruled.wait(), EVENT_TIME)
 
     async def _answer(self, question: e.QuestionAsked) -> None:
         with self._person():

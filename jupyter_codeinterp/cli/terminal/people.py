@@ -14,19 +14,24 @@ from rich.text import Text
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import in_no_output, without_reports
+from ...core.labels import Rule
+from ...core.rights.deeds import sentence
+from ...core.session.standing_rules import words_of
 from ...core.visible import visible, visible_line
 from . import asking
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
-from .fronts import NO_ANSWER, Decision, refused
+from .fronts import NO_ANSWER, Decision, RuleChange, refused
 from .stopping import Stopping
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
+RULES = {"r": "rules", "rules": "rules"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
-_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify"), "text")
+_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
+_LEXERS["peek"] = "python"
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel", "notebook", "verify")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "peek", "tool")
 """Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 
@@ -48,6 +53,8 @@ class Person:
         self._opened: dict[str, e.DraftOpened] = {}
         self._asked: set[str] = set()
         """Drafts already shown."""
+        self._rules: dict[str, Rule] = {}
+        """Those of the conversation, by id."""
 
     # --- events ----------------------------------------------------------------------
 
@@ -72,10 +79,19 @@ class Person:
             self._line("!", "yellow", words)
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
+        elif isinstance(event, (e.RuleMade, e.RuleRemoved)):
+            self._rule(event)
         elif isinstance(event, e.TurnEnded):
             self._ended(event)
         else:
             self._card(event)
+
+    def _rule(self, event: e.RuleMade | e.RuleRemoved) -> None:
+        if isinstance(event, e.RuleMade):
+            self._rules[event.rule.rule_id] = event.rule
+            self._line("·", "dim", f"Rule added: {words_of(event.rule)}.")
+        elif rule := self._rules.pop(event.rule_id, None):
+            self._line("·", "dim", f"Rule removed: {words_of(rule)}.")
 
     def _retrying(self, event: e.Retrying) -> None:
         """Where nothing moves, a line tells why nothing happens."""
@@ -177,6 +193,8 @@ class Person:
         body = detail.partition("\n")[2].strip("\n")
         if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
+        if did := sentence(event.seen):
+            self._line("·", "dim", did)
         for note in (*map(str, event.findings), *event.notes):
             self._line("!", "yellow", note)
         self.print("")
@@ -225,22 +243,52 @@ class Person:
 
     # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Decision:
+    async def decide(self, draft: e.Draft) -> Decision | RuleChange:
         if not self._asks:
             return refused(draft)
         source = draft.source
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:
-            key, _, rest = (await self._ask(_prompt(draft))).partition(" ")
+            about_rules = bool(self._new_rule(draft) or self._rules)
+            keys = keys | RULES if about_rules else keys
+            key, _, rest = (await self._ask(_prompt(draft, about_rules))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
             if word == "edit" and draft.kind not in UNEDITED:
                 source = await self._edited(draft, source)
+            elif word == "rules":
+                if change := await self._change_of_rules(draft):
+                    return change
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
                 return Decision("reject", source, reason=rest.strip())
+
+    def refused(self, words: str) -> None:
+        self._line("!", "yellow", words)
+
+    def _new_rule(self, draft: e.Draft) -> Rule | None:
+        """What the draft carries, unless the conversation has the same."""
+        rule = draft.rule
+        known = ((one.files, one.imports) for one in self._rules.values())
+        return None if rule is None or (rule.files, rule.imports) in known else rule
+
+    async def _change_of_rules(self, draft: e.Draft) -> RuleChange | None:
+        self.print("Code runs without asking in this conversation if it has no label and only")
+        for number, rule in enumerate(self._rules.values(), 1):
+            self._line(str(number), "bold", words_of(rule))
+        new = self._new_rule(draft)
+        choices = ["a number to remove it"] if self._rules else []
+        if new is not None:
+            self._line("+", "bold", words_of(new))
+            choices.insert(0, "+ to add this rule")
+        typed = await self._ask(f"Type {', '.join(choices)}, or Enter to go back: ")
+        if typed == "+" and new is not None:
+            return RuleChange()
+        ids = dict(enumerate(self._rules, 1))
+        chosen = ids.get(int(typed)) if typed.isdecimal() else None
+        return RuleChange(chosen) if chosen else None
 
     async def _edited(self, draft: e.Draft, source: str) -> str:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
@@ -268,11 +316,13 @@ class Person:
         return await asking.ask(prompt)
 
 
-def _prompt(draft: e.Draft) -> str:
+def _prompt(draft: e.Draft, about_rules: bool) -> str:
     question = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
     choices = ["[y]es", "[n]o"]
     if draft.kind not in UNEDITED:
         choices.append("[e]dit")
     if draft.can_run_all:
         choices.append("[a]ll in this turn")
+    if about_rules:
+        choices.append("[r]ules")
     return f"{question} {', '.join(choices)}: "

@@ -39,6 +39,8 @@ class Decision(msgspec.Struct, frozen=True):
     """The person's words with a rejection."""
     rule: str = ""
     """The id of the person's rule that let it run."""
+    person: str = ""
+    """The name of who decided, where several people share the notebook."""
 
     def with_source(self, source: str, *, edited: bool) -> Decision:
         return msgspec.structs.replace(self, source=source, edited=edited)
@@ -177,9 +179,12 @@ class Decisions:
         run_all: bool,
         window: int = 0,
         said: str = "",
+        person: str = "",
     ) -> Draft:
-        """Returns the decided draft. ``said`` are the person's words with a rejection. Raises
-        CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
+        """Returns the decided draft. ``said`` are the person's words with a rejection, ``person``
+        is their name if several share the notebook.
+
+        Raises CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
         if waiting is None or waiting[1].done():
             if nonce in self._decided:
@@ -197,6 +202,7 @@ class Decisions:
         else:
             reason = f"{REJECTED} They say: {said}" if said else REJECTED
             decision = Decision("reject", "person", source, reason=reason, window=window, said=said)
+        decision = msgspec.structs.replace(decision, person=person)
         future.set_result(decision)
         return draft
 

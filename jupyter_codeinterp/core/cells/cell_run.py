@@ -7,8 +7,8 @@ time of the run, nothing happens and the person decides again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from ..approval import markdown_cells, policy
@@ -16,7 +16,7 @@ from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..checks import protected
 from ..document.ops import Delete, Receipt, SetSource
-from ..events import DraftDecided, DraftWaiting, Event
+from ..events import Draft, DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
 from ..labels import Label, Rule
@@ -24,7 +24,8 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, missing, packages, trying
+from ..turn.turn import Turn
+from . import checked, fetching, hooked, missing, observed, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -57,6 +58,8 @@ class CellRun:
         self._execution: Execution | ExecutionByHand | None = None
         self._again = ""
         """Why the person must decide again."""
+        self._rule_id = ""
+        """Of the person's rule by which it runs."""
         self._expect()
 
     async def run(
@@ -137,7 +140,9 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
+                if draft.is_code:
+                    absent = await missing.found(turn, draft.source, info)
+                    absent += await fetching.found(turn, draft.source, info)
                 language = info.language if info is not None else "python"
                 tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
@@ -150,7 +155,7 @@ class CellRun:
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))
                 draft.shown = draft.source
                 yield waiting
-                decision = await self._ask(waiting)
+                decision = await self._ask(waiting, info)
                 if info is None and draft.is_code:
                     # Decided before there was a kernel: holds for the one that has come.
                     info = await turn.kernel_info()
@@ -186,10 +191,11 @@ class CellRun:
 
     # --- deciding --------------------------------------------------------------------
 
-    async def _ask(self, waiting: DraftWaiting) -> Decision:
+    async def _ask(self, waiting: DraftWaiting, info: KernelInfo | None) -> Decision:
         turn = self.turn
         self._waits = True
-        decision = await turn.clock.attend(turn.decisions.ask(waiting.draft))
+        with _tried_first(turn, waiting.draft, info):
+            decision = await turn.clock.attend(turn.decisions.ask(waiting.draft))
         self._waits = False
         if decision.run_all:
             turn.let_all_run()
@@ -213,6 +219,7 @@ class CellRun:
             decision.said,
             labels,
             decision.rule,
+            decision.person,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:
@@ -233,6 +240,7 @@ class CellRun:
         self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
+        self._rule_id = decision.rule
         execution: Execution | None = None
         if by_hand(self.draft.cell_id) is None:
             execution = self._execution = Execution(self.draft, call, decision, info)
@@ -258,7 +266,10 @@ class CellRun:
             if execution is not None and execution is self._execution:
                 said = checked.Said(allowed, contract, execution.examples)
             result = await checked.after_run(self.turn, code, done, result, said)
-            self.result = await hooked.after_run(self.turn, code, done, result)
+            result = await hooked.after_run(self.turn, code, done, result)
+            self.result, follows = observed.after_run(self.turn, done, result, self._rule_id)
+            for event in follows:
+                yield event
 
     async def _allowed(self, decision: Decision) -> frozenset[str]:
         """The protected variables that a person has let this code change."""
@@ -311,8 +322,24 @@ class CellRun:
             events.append(self._decided(stopped))
         if self.result is None and self._execution is not None:
             self._execution.abandon(words)
-            self.result = self._execution.result
+            result, done = self._execution.result, self._execution.done
+            if result is not None and done is not None:
+                result, follows = observed.after_run(self.turn, done, result, self._rule_id)
+                events += follows
+            self.result = result
         draft.remove()
         if self.result is None:
             self.result = self.turn.results.make(call, "not_started", words, title=draft.title)
         return events
+
+
+@contextmanager
+def _tried_first(turn: Turn, draft: Draft, info: KernelInfo | None) -> Iterator[None]:
+    """Within, the draft waits, and may be tried in a fork of the kernel."""
+    if turn.rehearsals is not None:
+        turn.rehearsals.waits(draft, info)
+    try:
+        yield
+    finally:
+        if turn.rehearsals is not None:
+            turn.rehearsals.end()

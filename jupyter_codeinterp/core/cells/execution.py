@@ -21,15 +21,22 @@ from ..checks.shared.examples import Example
 from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
-from ..events import Event, KernelWaiting, Note, RunStarted
+from ..events import Event, KernelWaiting, Note, RunProgress, RunStarted
 from ..history.prose import known_language
 from ..messages import ToolUse
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
-from ..ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from ..ports import (
+    DisplayUpdated,
+    EnginesWork,
+    ExecutionDone,
+    KernelInfo,
+    OutputsChanged,
+    Slot,
+)
 from ..turn.results import Result
-from ..turn.turn import Turn, identity
+from ..turn.turn import Turn, copy_key, identity
 from . import stale_input, trying
 from .draft import DraftCell
 from .run_by_hand import EDITED
@@ -74,7 +81,7 @@ class Execution:
         self.ask_again = ""
         self.result: Result | None = None
         self.done: ExecutionDone | None = None
-        """How the run ended, unless stopped."""
+        """How the run ended; None if it goes on after Stop."""
         self.next_inputs: tuple[str, ...] = ()
         """Code proposed with set_next_input."""
         self.examples: tuple[Example, ...] = ()
@@ -211,6 +218,7 @@ class Execution:
         turn = self.turn
         msg_id = slot.new_msg_id()
         kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
+        await self._keep(slot)
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
@@ -230,6 +238,8 @@ class Execution:
                     # The output that shows it may be in a trusted cell.
                     data = event.data if self._trusted else passive_data(event.data)
                     turn.document.display(event.display_id, data, event.metadata)
+                elif isinstance(event, EnginesWork):
+                    yield RunProgress(self._call.id, event.work)
                 elif isinstance(event, ExecutionDone):
                     done = event
         except asyncio.CancelledError:
@@ -245,6 +255,17 @@ class Execution:
             yield Note(OUTPUT_HIDDEN.format(title=self._draft.title, how=self._how))
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
+
+    async def _keep(self, slot: Slot) -> None:
+        """Before the turn's first run, so that an undo can bring back the variables."""
+        turn, first = self.turn, not self.turn.has_run
+        turn.has_run = True
+        if first and slot.info.sandboxed:
+            key = copy_key(turn.session_id, turn.number)
+            why_not = await slot.keep(key)
+            turn.copied = why_not is not None
+            if why_not == "" and turn.watch is not None:
+                turn.watch.keep(slot.info.kernel_id, key)
 
     async def _finish(self, slot: Slot, done: ExecutionDone) -> None:
         turn = self.turn
@@ -345,6 +366,8 @@ class Execution:
             notes.append(UNRESPONSIVE if begun else QUEUED)
             done = ExecutionDone("interrupted", _as_output(_STUCK if begun else QUEUED), None, 0.0)
             self.turn.unresponsive = self
+        else:
+            self.done = done
         self._post_end(done)
         self.result = self.turn.results.of_run(
             self._call,

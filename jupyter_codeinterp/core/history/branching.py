@@ -17,6 +17,7 @@ from ..events import (
     CellRemoved,
     ChangesKept,
     Event,
+    FilesPutBack,
     MessageQueued,
     MessagesHeard,
     MessageTakenBack,
@@ -99,7 +100,7 @@ def _begins(event: Event, turn: int) -> bool:
 
 def _stays_true(event: Event, turn: int) -> bool:
     """Whether it happened later, and is about cells of before."""
-    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept)):
+    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept, FilesPutBack)):
         return event.turn < turn
     return isinstance(event, CellRemoved)
 

@@ -36,11 +36,13 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """``left_out`` counts the cells not listed."""
+    """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
+    kernel's variables, "" if it can; None where the turn's kernel keeps no copies."""
 
     turn: int
     changes: tuple[Reviewed, ...]
     left_out: int = 0
+    variables: Union[str, None] = None
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:

@@ -175,7 +175,8 @@ def _add(items: list[Item], event: Event) -> None:
     elif isinstance(event, AnswerChecked) and (words := in_no_output(event)):
         items.append(Line(words))
     elif isinstance(event, TurnUndone):
-        items.append(Line("The cells of a turn were restored."))
+        what = "cells and the variables" if event.variables else "cells"
+        items.append(Line(f"The {what} of a turn were restored."))
     elif isinstance(event, TurnRedone):
         items.append(Line("The changes of a turn were redone."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":

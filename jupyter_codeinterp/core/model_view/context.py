@@ -42,6 +42,10 @@ BRANCHED = (
     "remain.]"
 )
 
+WENT_BACK = (
+    "the person undid a turn with its variables: all variables and imports are as they were "
+    "before that turn, and whatever ran since has not run"
+)
 ENGINES = (
     "[Tables with an engine are not in memory. Aggregate there first, and fetch no more rows "
     "than the answer needs.]"
@@ -291,7 +295,8 @@ class Context:
 
 def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]:
     if not _restarted(old, new):
-        return []
+        went_back = old is not None and new is not None and old.backs != new.backs
+        return [tag("kernel", WENT_BACK)] if went_back else []
     if old is None or new is None:
         return [kernel_text(new)]
     if old.kernel_id != new.kernel_id:
@@ -307,7 +312,7 @@ def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:
 
 
 def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
-    return None if kernel is None else (kernel.kernel_id, kernel.start)
+    return None if kernel is None else (kernel.kernel_id, kernel.start - kernel.backs)
 
 
 def _file_changes(

@@ -87,6 +87,8 @@ def _is_readable(name: str) -> bool:
 def matching(rules: Iterable[Rule], found: Reach) -> Union[Rule, None]:
     """The first rule that allows this."""
     for rule in rules:
+        if rule.tool:
+            continue  # It is for a tool, and lets no code run.
         if set(found.files) <= set(rule.files) and set(found.imports) <= set(rule.imports):
             return rule
     return None

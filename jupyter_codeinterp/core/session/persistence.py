@@ -32,6 +32,7 @@ from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
 from ..staleness.watch import Watch
 from ..stores import INHERITED, SessionStore
+from ..tools.outside.port import OutsideTools
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import Seen
 from ..turn.limits import MAX_FILES, Rules
@@ -92,6 +93,10 @@ class Workplace(Protocol):
 
     async def look_around(self) -> Seen | None:
         """The files under the notebook's folder; None where unknown."""
+
+    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
+        """Tools of MCP servers for this conversation, and what a person should know of them; None
+        if there are none. Waits for servers that start."""
 
 
 class PersistentSession:
@@ -365,6 +370,8 @@ class PersistentSession:
         ending: Ending,
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
+        waiting_files: int = 0,
+        variables: bool = False,
     ) -> None:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
@@ -391,7 +398,9 @@ class PersistentSession:
                 cleared=tuple(cleared),
                 files=files[0],
                 files_left_out=files[1],
+                waiting_files=waiting_files,
                 window=self._stopped_by,
+                variables=variables,
             )
         )
 

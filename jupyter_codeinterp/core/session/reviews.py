@@ -7,42 +7,85 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ..errors import CommandError
+from ..errors import CommandError, KernelError
 from ..events import ChangesKept, Kept
 from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.outputs import outputs_of
 from ..history.review import Review, review
 from ..stores import INHERITED, Beginning
+from ..turn.turn import copy_key
 from . import redo, undo
 from .persistence import PersistentSession
+from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
+NO_COPIES = "This kernel keeps no copies."
 
 
 class Reviews:
-    def __init__(self, session: PersistentSession) -> None:
+    def __init__(self, session: PersistentSession, waiting_files: WaitingFiles) -> None:
         self._session = session
+        self._waiting_files = waiting_files
 
     def review(self, turn: int) -> Review:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
         return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
 
-    async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
+    async def variables(self, turn: int) -> str | None:
+        """As ``variables`` in ``Review``."""
+        forks = self._session.workplace.kernel.forks
+        if forks is None:
+            return None
+        try:
+            return await forks.why_not(copy_key(self._session.info.session_id, turn))
+        except KernelError:
+            return None
+
+    async def undo(
+        self,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        window: int = 0,
+        *,
+        variables: bool = False,
+        files: bool = False,
+    ) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
         person has edited them since; or, if ``cells`` does not name them, has run them.
+        ``variables``: then put the kernel's back to before the turn, if they can be. ``files``:
+        also those that wait in an overlay; the event says where that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
         with self._alone(turn):
-            chosen = self._chosen(turn, cells) if cells else self._left(turn)
+            chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             counts = None if cells else self._counts(turn)
             ledger = self._session.ledger
-            undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
-            self._session.show(replace(undone, window=window))
+            if chosen or variables:
+                undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
+                kept = await self._put_back(turn) if variables else ""
+                back = variables and not kept
+                event = replace(undone, window=window, variables=back, variables_kept=kept)
+                self._session.show(event)
+            if files:
+                await self._waiting_files.put_back(turn, window)
+
+    async def _put_back(self, turn: int) -> str:
+        """Put the kernel's variables back to before a turn. Returns why that failed, or ""."""
+        place, key = self._session.workplace, copy_key(self._session.info.session_id, turn)
+        if place.kernel.forks is None:
+            return NO_COPIES
+        try:
+            await place.kernel.forks.go_back(key)
+        except KernelError as error:
+            return error.message
+        if place.watch is not None:
+            place.watch.went_back(place.kernel.kernel_id, key)
+        return ""
 
     async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
@@ -106,11 +149,11 @@ class Reviews:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int) -> tuple[Change, ...]:
-        if not self._changes(turn):
+    def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
+        if not self._changes(turn) and not files:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
-        if not left:
+        if not left and not files:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 

@@ -6,7 +6,7 @@ carries it. Other windows learn of the action and can disown it ("Not me").
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -14,9 +14,10 @@ import msgspec
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
-from ..events import Kept, Mode, Reference
+from ..events import Kept, Mode, Reference, TriesDrafts
 from ..history.branching import title_of
 from ..history.review import Review
+from ..labels import Rule
 from ..own_commands.own_command import arguments_in
 from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
@@ -25,6 +26,7 @@ from .input_routing import Does
 from .session import Session
 from .standing_rules import words_of
 from .title import TITLE_LENGTH
+from .waiting_files import WaitingList
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
@@ -61,6 +63,10 @@ class Sessions(Protocol):
 
     def record(self, action: DoneElsewhere) -> DoneElsewhere:
         """Number and store it, and notify all other windows."""
+
+    def person(self, notebook: str, window: int) -> str:
+        """The name of the person in this window, if several people share the notebook; else
+        "": the one person needs no name."""
 
 
 class SessionService:
@@ -103,6 +109,7 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -125,7 +132,7 @@ class SessionService:
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
-        given = (by, about, source, after, references, rule_files, second_look)
+        given = (by, about, source, after, references, rule_files, second_look, try_drafts)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -149,6 +156,7 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -179,7 +187,7 @@ class SessionService:
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files, second_look)
+        given = (by, "", None, "", references, rule_files, second_look, try_drafts)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
@@ -208,6 +216,7 @@ class SessionService:
                 by,
                 rule_files=of.reads_rules,
                 second_look=of.second_look,
+                try_drafts=of.rehearsals.wanted,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -259,7 +268,8 @@ class SessionService:
         _bounded(reason)
         session = self._here(session_id)
         said = self._sessions.rules.scrub(reason.strip())
-        draft = session.decide(draft_id, nonce, action, source, run_all, by, said)
+        person = self._sessions.person(session.info.notebook, by)
+        draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person)
         what: Doing = "run_all" if run_all and action == "run" else action
         self._record(session, by, what, draft.title)
 
@@ -294,13 +304,15 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
+        variables: bool = False,
         headless: bool = False,
+        files: bool = False,
     ) -> None:
-        """As ``Session.undo``."""
+        """As ``Reviews.undo``."""
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by)
+        await session.reviews.undo(turn, cells, by, variables=variables, files=files)
         self._record(session, by, "undo")
 
     async def redo(
@@ -325,6 +337,16 @@ class SessionService:
         session.reviews.keep(turn, cells, by)
         self._record(session, by, "keep")
 
+    async def waiting_files(self, session_id: str) -> WaitingList:
+        """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
+        return await self._sessions.session(session_id).waiting_files.list()
+
+    async def keep_files(self, session_id: str, stamps: Mapping[str, str], by: int = 0) -> None:
+        """As ``WaitingFiles.keep``."""
+        session = self._sessions.session(session_id)
+        await session.waiting_files.keep(stamps, by)
+        self._record(session, by, "keep_files")
+
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""
         session = self._sessions.session(session_id)
@@ -338,12 +360,22 @@ class SessionService:
         check = session.silence(key, silenced, by)
         self._record(session, by, "silence" if silenced else "unsilence", check)
 
-    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> None:
+    def try_first(
+        self, session_id: str, draft_id: str, nonce: str, source: str, by: int = 0
+    ) -> None:
+        """Try ``source``, the code of a waiting draft, in a fork of the kernel. CommandError
+        ``rehearsals_off``, ``no_rehearsal``, ``busy``, ``held_elsewhere``."""
+        session = self._here(session_id)
+        draft = session.rehearsals.try_first(draft_id, nonce, source, by)
+        self._record(session, by, "try", draft.title)
+
+    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> Rule:
         """Let code like a waiting draft's run without asking. CommandError ``no_rule``,
         ``rules_forbidden``, ``too_many_rules``, ``held_elsewhere``."""
         session = self._here(session_id)
         rule = session.standing_rules.make(draft_id, nonce, by)
         self._record(session, by, "rule", words_of(rule))
+        return rule
 
     def remove_rule(self, session_id: str, rule_id: str, by: int = 0) -> None:
         """CommandError ``unknown_rule``, ``held_elsewhere``."""
@@ -360,6 +392,12 @@ class SessionService:
     def review(self, session_id: str, turn: int) -> Review:
         """CommandError ``unknown_turn``."""
         return self._sessions.session(session_id).reviews.review(turn)
+
+    async def undo_offer(self, session_id: str, turn: int) -> Review:
+        """``review``, and whether an undo can bring back more than cells."""
+        reviews = self._sessions.session(session_id).reviews
+        found = reviews.review(turn)
+        return msgspec.structs.replace(found, variables=await reviews.variables(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

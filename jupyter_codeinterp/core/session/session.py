@@ -32,6 +32,7 @@ from ..events import (
     NotebookMoved,
     Reference,
     TitleChanged,
+    TriesDrafts,
     TurnStarted,
 )
 from ..history.deferred_writes import TAKEN
@@ -45,7 +46,9 @@ from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
+from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
+from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.files import Seen, made
@@ -61,6 +64,7 @@ from .queue import Queue
 from .reviews import Reviews
 from .standing_rules import StandingRules
 from .title import from_answer, from_question
+from .waiting_files import WaitingFiles
 
 INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until the person learns that the kernel goes on."""
@@ -110,6 +114,8 @@ class Session(PersistentSession):
         self.decisions = Decisions(lambda: waits(self))
         self._model = model
         self._tools = tools
+        self._has_all_tools = False
+        """Whether ``_tools`` has those of MCP servers, too: from the first turn on."""
         self._hooks = hooks
         self._checks = checks
         self._put_after = ""
@@ -123,9 +129,18 @@ class Session(PersistentSession):
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
-        self.reviews = Reviews(self)
+        self.waiting_files = WaitingFiles(self, rules.scrub)
+        self.reviews = Reviews(self, self.waiting_files)
         allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
         self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
+        self.rehearsals = Rehearsals(
+            self.decisions,
+            lambda: self.workplace.kernel,
+            self.show,
+            self._in_background,
+            rules.scrub,
+            allowed=rules.rehearsals,
+        )
 
     @property
     def waiting(self) -> bool:
@@ -161,10 +176,11 @@ class Session(PersistentSession):
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``
-        apply to a turn that begins.
+        the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look`` and
+        ``try_drafts`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -174,6 +190,7 @@ class Session(PersistentSession):
             self._put_after = after
             self.reads_rules = rule_files
             self.second_look = second_look
+            self.rehearsals.wanted = try_drafts
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":
@@ -295,10 +312,12 @@ class Session(PersistentSession):
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
+        waiting = await self.waiting_files.end_turn(self.replay.turns) if agent is not None else 0
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
-        self._show_end(ending, cleared, files)
+        copied = agent is not None and agent.turn.copied
+        self._show_end(ending, cleared, files, waiting, copied)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
 
@@ -319,6 +338,7 @@ class Session(PersistentSession):
         model = self._model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(self._look_around())
+        await self.waiting_files.begin_turn(self.replay.turns)
         number, untrusted = self.replay.turns, self._talk.untrusted
         turn = self._turn = Turn(
             number=number,
@@ -353,6 +373,7 @@ class Session(PersistentSession):
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
             rules=self._person_rules if self.standing_rules.allowed else None,
+            rehearsals=self.rehearsals,
             before=before,
             new_notebooks=place.new_notebooks,
             fresh_runs=place.fresh_runs,
@@ -365,6 +386,7 @@ class Session(PersistentSession):
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
             turn.skills = skills_of(await place.own_commands())
+        await self._add_outside_tools()
         turn.model_info = await model.info(self.info.model)
         self._meter.begin_turn(turn.model_info)
         return Agent(
@@ -380,6 +402,18 @@ class Session(PersistentSession):
             self._take_answer_references,
             lambda: self._second_look(turn),
         )
+
+    async def _add_outside_tools(self) -> None:
+        """Once: tools stay the same within a conversation, because models cache them."""
+        if self._has_all_tools:
+            return
+        found = await self.workplace.outside_tools()
+        if found is not None:
+            tools, faults = tools_of(found[0], self._talk.untrusted)
+            self._tools = self._tools.with_outside(tools)
+            for words in (*found[1], *faults):
+                self.show(Note(self._rules.scrub(words), "warning"))
+        self._has_all_tools = True
 
     def _person_rules(self) -> tuple[Rule, ...]:
         return self.standing_rules.all
@@ -474,10 +508,11 @@ class Session(PersistentSession):
         run_all: bool,
         window: int = 0,
         said: str = "",
+        person: str = "",
     ) -> Draft:
         """The decided draft. Raises as ``Decisions.decide``."""
         allowed = run_all and modes.may_run_all(self._rules.highest_mode)
-        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said)
+        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said, person)
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """Set the mode from the next decision on, also in a running turn. Returns whether it

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 import uuid
 
+import msgspec
+
 from ..approval.decisions import Decisions
 from ..errors import CommandError
 from ..events import RuleMade, RuleRemoved
@@ -43,11 +45,11 @@ class StandingRules:
             raise CommandError("no_rule", NO_RULE)
         found = draft.rule
         for known in self.all:
-            if (known.files, known.imports) == (found.files, found.imports):
+            if msgspec.structs.replace(known, rule_id="") == found:
                 return known
         if len(self.all) >= MOST:
             raise CommandError("too_many_rules", f"There are {MOST} rules. Remove one first.")
-        rule = Rule(uuid.uuid4().hex[:12], found.files, found.imports)
+        rule = msgspec.structs.replace(found, rule_id=uuid.uuid4().hex[:12])
         with self._session.here():
             self._session.publish(RuleMade(rule, window))
         return rule
@@ -69,6 +71,8 @@ class StandingRules:
 
 def words_of(rule: Rule) -> str:
     """What a rule allows, in a line for the log of actions."""
+    if rule.tool:
+        return f"calls {rule.tool}"
     files = ", ".join(rule.files) or "no files"
     imports = ", ".join(rule.imports) or "nothing"
     return f"reads {files}; imports {imports}"

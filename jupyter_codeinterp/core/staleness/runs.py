@@ -76,6 +76,15 @@ class Runs:
         if len(self.last) > MOST:
             self._forget(next(iter(self.last)))
 
+    def copy(self) -> Runs:
+        """As they are now."""
+        made = Runs()
+        made.last, made._cells = dict(self.last), dict(self._cells)
+        made.writes = {name: dict(cells) for name, cells in self.writes.items()}
+        made._functions, made._same = dict(self._functions), dict(self._same)
+        made._modules, made._since = set(self._modules), dict(self._since)
+        return made
+
     def restarted(self) -> None:
         for part in (self.last, self.writes, self._cells, self._functions, self._same):
             part.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from .runs import Runs
@@ -11,6 +11,7 @@ from .stale import Cell, Stale, find
 MOST = 50
 """Kernels, and notebooks. The one used longest ago is forgotten."""
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
@@ -18,6 +19,8 @@ class Watch:
     def __init__(self) -> None:
         self._kernels: dict[str, Runs] = {}
         self._notebooks: dict[str, list[Cell]] = {}
+        self._copies: dict[tuple[str, str], Runs] = {}
+        """By kernel and the key of its copy."""
 
     # --- what happens ----------------------------------------------------------------
 
@@ -27,6 +30,15 @@ class Watch:
 
     def restarted(self, kernel_id: str) -> None:
         self._kernels.pop(kernel_id, None)
+
+    def keep(self, kernel_id: str, key: str) -> None:
+        """The kernel is copied: remember what it has run by now."""
+        _keep(self._copies, (kernel_id, key), self._runs(kernel_id).copy())
+
+    def went_back(self, kernel_id: str, key: str) -> None:
+        """The copy has taken the kernel's place: later runs never were."""
+        runs = self._copies.pop((kernel_id, key), None) or Runs()
+        _keep(self._kernels, kernel_id, runs)
 
     def report(self, path: str, order: Sequence[str], sources: Mapping[str, str]) -> None:
         """The code cells of a notebook are now these. ``sources`` has at least those that differ
@@ -67,7 +79,7 @@ class Watch:
         return find(self._notebooks.get(path, ()), runs) if runs is not None else {}
 
 
-def _keep(kept: dict[str, T], key: str, value: T) -> T:
+def _keep(kept: dict[K, T], key: K, value: T) -> T:
     """Keep it as the newest of at most ``MOST``."""
     kept.pop(key, None)
     kept[key] = value

@@ -5,7 +5,7 @@ with the entry-point group ``jupyter_codeinterp.tools``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -47,6 +47,10 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = BUILT_IN) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
+    def add_own(self, tool: Tool) -> None:
+        """Add a tool of ours that an admin has turned on."""
+        self._tools[tool.name] = tool
+
     def add(self, tool: Tool) -> None:
         """Add another package's tool. Raises ValueError with the fault."""
         if not isinstance(tool, Tool):
@@ -60,6 +64,13 @@ class ToolRegistry:
         if tool.run is None or not tool.label:
             raise ValueError(f"{tool.name!r} must have a run of its own and a label")
         self._tools[tool.name] = tool
+
+    def with_outside(self, tools: Sequence[Tool]) -> ToolRegistry:
+        """A copy for one conversation, with tools of MCP servers. A known name wins."""
+        if not tools:
+            return self
+        others = (tool for tool in tools if tool.name not in self._tools)
+        return ToolRegistry((*self._tools.values(), *others))
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
@@ -77,7 +88,7 @@ class ToolRegistry:
         tool = self._tools.get(name)
         return tool is not None and tool.effect == "changes"
 
-    def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct:
+    def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct | dict[str, Any]:
         """Convert a tool's input: lenient on optional and unknown properties, strict on types.
         Raises ValueError with words for the model."""
         tool = self._tools.get(name)
@@ -85,6 +96,8 @@ class ToolRegistry:
             known = ", ".join(self._tools)
             raise ValueError(f"There is no tool {name!r}. The tools are: {known}.")
         given = dict(arguments)
+        if not issubclass(tool.arguments, msgspec.Struct):
+            return given
         if isinstance(given.get("source"), str):
             given["source"] = normalise(given["source"])
         try:

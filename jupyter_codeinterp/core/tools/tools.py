@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable
+from typing import Any
 
 import msgspec
 
@@ -81,7 +82,7 @@ class Tools:
         yield step.ended(call)
 
     async def _run(
-        self, call: ToolUse, tool: Tool, arguments: msgspec.Struct
+        self, call: ToolUse, tool: Tool, arguments: msgspec.Struct | dict[str, Any]
     ) -> AsyncIterator[Event]:
         """Run a tool that has a ``run``, and the cells that it requests, one by one."""
         asked: asyncio.Queue[CellRequest] = asyncio.Queue()
@@ -125,7 +126,11 @@ class Tools:
             request.outcome.set_result(CellOutcome(done.status, bare(result.text), done.cell_id))
 
     async def _result_of(
-        self, call: ToolUse, tool: Tool, context: ToolContext, arguments: msgspec.Struct
+        self,
+        call: ToolUse,
+        tool: Tool,
+        context: ToolContext,
+        arguments: msgspec.Struct | dict[str, Any],
     ) -> Result:
         turn, title = self.turn, tool.label
         if tool.run is None:

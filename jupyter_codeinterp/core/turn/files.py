@@ -47,12 +47,13 @@ def made(
     depth = min(before.depth, after.depth)
     old, new = before.within(depth), after.within(depth)
     other = sorted(path for path, file in new.items() if old.get(path) != file)
-    shown = [path for path in other if _is_plain(path) and scrub(path) == path][:MOST]
+    shown = [path for path in other if is_plain(path) and scrub(path) == path][:MOST]
     found = (MadeFile(path, new[path][0], path not in old) for path in shown)
     return tuple(found), len(other) - len(shown)
 
 
-def _is_plain(path: str) -> bool:
+def is_plain(path: str) -> bool:
+    """Whether a path can be shown as it is: in one line, without invisible characters."""
     return len(path) <= LONGEST_PATH and not any(
         unicodedata.category(character) in _UNSHOWN for character in path
     )

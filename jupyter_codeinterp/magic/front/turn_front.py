@@ -26,6 +26,7 @@ from ...core.events import (
     UsageChanged,
 )
 from ...core.history.transcript import in_no_output
+from ...core.rights.deeds import sentence
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice
@@ -203,6 +204,8 @@ class TurnFront:
             self._screen.text(event.call_id, self._assistant.source(event.cell_id))
         elif event.status == "timeout":
             self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
+        if did := sentence(event.seen):
+            self._screen.note(did)
         for note in event.notes:
             self._screen.note(note)
         self._found += (f"! {finding}" for finding in event.findings)

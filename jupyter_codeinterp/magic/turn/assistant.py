@@ -323,6 +323,9 @@ class Conversation:
     async def delete(self, session_id: str) -> None:
         raise CommandError("unknown_session", ONE)
 
+    def person(self, notebook: str, window: int) -> str:
+        return ""
+
     def record(self, action: DoneElsewhere) -> DoneElsewhere:
         return action
 

@@ -58,6 +58,9 @@ class ProcessPlace:
         """Return none: a prompt in a cell cannot call them, and has no tool that reads skills."""
         return []
 
+    async def outside_tools(self) -> None:
+        """Return None: a prompt in a cell has no card for a decision on an MCP server's tool."""
+
     async def look_around(self) -> None:
         return None
 

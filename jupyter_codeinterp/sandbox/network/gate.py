@@ -13,7 +13,7 @@ from typing import Any
 
 from ..starting import data
 from . import credentials, pypi
-from .refusals import Book, Refusal
+from .book import Book, Connection
 from .rules import Rules
 
 SOCKET = "/run/network"
@@ -61,7 +61,8 @@ class Gate:
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen(WAITING)
-        self._book = Book(os.memfd_create("refusals", os.MFD_CLOEXEC))
+        self._refused = Book(os.memfd_create("refused", os.MFD_CLOEXEC))
+        self._made = Book(os.memfd_create("made", os.MFD_CLOEXEC))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, sandbox: int) -> None:
@@ -71,7 +72,8 @@ class Gate:
         added = [[*place, *header] for place, header in self._credentials.items()]
         # Not in its arguments, which every program on this machine can read.
         policy = data(json.dumps({"allow": self._allow, "credentials": added}).encode())
-        given = (self._listener.fileno(), sandbox, self._book.number, policy)
+        books = (self._refused.number, self._made.number)
+        given = (self._listener.fileno(), sandbox, *books, policy)
         command = [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)]
         trusted = {one: os.environ[one] for one in TRUSTED if one in os.environ}
         try:
@@ -106,9 +108,13 @@ class Gate:
             return [python, "-I", "-S", FIRST, SOCKET, "", *inner]
         return [python, "-I", FIRST, SOCKET, str(home / PACKAGES), *inner]
 
-    def refused(self, since: float) -> list[Refusal]:
+    def refused(self, since: float) -> list[Connection]:
         """Since this time of ``time.monotonic``."""
-        return self._book.since(since) if self._book.number >= 0 else []
+        return self._refused.since(since)
+
+    def made(self, since: float) -> list[Connection]:
+        """The same of connections to hosts of the list on which data passed."""
+        return self._made.since(since)
 
     def close(self) -> None:
         """End the proxy. May be called again."""
@@ -119,9 +125,8 @@ class Gate:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        if self._book.number >= 0:
-            os.close(self._book.number)
-            self._book.number = -1
+        self._refused.close()
+        self._made.close()
 
 
 def variables(allow: Sequence[str]) -> dict[str, str]:

@@ -13,11 +13,12 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from . import refusals, socks
+from . import socks
+from .book import Book
 from .heads import LARGEST, BadRequest, Head, head
 from .rules import Rules, Target
 
@@ -56,7 +57,8 @@ class Proxy:
     def __init__(
         self,
         rules: Rules,
-        refused: refusals.Book,
+        refused: Book,
+        made: Book,
         credentials: Mapping[Target, tuple[str, str]] | None = None,
     ) -> None:
         self._rules = rules
@@ -64,6 +66,7 @@ class Proxy:
         self._with_credentials = Rules(map(str, self._credentials))
         self._tls: ssl.SSLContext | None = None
         self._refused = refused
+        self._made = made
         self._open = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -98,9 +101,10 @@ class Proxy:
         except socks.BadSocks as error:
             raise Refused(400, str(error)) from None
         far = await self._connect(asked)
+        flow = _Flow(lambda: self._made.write(asked))
         try:
             writer.write(socks.GRANTED)
-            await _both(_Flow(), (reader, writer), far)
+            await _both(flow, (reader, writer), far)
         finally:
             far[1].close()
 
@@ -110,12 +114,13 @@ class Proxy:
         request = await _head(first, reader)
         secret = None if request.is_tunnel else self._credentials.get(request.target)
         far_reader, far = await self._connect(request.target, secret is not None)
+        flow = _Flow(lambda: self._made.write(request.target))
         try:
             if request.is_tunnel:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                await _both(_Flow(), (reader, writer), (far_reader, far))
+                await _both(flow, (reader, writer), (far_reader, far))
             else:
-                await _one_request(request, secret, (reader, writer), (far_reader, far))
+                await _one_request(request, secret, flow, (reader, writer), (far_reader, far))
         finally:
             far.close()
 
@@ -194,12 +199,16 @@ async def _say(writer: asyncio.StreamWriter, status: int, words: str) -> None:
 
 
 class _Flow:
-    """When something last passed, either way."""
+    """When something last passed, either way. Calls ``passes`` now, and before each time: a tunnel
+    may outlive the run that opened it."""
 
-    def __init__(self) -> None:
+    def __init__(self, passes: Callable[[], None]) -> None:
         self.last = time.monotonic()
+        self._passes = passes
+        passes()
 
     async def send(self, data: bytes, writer: asyncio.StreamWriter) -> None:
+        self._passes()
         writer.write(data)
         await writer.drain()
         self.last = time.monotonic()
@@ -221,10 +230,9 @@ async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
 
 
 async def _one_request(
-    request: Head, secret: tuple[str, str] | None, near: Streams, far: Streams
+    request: Head, secret: tuple[str, str] | None, flow: _Flow, near: Streams, far: Streams
 ) -> None:
     """No second one follows on this connection, so none can be hidden behind the first."""
-    flow = _Flow()
     await flow.send(request.forwarded(secret), far[1])
     out = asyncio.ensure_future(_body(flow, request.length, near[0], far[1]))
     back = asyncio.ensure_future(_reply(flow, far[0], near[1]))
@@ -318,12 +326,12 @@ async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
 
 def main() -> None:
     """Arguments: the descriptors of the listening socket, of the sandbox's first process, of the
-    refusals, and of the list and the credentials as JSON."""
-    listener, sandbox, book, policy = map(int, sys.argv[1:5])
+    two books, and of the list and the credentials as JSON."""
+    listener, sandbox, refused, made, policy = map(int, sys.argv[1:6])
     with os.fdopen(policy, "rb") as file:
         wanted = json.load(file)
     added = {Target(host, port): (name, value) for host, port, name, value in wanted["credentials"]}
-    proxy = Proxy(Rules(wanted["allow"]), refusals.Book(book), added)
+    proxy = Proxy(Rules(wanted["allow"]), Book(refused), Book(made), added)
     asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Union
 
 from ...core.errors import CommandError
@@ -22,15 +23,27 @@ NOT_INSTALLED = (
 
 
 class Endpoint:
-    def __init__(self, tokens: Tokens, service: Callable[[], OutsideClients], version: str) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        service: Callable[[], OutsideClients],
+        version: str,
+        runs_at_once: bool = False,
+    ) -> None:
         """``service`` is made with the first request."""
         self.tokens = tokens
+        self.runs_at_once = runs_at_once
         self._service = service
         self._version = version
         self._starting = asyncio.Lock()
         self._sessions: Union[StreamableHTTPSessionManager, None] = None
         self._running: Union[asyncio.Task[None], None] = None
         self._over = asyncio.Event()
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package that speaks the protocol is there. Does not import it."""
+        return find_spec("mcp") is not None
 
     async def sessions(self) -> StreamableHTTPSessionManager:
         """Raises CommandError ``not_installed``."""

@@ -13,9 +13,11 @@ from . import (
     connections,
     events,
     names,
+    rules,
     sessions,
     settings,
     tables,
+    tool_servers,
     turns,
     verify,
     windows,
@@ -25,6 +27,8 @@ from .base import UnknownHandler
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
+RULE = r"([0-9a-f]{12})"
+SERVER = r"([0-9a-f]{64})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -47,6 +51,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"orders", verify.OrdersHandler),
     (r"mcp/tokens", windows.McpTokensHandler),
     (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
+    (r"tool-servers", tool_servers.ToolServersHandler),
+    (rf"tool-servers/{SERVER}", tool_servers.ToolServerHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),
@@ -60,10 +66,13 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),
+    (rf"sessions/{_ID}/rules", rules.RulesHandler),
+    (rf"sessions/{_ID}/rules/{RULE}", rules.RuleHandler),
     (rf"sessions/{_ID}/stop", turns.StopHandler),
     (rf"sessions/{_ID}/retry", turns.RetryHandler),
     (rf"sessions/{_ID}/mode", turns.ModeHandler),
     (rf"sessions/{_ID}/model", turns.ModelHandler),
+    (rf"sessions/{_ID}/files", turns.FilesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/redo", turns.RedoHandler),

@@ -125,7 +125,7 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        self.answer(self.manager.service.review(session_id, int(turn)))
+        self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
 
 
 class SentHandler(Handler):

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Literal, Union
 
 import msgspec
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -104,9 +105,20 @@ class ModelSet(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells``: ids; none: all cells neither undone nor kept yet."""
+    """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
+    the kernel, which needs the right to run code. ``files``: also put back the files that wait in
+    the overlay of a sandboxed kernel."""
 
     cells: tuple[str, ...] = ()
+    variables: bool = False
+    files: bool = False
+
+
+class FilesChosen(_Body, frozen=True):
+    """``stamps``: paths of files to copy from the overlay into the folder, each with the stamp of
+    the list."""
+
+    stamps: dict[str, str]
 
 
 class Redone(_Body, frozen=True):
@@ -120,6 +132,12 @@ class TurnHandler(Handler):
         """Answer with the conversation."""
         self.set_status(status)
         self.answer(self.manager.session(session_id).info)
+
+    async def may_execute(self) -> None:
+        """Refuse who may not run code."""
+        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        if not await ensure_async(asked):
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
 
     async def kernel_ready(self, session_id: str, kernel: str) -> None:
         await self.kernels.ready(self.manager.session(session_id).info.notebook, kernel)
@@ -248,8 +266,17 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        service = self.manager.service
-        await service.undo(session_id, int(turn), given.cells, self.by, headless=True)
+        if given.variables:
+            await self.may_execute()
+        await self.manager.service.undo(
+            session_id,
+            int(turn),
+            given.cells,
+            self.by,
+            variables=given.variables,
+            files=given.files,
+            headless=True,
+        )
         self.answer_session(session_id)
 
 
@@ -260,4 +287,21 @@ class RedoHandler(TurnHandler):
         given = self.given(Redone)
         service = self.manager.service
         await service.redo(session_id, int(turn), given.cells, self.by, headless=True)
+        self.answer_session(session_id)
+
+
+class FilesHandler(TurnHandler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        """Answer with the files that wait in the kernel's overlay."""
+        self.answer(await self.manager.service.waiting_files(session_id))
+
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        """Copy files into the folder. The event ``files_kept`` tells what was done."""
+        given = self.given(FilesChosen)
+        await self.manager.service.keep_files(session_id, given.stamps, self.by)
         self.answer_session(session_id)

@@ -9,7 +9,8 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
-from ..mcp.tokens import Scope, Token, Tokens
+from ..mcp.endpoint import Endpoint
+from ..mcp.tokens import Scope, Token
 from ..socket.handler import bearer_of
 from ..windows.windows import Bearer
 from .base import Handler, Nothing
@@ -81,25 +82,35 @@ class MadeToken(Token, frozen=True):
     token: str = ""
 
 
+class ListedTokens(msgspec.Struct, frozen=True):
+    """``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
+    with the scope ``run`` runs without review."""
+
+    tokens: tuple[Token, ...]
+    installed: bool
+    runs_at_once: bool
+
+
 class _McpTokens(Handler):
     @property
-    def tokens(self) -> Tokens:
-        tokens: Tokens = self.settings["codeinterp_mcp"].tokens
-        return tokens
+    def mcp(self) -> Endpoint:
+        endpoint: Endpoint = self.settings["codeinterp_mcp"]
+        return endpoint
 
 
 class McpTokensHandler(_McpTokens):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        self.answer({"tokens": self.tokens.all()})
+        mcp = self.mcp
+        self.answer(ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once))
 
     @web.authenticated
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self) -> None:
         given = self.given(NewToken)
-        token, secret = self.tokens.make(given.name, given.scope)
+        token, secret = self.mcp.tokens.make(given.name, given.scope)
         self.set_status(HTTPStatus.CREATED)
         self.answer(MadeToken(**msgspec.structs.asdict(token), token=secret))
 
@@ -109,6 +120,6 @@ class McpTokenHandler(_McpTokens):
     @authorized("execute", "kernels")
     @authorized("write")
     async def delete(self, token_id: str) -> None:
-        self.tokens.revoke(token_id)
+        self.mcp.tokens.revoke(token_id)
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()

@@ -24,6 +24,8 @@ MAX_COMMAND = 1_000_000
 """Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""
 MAX_SNAPSHOT = 32_000_000
 MAX_ID = 2**53
+MAX_PERSON = 200
+"""Characters of a person's name that are kept."""
 
 log = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(c.Command)
@@ -46,8 +48,10 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.UndoTurn: (CHANGE,),
     c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
+    c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
+    c.TryFirst: (EXECUTE, CHANGE),
     c.MakeRule: (EXECUTE, CHANGE),
     c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
@@ -75,6 +79,15 @@ NOT_ALLOWED = {
     EXECUTE: "You are not allowed to run code on this server.",
 }
 
+
+def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
+    """The command's permissions. Putting back variables is another kernel process."""
+    needs = NEEDS[type(command)]
+    if isinstance(command, c.UndoTurn) and command.variables:
+        return (*needs, EXECUTE)
+    return needs
+
+
 Allowed = Callable[[str, str], Awaitable[bool]]
 
 
@@ -96,9 +109,12 @@ class ClientConnection:
         allowed: Allowed,
         number: int = 0,
         close: Callable[[], None] = lambda: None,
+        person: str = "",
     ) -> None:
-        """``number`` identifies the window; ``close`` closes its socket for good."""
+        """``number`` identifies the window; ``close`` closes its socket for good; ``person`` is
+        the name of who is logged in."""
         self.number = number
+        self.person = person[:MAX_PERSON]
         self._close = close
         self.departed_at = -math.inf
         self._manager = manager
@@ -136,7 +152,7 @@ class ClientConnection:
 
     async def _carry_out_and_answer(self, command: c.Command) -> None:
         try:
-            for action, resource in NEEDS[type(command)]:
+            for action, resource in needs_of(command):
                 if not await self._allowed(action, resource):
                     raise CommandError("forbidden", NOT_ALLOWED[action, resource])
             if self._gone:
@@ -216,15 +232,27 @@ class ClientConnection:
         elif isinstance(command, c.SetModel):
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
-            await service.undo(command.session_id, command.turn, command.cells, self.number)
+            await service.undo(
+                command.session_id,
+                command.turn,
+                command.cells,
+                self.number,
+                variables=command.variables,
+                files=command.files,
+            )
         elif isinstance(command, c.RedoTurn):
             await service.redo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):
             service.keep(command.session_id, command.turn, command.cells, self.number)
+        elif isinstance(command, c.KeepFiles):
+            await service.keep_files(command.session_id, command.stamps, self.number)
         elif isinstance(command, c.RemoveCell):
             await service.remove(command.session_id, command.cell_id, self.number)
         elif isinstance(command, c.SilenceFinding):
             service.silence(command.session_id, command.key, command.silenced, self.number)
+        elif isinstance(command, c.TryFirst):
+            given = (command.draft_id, command.nonce, command.source)
+            service.try_first(command.session_id, *given, self.number)
         elif isinstance(command, c.MakeRule):
             service.make_rule(command.session_id, command.draft_id, command.nonce, self.number)
         elif isinstance(command, c.RemoveRule):
@@ -276,6 +304,7 @@ class ClientConnection:
             references=command.references,
             rule_files=command.rule_files,
             second_look=command.second_look,
+            try_drafts=command.try_drafts,
             with_key=command.with_key,
             by=self.number,
         )
@@ -296,6 +325,7 @@ class ClientConnection:
             references=command.references,
             rule_files=command.rule_files,
             second_look=command.second_look,
+            try_drafts=command.try_drafts,
             with_key=command.with_key,
             by=self.number,
         )

@@ -82,7 +82,12 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.set_nodelay(True)
         self.send_queue = SendQueue(self._write, self._give_up)
         self.client = ClientConnection(
-            self.manager, self.send_queue, self._allowed, self.number, self._close_for_good
+            self.manager,
+            self.send_queue,
+            self._allowed,
+            self.number,
+            self._close_for_good,
+            self.current_user.display_name or self.current_user.username,
         )
         self.manager.join(self.client, self.seen)
 

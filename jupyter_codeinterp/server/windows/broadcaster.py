@@ -20,6 +20,9 @@ class FrontWindow(Window, Protocol):
     departed_at: float
     """Time of the page's announced departure, by the monotonic clock."""
 
+    person: str
+    """Their name, as Jupyter's identity provider has it."""
+
     @property
     def number(self) -> int: ...
 
@@ -71,6 +74,10 @@ class Broadcaster:
 
     def has(self, number: int) -> bool:
         return any(window.number == number for window in self._here)
+
+    def person(self, number: int) -> str:
+        """The name of who is in this window; "" if it has no socket."""
+        return next((window.person for window in self._here if window.number == number), "")
 
     def send(self, frame: ServerFrame) -> None:
         for window in self._here:

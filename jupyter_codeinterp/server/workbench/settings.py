@@ -135,6 +135,16 @@ class CodeInterpSettings(Configurable):
         "check, for people who name none in their settings. It costs a small request a turn. "
         "Empty: off until a person names one.",
     ).tag(config=True)
+    rehearsals = Bool(
+        True,
+        help="Allow people to try a waiting cell first, in a fork of the kernel that is thrown "
+        "away (Linux, Python kernels). Off until a person turns it on.",
+    ).tag(config=True)
+    peek = Bool(
+        False,
+        help="Give the model the tool peek: a few lines in a fork of the kernel that is thrown "
+        "away. It asks as a run does, except in sandboxed kernels.",
+    ).tag(config=True)
     inline_completion = Bool(
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "
@@ -187,6 +197,24 @@ class CodeInterpSettings(Configurable):
         False,
         help="Let code of outside agents (MCP) run without asking, if their token has the scope "
         "run. Limits as in Auto: highest_mode, auto_needs_sandbox, cell_timeout.",
+    ).tag(config=True)
+    mcp_servers = Dict(
+        help="MCP servers whose tools the agent may use, in the shape of mcpServers: "
+        "{'time': {'command': 'uvx', 'args': ['mcp-server-time']}}. They start without a person's "
+        "approval; each call still asks.",
+    ).tag(config=True)
+    mcp_own_servers = Bool(
+        True,
+        help="Let people name MCP servers of their own, in mcp-servers.json of the data directory "
+        "and in .codeinterp/mcp.json beside a notebook. A person approves each before it starts.",
+    ).tag(config=True)
+    mcp_env = List(
+        Unicode(),
+        help="Variables of the server's environment that entries of MCP servers may use as "
+        "${NAME}, by name.",
+    ).tag(config=True)
+    mcp_call_timeout = Float(
+        120.0, min=1, help="Time limit of a call of an MCP server's tool, in seconds."
     ).tag(config=True)
     wait_keeps_kernel = Float(
         3600.0,

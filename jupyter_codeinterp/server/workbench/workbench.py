@@ -26,7 +26,7 @@ from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
-from ..mcp.clients import Clients
+from ..mcp.clients import MODELS, Clients
 from ..models.spending import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -35,6 +35,7 @@ from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
+from ..tool_servers.servers import ToolServers
 from ..verify import Holder, NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
@@ -42,6 +43,8 @@ from .settings import CodeInterpSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...adapters.documents.file import FileDocument
+    from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
@@ -49,8 +52,13 @@ if TYPE_CHECKING:
     from ...core.hooks.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
+    from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
     from ..windows.kept_marks import KeptMarks
+
+
+SHARING = frozenset({"jupyter_server_ydoc"})
+"""The server extensions with rooms that ``adapters/documents/room`` knows."""
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
@@ -75,11 +83,13 @@ class Workbench:
         noted: MutableMapping[str, Any],
         file_ids: Callable[[], Any] = lambda: None,
         recording: Recording | None = None,
+        extensions: Any = None,
     ) -> None:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
         receives the last activity. ``file_ids`` gives the file id manager, if installed.
-        ``recording`` replaces the demo's."""
+        ``recording`` replaces the demo's. ``extensions`` is the server's extension manager."""
         self._contents = contents
+        self._server_extensions = extensions
         self._files = partial(sibling_files, contents)
         self._reads_rules = settings.read_rule_files
         self._kernel_manager = kernels
@@ -93,7 +103,7 @@ class Workbench:
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
-        self._extensions = Extensions(settings.allowed_packages)
+        self._extensions = Extensions(settings.allowed_packages, peek=settings.peek)
         self._all_tools = cache(self._extensions.tools)
         self._all_hooks = cache(self._extensions.hooks)
         self._all_checks = cache(self._extensions.checks)
@@ -115,6 +125,7 @@ class Workbench:
                 second_look=settings.second_look,
                 auto_needs_sandbox=settings.auto_needs_sandbox,
                 allow_rules=settings.allow_rules,
+                rehearsals=settings.rehearsals,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),
             file_writer=self._make_file_writer,
@@ -135,6 +146,18 @@ class Workbench:
             make_new_notebooks=self._new_notebooks,
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
+            has_rooms=lambda: self._rooms is not None,
+            outside_tools=self._outside_tools,
+        )
+        self.tool_servers = ToolServers(
+            contents,
+            settings.folder,
+            admins=settings.mcp_servers,
+            others=settings.mcp_own_servers,
+            env=settings.mcp_env,
+            call_timeout=settings.mcp_call_timeout,
+            learn=self.secrets.add,
+            scrub=self.scrub,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
@@ -240,8 +263,26 @@ class Workbench:
 
         return ZmqKernel(self._kernels, current_id)
 
+    @cached_property
+    def _rooms(self) -> Rooms | None:
+        """Where several people share a notebook; None without a known package for that."""
+        enabled = getattr(self._server_extensions, "extension_points", {})
+        if not SHARING.intersection(enabled):
+            return None
+        from ...adapters.documents.room import found  # loads pycrdt
+
+        return found(enabled, self._contents)
+
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
-        """The editor of the notebook's file while no window has it open."""
+        """What edits the notebook while no window does: its room if it has one, or its file."""
+        document = self._make_file_document(notebook)
+        if self._rooms is None:
+            return document
+        from ...adapters.documents.room import RoomDocument
+
+        return RoomDocument(notebook, self._rooms, document.look)
+
+    def _make_file_document(self, notebook: LiveNotebook) -> FileDocument:
         from ...adapters.documents.file import ContentsFile, FileDocument  # not at the start
 
         def answer(reply: OpReceipt | SnapshotTaken) -> None:
@@ -265,7 +306,16 @@ class Workbench:
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
         return await own_commands(self._contents, notebook) if self._reads_rules else []
 
+    async def _outside_tools(
+        self, session_id: str, notebook: str
+    ) -> tuple[OutsideTools, list[str]] | None:
+        session = self.manager.live(session_id)
+        if session is not None and session.info.model.startswith(MODELS):
+            return None  # An outside client has tools of its own.
+        return await self.tool_servers.for_session(session_id, notebook)
+
     async def close(self) -> None:
+        await self.tool_servers.close()
         await self.verifier.close()
         await self.holder.close()
         await self.manager.close()

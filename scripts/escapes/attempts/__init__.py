@@ -11,6 +11,7 @@ from .files import FILES
 from .folder import FOLDER
 from .listed import LISTED
 from .network import NETWORK
+from .overlay import OVERLAY
 from .processes import PROCESSES
 from .server import SERVER
 from .system import SYSTEM
@@ -24,9 +25,10 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "the network": NETWORK,
     "the allow list": LISTED,
     "the notebook's folder": FOLDER,
+    "an overlay": OVERLAY,
     "limits": BOUNDS,
 }
-NOT_OF = {LANDLOCK: ("the allow list", "the notebook's folder")}
+NOT_OF = {LANDLOCK: ("the allow list", "an overlay", "the notebook's folder")}
 """Areas for which this wall starts no kernel."""
 OPEN: dict[str, tuple[str, ...]] = {
     LANDLOCK: (
@@ -38,6 +40,6 @@ OPEN: dict[str, tuple[str, ...]] = {
     )
 }
 """Attempts that this wall does not hold."""
-KERNELS = {"limits": "small", "the allow list": "listed"}
-"""Areas that are tried in a kernel of their own: one with small limits, and one that may connect to
-a server of this machine."""
+KERNELS = {"limits": "small", "the allow list": "listed", "an overlay": "overlaid"}
+"""Areas that are tried in a kernel of their own: one with small limits, one that may connect to a
+server of this machine, and one with an overlay."""

@@ -52,7 +52,10 @@ export class TestClient implements IClient {
 
 export class TestDrafts implements IDrafts {
   readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
+  readonly ruled: string[] = [];
   readonly decided: [string, string, boolean | undefined][] = [];
+
+  readonly tried: string[] = [];
 
   readonly over = new Set<string>();
 
@@ -70,6 +73,16 @@ export class TestDrafts implements IDrafts {
     runAll?: boolean
   ): Promise<boolean> {
     this.decided.push([id, action, runAll]);
+    return Promise.resolve(true);
+  }
+
+  makeRule({ draft_id }: IDraftView): Promise<boolean> {
+    this.ruled.push(draft_id);
+    return Promise.resolve(true);
+  }
+
+  tryFirst(id: string): Promise<boolean> {
+    this.tried.push(id);
     return Promise.resolve(true);
   }
 
@@ -101,6 +114,8 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     sessionId: 'S',
     notebook: PATH,
     state: 'waiting',
+    canTry: false,
+    rehearsal: null,
     ...more
   };
 }

@@ -14,6 +14,10 @@ import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
   IAdded,
+  IAgentToken,
+  IAgentTokens,
+  IToolServers,
+  IToolServerWish,
   IApi,
   IChange,
   IConnected,
@@ -26,6 +30,8 @@ import type {
   IOwnCommands,
   ITableAnswer,
   IReview,
+  IWaitingFile,
+  IWaitingList,
   IHolding,
   IProposedOrder,
   IStatus,
@@ -124,6 +130,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     needed: null,
     installed: [],
     checked: null,
+    seen: [],
     ...change
   };
 }
@@ -142,9 +149,11 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     cleared: [],
     files: [],
     files_left_out: 0,
+    waiting_files: 0,
     retry: false,
     cost: null,
     window: 0,
+    variables: false,
     ...change
   };
 }
@@ -603,9 +612,23 @@ export class FakeApi implements IApi {
 
   /** What turns have changed. */
   changed: IChange[] = [];
+  /** Why an undo cannot put back variables. */
+  variables: string | null = null;
 
   async changes(_: string, turn: number): Promise<IReview> {
-    return { turn, changes: this.changed, left_out: 0 };
+    return {
+      turn,
+      changes: this.changed,
+      left_out: 0,
+      variables: this.variables
+    };
+  }
+
+  /** The files that wait in the kernel's overlay. */
+  waiting: IWaitingFile[] = [];
+
+  async waitingFiles(): Promise<IWaitingList> {
+    return { files: this.waiting, left_out: 0 };
   }
 
   /** How each provider is connected. */
@@ -620,6 +643,43 @@ export class FakeApi implements IApi {
 
   async added(): Promise<IAdded[]> {
     return this.parts;
+  }
+
+  mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
+  tokens: IAgentToken[] = [];
+
+  async agentTokens(): Promise<IAgentTokens> {
+    return { tokens: this.tokens, installed: true, runs_at_once: false };
+  }
+
+  async makeAgentToken(name: string, scope: IAgentToken['scope']) {
+    if (this.refusal) {
+      throw new Error(this.refusal);
+    }
+    const token = { id: `${this.tokens.length}`, name, scope, made: 0 };
+    this.tokens = [...this.tokens, token];
+    return { ...token, token: `cimcp_${name}` };
+  }
+
+  async revokeAgentToken(id: string): Promise<void> {
+    this.tokens = this.tokens.filter(one => one.id !== id);
+  }
+
+  servers: IToolServers = { servers: [], faults: [] };
+  /** Wishes for tool servers, by id. */
+  wishes: [string, IToolServerWish][] = [];
+
+  async toolServers(): Promise<IToolServers> {
+    return this.servers;
+  }
+
+  async toolServer(
+    _: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    this.wishes.push([id, wish]);
+    return this.servers;
   }
 
   async connections(): Promise<IConnection[]> {

@@ -27,6 +27,9 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
+  /** Let code like this draft's run without asking. Whether it will. */
+  readonly addRule: (draft: IDraftView) => Promise<boolean>;
+  readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -61,6 +64,8 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
+        addRule: () => _options.addRule(this._controls.state.draft),
+        tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },
       { draft, sight, refusal: '' }

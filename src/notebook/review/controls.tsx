@@ -13,6 +13,9 @@ import React from 'react';
 import type { IDraftView, ISight } from '../../tokens';
 import { useSettled, useSure } from './gate/button';
 import type { Refusal } from './gate/keys';
+import type { IRuleOffer } from './rule-offer';
+
+const Rehearsal = React.lazy(() => import('./rehearsal'));
 
 export interface IControlsState {
   readonly draft: IDraftView;
@@ -26,6 +29,9 @@ export interface IControlsOptions {
   readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
+  /** Let code like the draft's run without asking. Whether it will. */
+  readonly addRule: () => Promise<boolean>;
+  readonly tryFirst: () => void;
   /** Scroll to a line, from 0. */
   readonly show: (line: number) => void;
 }
@@ -44,7 +50,7 @@ export class Controls extends ReactWidget {
   }
 
   set state(state: IControlsState) {
-    if (JSON.stringify(state) !== JSON.stringify(this._state)) {
+    if (differs(state, this._state)) {
       this._state = state;
       this.update();
     }
@@ -71,12 +77,76 @@ export class Controls extends ReactWidget {
             </span>
           )}
         </div>
+        {draft.state === 'waiting' && draft.rule && sight.seen && (
+          <RuleLink
+            key={draft.nonce}
+            draft={draft}
+            trans={trans}
+            add={this._options.addRule}
+          />
+        )}
         <div className="jp-codeinterp-hint" role="status">
           {draft.state === 'waiting' && words(refusal, trans)}
         </div>
+        {waits && draft.rehearsal && (
+          <React.Suspense fallback={null}>
+            <Rehearsal rehearsal={draft.rehearsal} trans={trans} />
+          </React.Suspense>
+        )}
       </>
     );
   }
+}
+
+/** The form behind it is loaded when the person opens it. */
+function RuleLink(props: {
+  draft: IDraftView;
+  trans: TranslationBundle;
+  add: () => Promise<boolean>;
+}): JSX.Element {
+  const { trans } = props;
+  const [open, setOpen] = React.useState(false);
+  const [Offer, setOffer] = React.useState<React.ComponentType<IRuleOffer>>();
+  const [failed, setFailed] = React.useState(false);
+  const press = async () => {
+    setOpen(!open);
+    try {
+      const { default: loaded } = await import('./rule-offer');
+      setOffer(() => loaded);
+      setFailed(false);
+    } catch (error) {
+      console.error('The form for a rule could not be loaded', error);
+      setFailed(true);
+    }
+  };
+  return (
+    <div className="jp-codeinterp-RuleOffer">
+      <button
+        type="button"
+        className="jp-codeinterp-more"
+        aria-expanded={open}
+        data-lm-suppress-shortcuts="true"
+        onClick={() => void press()}
+      >
+        {trans.__('Run cells like this without asking…')}
+      </button>
+      {open && Offer && <Offer {...props} close={() => setOpen(false)} />}
+      {open && failed && (
+        <div role="alert">
+          {trans.__("Couldn't load this form. Reload the page to retry.")}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */
+function differs(one: IControlsState, other: IControlsState): boolean {
+  const rest = (state: IControlsState) =>
+    JSON.stringify({ ...state, draft: { ...state.draft, rehearsal: null } });
+  return (
+    one.draft.rehearsal !== other.draft.rehearsal || rest(one) !== rest(other)
+  );
 }
 
 /** The message after a press that the button ignored. */
@@ -134,7 +204,7 @@ export function MoreLines(props: {
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, show, sight, trans } = props;
+  const { decide, draft, runs, show, sight, trans, tryFirst } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const settled = useSettled(question);
   const [refused, setRefused] = React.useState('');
@@ -174,6 +244,14 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
         disabled={!waiting}
         onClick={() => decide('reject')}
       />
+      {draft.canTry && (
+        <Button
+          label={trans.__('Try first')}
+          title={trans.__('Run it in a copy of the kernel that is thrown away')}
+          disabled={!waiting || draft.rehearsal === 'running'}
+          onClick={() => tryFirst()}
+        />
+      )}
       {draft.can_run_all && !deletes && (!settled || sight.seen) && (
         <SureButton
           icon={fastForwardIcon}

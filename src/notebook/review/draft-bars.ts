@@ -33,6 +33,8 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
+      addRule: (draft: IDraftView) => Promise<boolean>;
+      tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */
       source: (draft: IDraftView) => string;
@@ -141,7 +143,8 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { decide, editors, proposal, seen, source, trans } = this._options;
+    const { addRule, decide, editors, proposal, seen, source, trans } =
+      this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -149,6 +152,8 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
+      addRule,
+      tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,

@@ -9,6 +9,7 @@
  *   copy, duplicate, undo after the decision       the cell becomes the person's
  *   missing for GONE_AFTER                         a rejection, which the server gets
  *
+ * In a shared notebook, changes that come from other people are theirs to follow.
  * A cell that becomes the person's turns into a code cell, or into Markdown for a Markdown
  * draft. A load or reload of the notebook changes nothing.
  */
@@ -98,9 +99,10 @@ export class DraftWatch implements IDisposable {
 
   private readonly _observe = (
     events: unknown[],
-    transaction: { origin: unknown }
+    transaction: { origin: unknown; local: boolean }
   ): void => {
-    if (transaction.origin === ORIGIN) {
+    // In a shared notebook, only the window where a person does something follows it.
+    if (transaction.origin === ORIGIN || !transaction.local) {
       if (!this._due && !this._settling) {
         this._ids = this._idsNow();
         this._remember();

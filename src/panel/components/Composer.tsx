@@ -61,11 +61,14 @@ export function Composer(props: {
   const offered = routeInput(view);
   // Nothing of a message that joins a turn, or of Plan, goes anywhere.
   const places = offered.does === 'begin' && modeOf(state) !== 'plan';
+  const connected = state.connection === 'connected';
+  /** Whether Enter was pressed before the page was connected. */
+  const [early, setEarly] = React.useState(false);
+  React.useEffect(() => setEarly(false), [connected]);
   const words = wordsFor(offered.does, trans);
   const ids = React.useId();
   const hint = `${ids}hint`;
-  const canSend =
-    !state.sending && state.connection === 'connected' && text.trim() !== '';
+  const canSend = !state.sending && connected && text.trim() !== '';
 
   const prefilled = React.useRef<IPanelState['prefill']>(null);
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
@@ -96,7 +99,7 @@ export function Composer(props: {
       return run(said.command, said.rest);
     }
     if (!canSend) {
-      return;
+      return setEarly(!connected);
     }
     if (pasted && !withKey) {
       notice.current?.querySelector('button')?.focus();
@@ -190,9 +193,11 @@ export function Composer(props: {
     }
   };
   const hintOf = () =>
-    !pasted && needsKey(state)
-      ? trans.__('Connect a model to send this. Your message stays here.')
-      : running && words.hint;
+    early
+      ? trans.__('Not connected yet. Your message stays here.')
+      : !pasted && needsKey(state)
+        ? trans.__('Connect a model to send this. Your message stays here.')
+        : running && words.hint;
   return (
     <div className="jp-codeinterp-Composer" {...attaching.handlers}>
       {offers.list}

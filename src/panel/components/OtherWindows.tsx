@@ -120,6 +120,8 @@ function words(
       return trans.__('%1 redid changes of a turn.', who);
     case 'keep':
       return trans.__('%1 kept changes of a turn.', who);
+    case 'keep_files':
+      return trans.__('%1 copied files into the notebook\u2019s folder.', who);
     case 'remove':
       return trans.__('%1 removed a failed cell.', who);
     case 'rename':
@@ -128,6 +130,8 @@ function words(
       return trans.__('%1 silenced a finding: %2.', who, name);
     case 'unsilence':
       return trans.__('%1 lets a finding be reported again: %2.', who, name);
+    case 'try':
+      return trans.__('%1 tried “%2” in a copy of the kernel.', who, name);
     case 'rule':
       return trans.__(
         '%1 lets cells run without asking: code that %2.',

@@ -1,11 +1,15 @@
 /** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
   IAdded,
+  IAgentToken,
+  IAgentTokens,
   IApi,
   IConnected,
   IConnection,
   ICredentials,
-  ILocalServers
+  ILocalServers,
+  IToolServers,
+  IToolServerWish
 } from '../../protocol/api';
 import { person } from '../../notebook/review/gate/person';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -60,6 +64,19 @@ export class Connections {
     return this._api.added().catch(() => []);
   }
 
+  /** The MCP servers of the notebook in front; none if the request fails. */
+  toolServers(): Promise<IToolServers> {
+    return this._api
+      .toolServers(this._state.now.notebook)
+      .catch(() => ({ servers: [], faults: [] }));
+  }
+
+  /** Rejects with a message for people. */
+  toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
+    this._needsPerson();
+    return this._api.toolServer(this._state.now.notebook, id, wish);
+  }
+
   /** Rejects with a message for people if the server refuses the key or the address. */
   async connect(provider: string, credentials: ICredentials): Promise<void> {
     this._needsPerson();
@@ -89,9 +106,31 @@ export class Connections {
     return this._api.localServers();
   }
 
+  /** Where agents outside of JupyterLab connect to. */
+  get mcpAddress(): string {
+    return this._api.mcpAddress;
+  }
+
+  agentTokens(): Promise<IAgentTokens> {
+    return this._api.agentTokens();
+  }
+
+  /** Returns the secret, which nobody can read again. */
+  async makeAgentToken(
+    name: string,
+    scope: IAgentToken['scope']
+  ): Promise<string> {
+    this._needsPerson();
+    return (await this._api.makeAgentToken(name, scope)).token;
+  }
+
+  revokeAgentToken(id: string): Promise<void> {
+    return this._api.revokeAgentToken(id);
+  }
+
   private _needsPerson(): void {
     if (!person.acts()) {
-      const words = 'Click the button to save the key.';
+      const words = 'Click the button, or press Enter in the form.';
       throw new Error(this._state.trans.__(words));
     }
   }

@@ -1,7 +1,13 @@
 /**
  * The actions on the shown conversation. Each sends a command; its effects arrive as events.
  */
-import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
+import type {
+  IApi,
+  IReview,
+  IWaitingList,
+  Mode,
+  SentRequest
+} from '../../protocol/api';
 import type { Command, Draft, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
@@ -91,6 +97,7 @@ export class Conversation {
         after,
         rule_files: state.now.ruleFiles,
         second_look: state.now.secondLook,
+        try_drafts: state.now.tryDrafts,
         with_key: withKey
       });
       if (!info) {
@@ -137,7 +144,8 @@ export class Conversation {
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook
+        second_look: state.now.secondLook,
+        try_drafts: state.now.tryDrafts
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);
@@ -199,13 +207,38 @@ export class Conversation {
   }
 
   /** Restore cells as they were before a turn; without ids, all undecided ones. */
-  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+  undoTurn(
+    turn: number,
+    cells: string[] = [],
+    also: { variables?: boolean; files?: boolean } = {}
+  ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
-      cells
+      cells,
+      ...also
     }));
+  }
+
+  /** Copy files that wait into the notebook's folder: a stamp for each path. */
+  async keepFiles(stamps: Record<string, string>): Promise<boolean> {
+    return (
+      this._options.state.byPerson() &&
+      this._command(session_id => ({ type: 'keep_files', session_id, stamps }))
+    );
+  }
+
+  /** The files that wait in the kernel's overlay; null on failure. */
+  async waitingFiles(): Promise<IWaitingList | null> {
+    const view = this._view;
+    let list: IWaitingList | null = null;
+    await this._options.state.attempt(async () => {
+      if (view) {
+        list = await this._options.api.waitingFiles(view.info.session_id);
+      }
+    });
+    return list;
   }
 
   /** Bring back what undoing a turn took back; without ids, all that can be. */
@@ -255,7 +288,7 @@ export class Conversation {
   /** Let code like this draft's run without asking. */
   async makeRule({ draft_id, nonce }: Draft): Promise<boolean> {
     return (
-      this._options.state.byPerson() &&
+      this._options.state.decidedByPerson() &&
       this._command(session_id => ({
         type: 'make_rule',
         session_id,

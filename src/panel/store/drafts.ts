@@ -23,7 +23,7 @@ export class Drafts implements IDrafts {
     return this._options.sessions
       .followed()
       .filter(view => view.info.notebook === notebook)
-      .flatMap(view => openDrafts(view).map(card => draftView(view, card)));
+      .flatMap(view => openDrafts(view).map(card => this._view(view, card)));
   }
 
   isOver(callId: string): boolean {
@@ -34,7 +34,7 @@ export class Drafts implements IDrafts {
   sourceOf(draftId = ''): string | null {
     const { sessions, notebooks } = this._options;
     const found = sessions.findDraft(draftId);
-    return found && notebooks.sourceOf(draftView(found.view, found.card));
+    return found && notebooks.sourceOf(this._view(found.view, found.card));
   }
 
   /** `reason` belongs to a rejection. */
@@ -49,7 +49,7 @@ export class Drafts implements IDrafts {
     if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
       return false;
     }
-    const draft = draftView(found.view, found.card);
+    const draft = this._view(found.view, found.card);
     const source = notebooks.sourceOf(draft);
     if (action === 'run' && draft.kind === 'notebook') {
       this._onward.add(draftId);
@@ -80,9 +80,61 @@ export class Drafts implements IDrafts {
     }
   }
 
+  async makeRule(draft: IDraftView): Promise<boolean> {
+    const { state, client } = this._options;
+    if (!state.decidedByPerson()) {
+      return false;
+    }
+    return state.attempt(() =>
+      client.send({
+        type: 'make_rule',
+        session_id: draft.sessionId,
+        draft_id: draft.draft_id,
+        nonce: draft.nonce
+      })
+    );
+  }
+
+  /** Try a waiting draft first; its card has the result. */
+  async tryFirst(draftId: string): Promise<boolean> {
+    const { state, sessions, client, notebooks } = this._options;
+    const found = sessions.findDraft(draftId);
+    if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
+      return false;
+    }
+    const draft = this._view(found.view, found.card);
+    const source = notebooks.sourceOf(draft) ?? draft.source;
+    try {
+      await client.send({
+        type: 'try_first',
+        session_id: draft.sessionId,
+        draft_id: draftId,
+        nonce: draft.nonce,
+        source
+      });
+      return true;
+    } catch (error) {
+      sessions.patchDraft(draftId, { failure: state.messageOf(error) });
+      return false;
+    }
+  }
+
   /** Whether this page has just approved a new notebook by this draft; true once. */
   wentOn(draftId: string): boolean {
     return this._onward.delete(draftId);
+  }
+
+  private _view(view: ISessionView, card: ICardItem): IDraftView {
+    const draft = card.draft!;
+    const isCode = draft.kind === 'insert' || draft.kind === 'edit';
+    return {
+      ...draft,
+      sessionId: view.info.session_id,
+      notebook: view.info.notebook,
+      state: card.phase as IDraftView['state'],
+      canTry: this._options.state.now.tryFirst && draft.runs && isCode,
+      rehearsal: card.rehearsal
+    };
   }
 
   private _emit(): void {
@@ -99,14 +151,4 @@ export class Drafts implements IDrafts {
 
   private readonly _onward = new Set<string>();
   private _last: readonly ICardItem[] = [];
-}
-
-function draftView(view: ISessionView, card: ICardItem): IDraftView {
-  const { info } = view;
-  return {
-    ...card.draft!,
-    sessionId: info.session_id,
-    notebook: info.notebook,
-    state: card.phase as IDraftView['state']
-  };
 }

@@ -4,6 +4,7 @@ import type {
   DraftOpened,
   Finding,
   FindingSilenced,
+  Observation,
   RunStarted,
   ToolDone
 } from '../../protocol/protocol';
@@ -74,6 +75,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     tool: event.name,
     title: event.title,
     phase: 'done',
+    engines: [],
     status: event.status,
     ...(event.cell_id ? { cellId: event.cell_id } : {}),
     elapsed: event.elapsed,
@@ -84,6 +86,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
     checked: event.checked ?? null,
+    seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
@@ -146,11 +149,14 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   rule: '',
   silenced: [],
   checked: null,
+  seen: [],
   needed: [],
   installed: [],
   fixed: false,
   leftover: false,
   stopped: false,
   comment: '',
+  rehearsal: null,
+  engines: [],
   failure: ''
 };

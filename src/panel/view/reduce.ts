@@ -21,7 +21,7 @@ import {
   unqueue,
   withInfo
 } from './edit-view';
-import { reviewed, stale } from './reviewed';
+import { files, reviewed, stale } from './reviewed';
 import type { ICardItem, ICleared, ISessionView } from './view';
 
 /** The view of a session before its first event. */
@@ -99,6 +99,9 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return { ...view, step: event.step };
     case 'turn_ended':
       return endTurn(view, event);
+    case 'files_kept':
+    case 'files_put_back':
+      return files(view, event);
     case 'turn_undone':
     case 'turn_redone':
     case 'changes_kept':
@@ -141,8 +144,13 @@ function apply(view: ISessionView, event: Event): ISessionView {
         cellId: event.draft.cell_id,
         title: event.draft.title,
         labels: (event.draft.labels as Label[] | undefined) ?? [],
+        rehearsal: null,
         phase: 'waiting'
       });
+    case 'rehearsal_started':
+      return card(view, event.call_id, { rehearsal: 'running', failure: '' });
+    case 'rehearsed':
+      return card(view, event.call_id, { rehearsal: event });
     case 'draft_decided':
       return card(view, event.call_id, {
         phase: 'decided',
@@ -158,6 +166,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return card(view, event.call_id, { phase: 'kernel' });
     case 'run_started':
       return runStarted(view, event);
+    case 'run_progress':
+      return card(view, event.call_id, { engines: event.work });
     case 'tool_done':
       return toolDone(view, event);
     case 'finding_silenced':
@@ -336,6 +346,8 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
+    variablesBack: false,
+    variablesKept: '',
     left: {}
   }));
 }

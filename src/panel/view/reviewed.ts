@@ -2,6 +2,8 @@
 import type {
   CellRemoved,
   ChangesKept,
+  FilesKept,
+  FilesPutBack,
   TurnEnded,
   TurnRedone,
   TurnUndone
@@ -31,6 +33,20 @@ export function reviewed(view: ISessionView, event: Decision): ISessionView {
   );
 }
 
+/** What a person kept is shown at the newest turn, whose end lists the files that wait. */
+export function files(
+  view: ISessionView,
+  event: FilesKept | FilesPutBack
+): ISessionView {
+  const last = view.items.filter(item => item.kind === 'end').pop();
+  const kept = event.type === 'files_kept';
+  return ends(
+    view,
+    item => (kept ? item === last : item.end.turn === event.turn),
+    item => ({ ...item, files: event })
+  );
+}
+
 /** A redo cannot bring back a cell that a later turn has changed. */
 export function stale(view: ISessionView, end: TurnEnded): ISessionView {
   const changed = [...end.added, ...end.edited, ...end.removed];
@@ -47,7 +63,9 @@ function undone(item: IEndItem, event: TurnUndone): IEndItem {
   return {
     ...marked(acted(item, event), event.restored, 'undone'),
     redoable: [...others, ...redoable],
-    redone: []
+    redone: [],
+    variablesBack: event.variables ?? false,
+    variablesKept: event.variables_kept ?? ''
   };
 }
 
@@ -63,7 +81,9 @@ function redone(item: IEndItem, event: TurnRedone): IEndItem {
       decisions.filter(([cellId]) => !restored.includes(cellId))
     ),
     redoable: without(item.redoable, [...restored, ...over]),
-    redone: restored
+    redone: restored,
+    variablesBack: false,
+    variablesKept: ''
   };
 }
 

@@ -8,13 +8,18 @@ import type {
   AnswerChecked,
   Cleared,
   Draft,
+  EngineWork,
   CheckedRun,
+  FilesKept,
+  FilesPutBack,
   Finding,
   Label,
   Kept,
   Note,
   Reference,
+  Rehearsed,
   Retrying,
+  Observation,
   Rule,
   SessionInfo,
   ToolDone,
@@ -117,6 +122,8 @@ export interface ICardItem {
   readonly silenced: readonly string[];
   /** What was checked of a run without a finding; null if it was not checked. */
   readonly checked: CheckedRun | null;
+  /** What the run did, as it was seen. */
+  readonly seen: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
   /** It failed, and its cell is still in the notebook after the turn. */
@@ -129,6 +136,10 @@ export interface ICardItem {
   readonly needed: readonly string[];
   /** Requirements that its run has installed. */
   readonly installed: readonly string[];
+  /** What came of trying it first; 'running' meanwhile, null before. */
+  readonly rehearsal: Rehearsed | 'running' | null;
+  /** What engines in the kernel do for its run. */
+  readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }
@@ -189,6 +200,12 @@ export interface IEndItem {
   readonly redoable: readonly string[];
   /** The cells that the last redo brought back, unless an undo followed. */
   readonly redone: readonly string[];
+  /** What was done last with files that wait in a sandboxed kernel's overlay. */
+  readonly files?: FilesKept | FilesPutBack;
+  /** Whether the last undo also put the kernel's variables back. */
+  readonly variablesBack: boolean;
+  /** Why it did not, where the person wanted it. */
+  readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }

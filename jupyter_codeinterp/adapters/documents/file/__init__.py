@@ -4,8 +4,8 @@ document.py    takes frames as a window does; reads, applies, writes, answers
 contents.py    the file through Jupyter's contents manager: checks, format, versions
 swap.py        replaces a file in one step, if nobody else has changed it
 normalized.py  fixes odd notebooks; ids for files that store none
-marker.py      which ops a notebook holds
-view.py        the notebook as the model may see it, within bounds
+
+The marker of a notebook's ops, and its view for the model, are in ``notebook_content``.
 """
 
 from .contents import ContentsFile

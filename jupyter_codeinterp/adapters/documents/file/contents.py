@@ -24,7 +24,7 @@ from tornado import web
 
 from ....core.document.ops import Notebook
 from ....core.errors import DocumentError
-from .marker import applied
+from ...notebook_content.marker import applied
 from .normalized import (
     CELL_IDS_SINCE,
     fingerprint,

@@ -16,9 +16,9 @@ from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, Sna
 from ....core.document.apply import apply, read_back
 from ....core.document.ops import Notebook, Receipt, protected_in
 from ....core.errors import DocumentError
+from ...notebook_content.marker import applied, marked
+from ...notebook_content.view import views
 from .contents import CHANGED, Reading, Written
-from .marker import applied, marked
-from .view import views
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +83,10 @@ class FileDocument:
         """The file's version, and the ops that it holds. Raises DocumentError."""
         reading = await self._file.read()
         return reading.version, applied(reading.notebook)
+
+    def has(self, cell_id: str) -> bool:
+        """Nobody else reports cells of the file."""
+        return False
 
     def send(self, frame: ServerFrame) -> None:
         """Queue ops and requests. Previews of code and outputs need no file; ops bring them all."""

@@ -18,6 +18,7 @@ from ....core.errors import DocumentError
 from .file_holds import FileHolds
 from .holder import SETTLED, Event, State, after
 from .protocols import FileWriter, Owner, Window, WindowState
+from .sharing import Sharing
 
 NO_FILE = "no_file"
 IN_FILE = "Notebook closed. Continuing in the background."
@@ -51,6 +52,10 @@ class Workplace(Protocol):
     def waits(self) -> bool:
         """Whether an op or a read waits."""
 
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
+
     def begin(self, holder: Window, applied: Mapping[str, int]) -> None:
         """The new holder's copy holds the ops ``applied``."""
 
@@ -59,6 +64,9 @@ class Workplace(Protocol):
 
     def notify(self, window: Window, *, held: bool) -> None:
         """Notify the window whether it has the lease."""
+
+    def look(self) -> None:
+        """Have whoever works in the notebook see whether it is still the same document."""
 
     def block(self, reason: str) -> None: ...
 
@@ -82,6 +90,7 @@ class HandOver(Generic[NotebookT]):
         self.blocked: Block | None = None
         self.windows: dict[Window, WindowState] = {}
         """Windows with the notebook open, oldest first."""
+        self.sharing = Sharing(owner, lambda: self.windows, lambda: self._file_writer)
         self.settled = asyncio.Event()
         self._notebook = notebook
         self._owner = owner
@@ -167,6 +176,13 @@ class HandOver(Generic[NotebookT]):
         self._awaited.clear()
         if window is self.holder:
             return
+        if self.sharing.is_view(state):
+            self._notebook.notify(window, held=False)
+            self._notebook.look()
+            self._go_on_without_window()
+            if self._notebook.has_unsaved:
+                self.need()
+            return
         if self._handle(Event.WINDOW_CAME):
             if self.state is State.CHECKING:
                 self._stop_look()
@@ -197,11 +213,18 @@ class HandOver(Generic[NotebookT]):
         block the file."""
         if not self.windows:
             self._awaited.clear()
-            self._sooner.set()
-            self._handle(Event.NO_WINDOW_COMES)
+            self._go_on_without_window()
+
+    def _go_on_without_window(self) -> None:
+        """What waits need not wait for a window."""
+        self._sooner.set()
+        self._handle(Event.NO_WINDOW_COMES)
 
     def moved(self, window: Window) -> dict[Window, WindowState]:
-        """The notebook has a new path in this window only. Return the other windows."""
+        """The notebook has a new path in this window only. Return the other windows. A room
+        moves in all of its windows."""
+        if self.sharing.by(window):
+            return {}
         ours = self.windows.pop(window)
         others, self.windows = self.windows, {window: ours}
         if self.state in (State.CHECKING, State.WINDOW):
@@ -252,8 +275,9 @@ class HandOver(Generic[NotebookT]):
     def _offer_next(self) -> None:
         """Offer a free lease to the oldest window."""
         if self.state is State.CHECKING and self._look is None:
-            if self.windows:
-                self._offer(next(iter(self.windows)))
+            copies = (one for one, state in self.windows.items() if not self.sharing.is_view(state))
+            if (oldest := next(copies, None)) is not None:
+                self._offer(oldest)
             else:
                 self._handle(Event.LAST_WINDOW_LEFT)
 
@@ -321,7 +345,8 @@ class HandOver(Generic[NotebookT]):
         except Exception:
             log.exception("Cannot work in the file of %s", self._notebook.path)
             return self.file_failed(BROKEN)
-        self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
+        if not self.windows:
+            self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
         self._file_writer = self.holder = file_writer
         self._handle(Event.FILE_OPENED)
         self._notebook.begin(file_writer, applied)

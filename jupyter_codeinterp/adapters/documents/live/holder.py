@@ -17,7 +17,7 @@ class State(Enum):
     OPENING = "opening"
     """No window has come: the file writer reads the file."""
     FILE = "file"
-    """The file writer works in the file."""
+    """The file writer works in the file, or in the room that windows share."""
     CLOSING = "closing"
     """A window has come: the file writer finishes its write."""
     CHECKING = "checking"

@@ -69,6 +69,7 @@ class LiveNotebook:
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
         self._hand_over = HandOver(self, owner, self._file_holds, grace, leave_grace)
+        self.sharing = self._hand_over.sharing
         self._preview = LivePreview()
         self._reads = Reads(self._ask, self._wait_for_holder)
         self._moved = asyncio.Event()
@@ -85,7 +86,8 @@ class LiveNotebook:
     def may_begin(self) -> bool:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
         is about to open the notebook, the turn waits for it."""
-        return self.is_open or self._hand_over.headless or self._is_opening
+        hand_over = self._hand_over
+        return self.is_open or hand_over.headless or bool(self.sharing) or self._is_opening
 
     @property
     def has_window(self) -> bool:
@@ -101,6 +103,11 @@ class LiveNotebook:
     def waits(self) -> bool:
         """Whether an op or a read waits."""
         return bool(self._outbox or self._reads)
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
+        return self._outbox.has_any
 
     @property
     def idle(self) -> bool:
@@ -156,7 +163,7 @@ class LiveNotebook:
         if state is None:
             return
         last_word = for_good and self.held_by(window)
-        edited = state.edited and not for_good
+        edited = state.edited and not for_good and not self.sharing.by(window)
         self._hand_over.window_left(window, edited=edited, announced=announced or for_good)
         if last_word and not self.has_window:
             self._file_holds.saved(self._outbox.reverted(state.saved))
@@ -237,10 +244,14 @@ class LiveNotebook:
     def block(self, reason: str) -> None:
         self._outbox.leave_pending(reason)
 
+    def look(self) -> None:
+        self._post(ReadNotebook(self.path, self.epoch, SAVE_ONLY))
+
     def notify(self, window: Window, *, held: bool) -> None:
         state = self._hand_over.windows.get(window)
         announcement = state.announcement if state is not None else 0
-        window.send(Lease(self.path, self.epoch, held, announcement))
+        shared = self.sharing.by(window)
+        window.send(Lease(self.path, self.epoch, held, announcement, shared))
 
     def _bring_up_to_date(self, holder: Window, applied: Mapping[str, int]) -> None:
         self.notify(holder, held=True)
@@ -269,6 +280,20 @@ class LiveNotebook:
         self._hand_over.file_written(version, unmarked)
         if unmarked and self._owner is not None:
             self._owner.saved(unmarked)
+
+    def reopened(self, writer: Window, applied: Mapping[str, int]) -> None:
+        """The room is another document, which holds only these ops."""
+        if self.held_by(writer):
+            self.begin(writer, applied)
+
+    def changed_by_others(self, writer: Window) -> None:
+        """Somebody has changed the room's document."""
+        if self.held_by(writer):
+            self.acts += 1
+
+    def saved_in_room(self, applied: Mapping[str, int]) -> None:
+        """The room has saved these ops."""
+        self._file_holds.saved(applied)
 
     def lost(self, reason: str, gone: bool = False) -> None:
         """The file writer can no longer use the file; ``gone``: it does not exist."""
@@ -336,7 +361,7 @@ class LiveNotebook:
     @property
     def why_not(self) -> DocumentError:
         """Why nothing can be read or done now."""
-        if any(state.collaborative for state in self._hand_over.windows.values()):
+        if self.sharing.elsewhere:
             return DocumentError("collaborative", COLLABORATIVE)
         blocked = self._hand_over.blocked
         return DocumentError("not_open", blocked.reason if blocked is not None else CLOSED)

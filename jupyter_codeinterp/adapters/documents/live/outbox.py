@@ -78,6 +78,11 @@ class Outbox:
         return any(not pending.receipt.done() for pending in self._due.values())
 
     @property
+    def has_any(self) -> bool:
+        """Whether there are ops that the notebook's file may lack."""
+        return bool(self._ops)
+
+    @property
     def in_use(self) -> bool:
         """Whether a turn is running that has sent something."""
         return bool(self._running)

@@ -66,9 +66,17 @@ class FileWriter(Window, Protocol):
         """The version of the file, opened or not, and the ops that it holds. Raises
         DocumentError."""
 
+    def has(self, cell_id: str) -> bool:
+        """Whether the notebook has this cell now, as far as is known."""
+
 
 class Owner(Protocol[NotebookT]):
     """Knows the journal and the conversations of a notebook."""
+
+    @property
+    def has_rooms(self) -> bool:
+        """Whether windows may share a notebook in a room of this server. The file writer then
+        works in the room."""
 
     def file_writer(self, notebook: NotebookT) -> FileWriter: ...
 

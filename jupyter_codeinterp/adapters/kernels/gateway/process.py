@@ -29,10 +29,12 @@ class GatewayProcess:
 
     is_here = False
     is_sandboxed = False
+    written = None
     is_ending = False
     autorestarts = False
     """The gateway restarts a kernel that died, and tells of it on the wire."""
     number = None
+    copies = (0, 0)
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
         """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""
@@ -56,8 +58,17 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
+    async def watched(self) -> None:
+        return None
+
+    def limit_hit(self, error: str) -> str:
         return ""
+
+    def refused(self, since: float) -> str:
+        return ""
+
+    def replaced(self) -> None:
+        raise OSError("kernels of a gateway are not copied")
 
     async def spec(self) -> Spec | None:
         if self._spec is None:

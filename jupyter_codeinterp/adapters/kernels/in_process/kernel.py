@@ -35,6 +35,7 @@ class InProcessKernel:
         outputs."""
         self.sees_variables = True
         self.control = None
+        self.forks = None
         self._shell = shell
         self._main = main
         self._idle = asyncio.Lock()
@@ -46,6 +47,9 @@ class InProcessKernel:
 
     async def info(self) -> KernelInfo:
         return self._info
+
+    async def overlay(self) -> None:
+        """None: it writes into the folder itself."""
 
     def expect(self) -> None:
         """Do nothing: this kernel always knows whether it is idle."""
@@ -68,6 +72,9 @@ class InProcessKernel:
         with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
             return lookups.missing(asked["wanted"], asked["imports"], self._shell.user_ns)
         return None
+
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        return {"refused": "in_process", "detail": ""}
 
     # --- on the main thread ----------------------------------------------------------
 
@@ -118,6 +125,9 @@ class InProcessSlot:
         return self._ticket.begun
 
     begun = sent
+
+    async def keep(self, key: str) -> str | None:
+        return None  # This process is not copied.
 
     def new_msg_id(self) -> str:
         return uuid.uuid4().hex

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
@@ -14,15 +14,24 @@ from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
+from .copies import Copies
+from .engines import follow_engines
 from .link import KernelLink
 from .process import LocalProcess
+from .rehearsing import rehearse
 from .run import Run
 from .tables import Tables
 from .variables import Variables
 from .wire import new_context
 
+if TYPE_CHECKING:
+    from .overlay import KernelOverlay
+
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
+BUSY_LIMIT = 5.0
+"""Seconds that going back waits for a running cell."""
+BUSY = "The kernel is busy. Interrupt it, or wait for its cell."
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]
 """The id of the notebook's current kernel; None or "" for none."""
@@ -43,6 +52,7 @@ class KernelPool:
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
         self._tables: dict[str, Tables] = {}
+        self._copies: dict[str, Copies] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -72,6 +82,12 @@ class KernelPool:
             known = self._tables[link.kernel_id] = Tables(link, variables)
         return known
 
+    def copies(self, link: KernelLink) -> Copies:
+        known = self._copies.get(link.kernel_id)
+        if known is None or known.link is not link:
+            known = self._copies[link.kernel_id] = Copies(link)
+        return known
+
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
@@ -79,6 +95,7 @@ class KernelPool:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
                 self._tables.pop(kernel_id, None)
+                self._copies.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -94,17 +111,26 @@ class ZmqKernel:
     ) -> None:
         """Without ``specs`` the kernel has no ``control``."""
         self.control = Control(self._current_link, specs) if specs is not None else None
+        self.forks = Forks(self, pool)
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
 
     async def info(self) -> KernelInfo:
-        link, _ = await self._current()
+        link, _ = await self.current()
         return await link.info()
 
     @property
     def kernel_id(self) -> str:
         return self._link.kernel_id if self._link is not None else ""
+
+    async def overlay(self) -> KernelOverlay | None:
+        link, _ = await self.current()
+        if link.written is None:
+            return None
+        from .overlay import KernelOverlay  # Few kernels have one.
+
+        return KernelOverlay(link.written)
 
     def expect(self) -> None:
         if self._link is not None:
@@ -113,7 +139,7 @@ class ZmqKernel:
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:
-            link, variables = await self._current()
+            link, variables = await self.current()
             async with link.lock:
                 with link.connected():
                     try:
@@ -125,7 +151,8 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    slot = ZmqSlot(link, info, self._current_id)
+                    copies = self._pool.copies(link)
+                    slot = ZmqSlot(link, variables, info, self._current_id, copies)
                     try:
                         yield slot
                     finally:
@@ -133,11 +160,11 @@ class ZmqKernel:
                     return
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.read(names)
 
     async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.missing(asked)
 
     async def outline(
@@ -145,24 +172,28 @@ class ZmqKernel:
     ) -> list[dict[str, Any]] | None:
         """Name, type, and length or shape of at most 2,000 variables, or of these, within 1 s;
         with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.outline(names, keys)
 
     async def _current_link(self) -> KernelLink:
-        return (await self._current())[0]
+        return (await self.current())[0]
 
     async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
         ``no_kernel`` or ``kernel_dead``."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).ask(asked)
 
     async def copies(self, names: Sequence[str]) -> dict[str, Any]:
         """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).copies(names)
 
-    async def _current(self) -> tuple[KernelLink, Variables]:
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        link, _ = await self.current()
+        return await rehearse(link, code, seconds)
+
+    async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:
             raise KernelError("no_kernel", "The notebook has no kernel.")
@@ -171,10 +202,42 @@ class ZmqKernel:
         return found
 
 
+class Forks:
+    """Those of the notebook's current kernel."""
+
+    def __init__(self, kernel: ZmqKernel, pool: KernelPool) -> None:
+        self._kernel = kernel
+        self._pool = pool
+
+    async def why_not(self, key: str) -> str | None:
+        link, _ = await self._kernel.current()
+        return await self._pool.copies(link).why_not(key)
+
+    async def go_back(self, key: str) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                holding = stack.enter_async_context(self._kernel.hold())
+                await asyncio.wait_for(holding, BUSY_LIMIT)
+            except asyncio.TimeoutError:
+                raise KernelError("no_copy", BUSY) from None
+            link, _ = await self._kernel.current()
+            # Cancelled half-way, it would leave two kernels.
+            await asyncio.shield(link.spawn(self._pool.copies(link).go_back(key)))
+
+
 class ZmqSlot:
-    def __init__(self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId) -> None:
+    def __init__(
+        self,
+        link: KernelLink,
+        variables: Variables,
+        info: KernelInfo,
+        current_id: CurrentKernelId,
+        copies: Copies,
+    ) -> None:
         self.info = info
+        self.keep = copies.keep
         self._link = link
+        self._variables = variables
         self._current_id = current_id
         self._run: Run | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -203,12 +266,14 @@ class ZmqSlot:
         ``kernel_dead``."""
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
-        self._run = Run(self._link, source, msg_id, timeout, looks_at)
+        run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
+        following = self._link.spawn(follow_engines(self._variables, run))
         try:
-            async with aclosing(self._run.events(self.info.start)) as events:
+            async with aclosing(run.events(self.info.start)) as events:
                 async for event in events:
                     yield event
         finally:
+            following.cancel()
             self.close()
 
     async def stopped(self) -> ExecutionDone | None:

@@ -10,7 +10,7 @@ from .... import kernel_side
 
 FOLDER = Path(kernel_side.__file__).parent
 """Where the files are that run in the kernel."""
-_OWN_IMPORT = re.compile(r"^from \.+\w+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
+_OWN_IMPORT = re.compile(r"^from \.+[\w.]+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
 
 
 def one_file(name: str, **names: str) -> str:
@@ -22,15 +22,16 @@ def files(paths: Sequence[str], **names: str) -> str:
     """Code that runs files without the imports between them, in the order of their imports. Each
     has a namespace of its own, which begins with the names of those before it: a name of two
     files stays two."""
-    return f"({_namespace(paths, names)} and None)"
+    return f"({namespace(paths, names)} and None)"
 
 
 def answer_of(paths: Sequence[str], **names: str) -> str:
     """An expression that runs files as ``files`` does; its value is the last one's ``ANSWER``."""
-    return f"{_namespace(paths, names)}['ANSWER']"
+    return f"{namespace(paths, names)}['ANSWER']"
 
 
-def _namespace(paths: Sequence[str], names: dict[str, str]) -> str:
+def namespace(paths: Sequence[str], names: dict[str, str]) -> str:
+    """An expression that runs files as ``files`` does; its value is the last one's namespace."""
     plain = list(map(plain_text, paths))
     return (
         "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"

@@ -18,15 +18,18 @@ import logging
 import uuid
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
-from ...kernel_wire import Message, Process, Wire
+from ...kernel_wire import Message, Process, Watching, Wire
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -61,6 +64,8 @@ class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
         self.start = start
+        self.backs = 0
+        """How often one of its copies took its place."""
         self.lock = asyncio.Lock()
         self.closed = False
         self.features: list[str] = []
@@ -105,6 +110,7 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
             sandboxed=self._process.is_sandboxed,
+            backs=self.backs,
         )
 
     async def spec_name(self) -> str:
@@ -147,6 +153,10 @@ class KernelLink:
         if self._wire is None or self._was_busy:
             return self._process.seems_busy
         return bool(self._running)
+
+    def is_running(self, msg_id: str) -> bool:
+        """Whether the kernel has begun with this request and not ended it, as far as it told."""
+        return self._running == msg_id
 
     async def settle(self) -> None:
         """Return when the kernel is idle with an empty queue. Cancelling is safe.
@@ -328,9 +338,35 @@ class KernelLink:
         """What to say of a kernel that died."""
         return self._process.gone
 
-    def hit(self, error: str, since: float) -> str:
-        """What a sandbox held back (``Process.limit_hit``); "" for nothing."""
-        return self._process.limit_hit(error, since)
+    def hit(self, error: str) -> str:
+        """The limit that the code hit (``Process.limit_hit``); "" for none."""
+        return self._process.limit_hit(error)
+
+    def refused(self, since: float) -> str:
+        """Refused connections (``Process.refused``); "" for none."""
+        return self._process.refused(since)
+
+    async def watched(self) -> Watching | None:
+        """Watch a run that begins now (``Process.watched``)."""
+        return await self._process.watched()
+
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
+        return self._process.written
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        return self._process.copies
+
+    def replaced(self) -> None:
+        """Connect to the copy from now on. Raises OSError."""
+        self._process.replaced()
+
+    def went_back(self) -> None:
+        """A copy has taken the process's place: a new start."""
+        self.backs += 1
+        self._restarted()
 
     async def interrupt(self) -> None:
         if not self.closed:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zmq.asyncio
-from jupyter_client.manager import KernelManager
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE
+from .watched import Watched
 from .wire import ZmqWire
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
 
 
 class LocalProcess:
@@ -28,12 +32,16 @@ class LocalProcess:
         self._kernels: Any = kernels
         self._kernel_id = kernel_id
         self._context = context
-        self._km: KernelManager = kernels.get_kernel(kernel_id)
+        self._km: Any = kernels.get_kernel(kernel_id)
         self._restarted: Callable[[], None] | None = None
 
     @property
     def is_sandboxed(self) -> bool:
         return is_sandboxed(self._km)
+
+    @property
+    def written(self) -> Written | None:
+        return self._km.provisioner.written if self.is_sandboxed else None
 
     @property
     def is_known(self) -> bool:
@@ -63,9 +71,33 @@ class LocalProcess:
         why = getattr(self._km.provisioner, "why_ended", "")
         return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
-        hit: Any = getattr(self._km.provisioner, "hit", None)
-        return str(hit(error, since)) if hit is not None and self.is_sandboxed else ""
+    def limit_hit(self, error: str) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.hit(error)) if self.is_sandboxed else ""
+
+    def refused(self, since: float) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.refused(since)) if self.is_sandboxed else ""
+
+    async def watched(self) -> Watched | None:
+        if not self.is_sandboxed:
+            return None
+        # In a thread: it may list the notebook's folder.
+        observer = await asyncio.to_thread(self._km.provisioner.observer)
+        return Watched(observer) if observer is not None else None
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        provisioner: Any = self._km.provisioner
+        if not self.is_sandboxed:
+            return 0, 0
+        return int(provisioner.copies), int(provisioner.copies_memory)
+
+    def replaced(self) -> None:
+        provisioner: Any = self._km.provisioner
+        if not self.is_sandboxed:
+            raise OSError("the kernel is not in a sandbox")
+        provisioner.replaced()
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec

@@ -13,15 +13,17 @@ from typing import Any, Literal
 
 from ....core.cells.collector import OUTPUT_TYPES, Collector
 from ....core.errors import KernelError
+from ....core.labels import Observation
 from ....core.ports import (
     DisplayUpdated,
+    EnginesWork,
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
     OutputsChanged,
 )
 from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
-from ...kernel_wire import Message, execute_request
+from ...kernel_wire import Message, Watching, execute_request
 from .counting import UNSURE, Mark
 from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
@@ -75,6 +77,7 @@ class Run:
         self._wake = asyncio.Event()
         self._collector = Collector()
         self._updates: dict[str, DisplayUpdated] = {}
+        self._engines: EnginesWork | None = None
         self._next_flush = 0.0
         self._sent_at = 0.0
         self._started_at: float | None = None
@@ -92,6 +95,10 @@ class Run:
         self._unwatched = False
         self._unheard = False
         self._cuts = 0
+        self._watching: Watching | None = None
+        """From outside; None where nothing is seen."""
+        self._limit = ""
+        """The limit of a sandbox that made it fail."""
 
     @property
     def begun(self) -> bool:
@@ -102,6 +109,11 @@ class Run:
         ``start``."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
+            if self._watching is None:
+                self._watching = await self._link.watched()
+                if self._watching is not None:
+                    # Somebody may have run a cell meanwhile.
+                    await self._link.settle()
             if self._link.start != start:
                 raise KernelError(
                     "kernel_changed", "The kernel was restarted while the code was waiting for it."
@@ -167,6 +179,10 @@ class Run:
                 # Where a connection was cut, one missing message is enough to say so.
                 unsure = 0 if self._link.cuts > self._cuts else UNSURE
                 self._dropped = self._link.counter.lost_since(self._first, unsure)
+        self._wake.set()
+
+    def engines_work(self, work: EnginesWork) -> None:
+        self._engines = work
         self._wake.set()
 
     def lost(self) -> None:
@@ -237,6 +253,9 @@ class Run:
             if now >= self._next_flush:
                 for event in self._flush(now):
                     yield event
+            if self._engines is not None:
+                work, self._engines = self._engines, None
+                yield work
             self._enforce_limits(now)
             await self._sleep(now)
 
@@ -335,6 +354,10 @@ class Run:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
             )
+        if self._cause != "dead":
+            failed = reply.get("status") == "error"
+            error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
+            self._limit = self._link.hit(error)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
@@ -345,8 +368,15 @@ class Run:
             pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
             report=next(iter(self._payload(WATCH)), {}),
             captured=captured,
+            observed=self._observed(),
         )
         return self.done
+
+    def _observed(self) -> tuple[Observation, ...] | None:
+        if self._watching is None:
+            return None
+        held = (Observation("held", (self._limit,)),) if self._limit else ()
+        return (*held, *self._watching.end())
 
     def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
         if self._cause == "dead":
@@ -360,11 +390,7 @@ class Run:
     def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
         if self._cause == "dead":
             return
-        failed = reply.get("status") == "error"
-        error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-        limit = self._link.hit(error, self._sent_at)
-        if limit:
-            yield limit
+        yield from filter(None, (self._limit, self._link.refused(self._sent_at)))
         if self._was_aborted():
             yield "The kernel refused to run the code."
         elif self._reply is None and self._idle_at is None:

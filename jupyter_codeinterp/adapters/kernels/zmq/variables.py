@@ -17,6 +17,7 @@ from typing import Any
 from ....core.errors import KernelError
 from ....kernel_side.lookups import LOOKUPS
 from ....kernel_side.mark import WATCH
+from ....kernel_side.progress import PROGRESS
 from ...kernel_wire import execute_request
 from .kernel_files import files, one_file
 from .link import KernelLink
@@ -29,7 +30,7 @@ TARGET = "jupyter_codeinterp.variables"
 _PANDAS = ("filters", "lost_values", "joins", "order")
 _CALLS = ("calls", "values", *_PANDAS, "polars_calls", "watched")
 _WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
-_LISTING = ("engines", "variables")
+_LISTING = ("engines", "estimates", "variables")
 _BEFORE = ("mark", *_LISTING, "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
@@ -89,6 +90,15 @@ class Variables:
         # A cell of the person may define it.
         return None if self._link.busy else answer
 
+    async def progress(self) -> dict[str, Any] | None:
+        """What ``kernel_side/progress.py`` tells while a cell runs; None where nothing can."""
+        if self._subshell is None or self._registered_at != self._link.start:
+            return None
+        try:
+            return await asyncio.wait_for(self.ask({}, PROGRESS), LIMIT) or None
+        except (asyncio.TimeoutError, KernelError):
+            return None
+
     @property
     def subshell(self) -> str | None:
         """The thread that answers while a cell runs; None if the kernel has none."""
@@ -117,7 +127,9 @@ class Variables:
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
         looking = files((*_LISTING, "lookups"), __name__=LOOKUPS)
-        request = execute_request(f"{asking}\n{guarding}\n{watching}\n{looking}", silent=True)
+        following = files(("progress",), __name__=PROGRESS)
+        code = "\n".join((asking, guarding, watching, looking, following))
+        request = execute_request(code, silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":
             return False

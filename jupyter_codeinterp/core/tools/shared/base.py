@@ -123,8 +123,9 @@ class Tool:
     """On the card; "" to show the call's own title."""
     description: str
     """For the model."""
-    arguments: type[msgspec.Struct]
-    """The type of the input. Unknown properties are ignored; wrong types become an error text."""
+    arguments: type[msgspec.Struct] | type[dict[str, Any]]
+    """The type of the input. Unknown properties are ignored; wrong types become an error text. A
+    dictionary takes the input as it is."""
     properties: dict[str, Any] = field(default_factory=dict)
     """The JSON schema of each property of the input."""
     required: tuple[str, ...] = ()
@@ -138,9 +139,13 @@ class Tool:
     its result into the step."""
     draft: Kind | None = None
     """Our own tools only: what the call drafts in the notebook."""
+    whole_schema: dict[str, Any] | None = None
+    """The schema of the input, where it has more than properties."""
 
     @property
     def spec(self) -> ToolSpec:
+        if self.whole_schema is not None:
+            return ToolSpec(self.name, self.description, self.whole_schema)
         schema: dict[str, Any] = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = list(self.required)

@@ -13,7 +13,11 @@ DIFFERS = "The decision was about something else. Decide again."
 
 
 def draft_of(
-    call: ToolUse, kind: Literal["kernel", "notebook", "verify"], title: str, words: str, why: str
+    call: ToolUse,
+    kind: Literal["kernel", "notebook", "verify", "peek", "tool"],
+    title: str,
+    words: str,
+    why: str,
 ) -> Draft:
     """``words`` are what a decision is about, ``why`` the reason to ask again, if any."""
     return Draft(
@@ -38,4 +42,5 @@ def decided(draft: Draft, decision: Decision) -> DraftDecided:
         reason=decision.reason,
         window=decision.window,
         said=decision.said,
+        person=decision.person,
     )

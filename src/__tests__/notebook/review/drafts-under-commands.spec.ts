@@ -1,10 +1,12 @@
 /** A waiting draft under the notebook's own commands: the rules, as a table. */
+import type { YNotebook } from '@jupyter/ydoc';
 import { Cell } from '@jupyterlab/cells';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Notebook } from '@jupyterlab/notebook';
+import * as Y from 'yjs';
 import { GONE_AFTER } from '../../../notebook/review/watch';
 import type { IDraftView } from '../../../tokens';
-import { INSERT, Stage, cell, draft, until } from '../stage';
+import { INSERT, PATH, Stage, cell, draft, until } from '../stage';
 
 const CODE = 'one = 1\ntwo = 2';
 type Row = [id: string, type: string, source: string];
@@ -344,3 +346,58 @@ it('gone while no page was there: told after a while with the lease', async () =
     'd'
   ]);
 });
+
+/** What another person does in a shared notebook, as it comes from the room. */
+async function elsewhere(
+  change: (cells: Y.Array<Y.Map<unknown>>) => void
+): Promise<void> {
+  const { ydoc } = stage.model.sharedModel as YNotebook;
+  const theirs = new Y.Doc();
+  Y.applyUpdate(theirs, Y.encodeStateAsUpdate(ydoc));
+  change(theirs.getArray('cells'));
+  Y.applyUpdate(ydoc, Y.encodeStateAsUpdate(theirs));
+  await turn();
+}
+
+it('shared: a copy that another person makes is theirs to follow', async () => {
+  await play();
+  await elsewhere(cells => {
+    const fields = { id: 'z', cell_type: 'raw', source: new Y.Text(CODE) };
+    const copy = { ...fields, metadata: new Y.Map() };
+    cells.insert(3, [new Y.Map<unknown>(Object.entries(copy))]);
+  });
+  expect(rows()).toEqual([A, D, B, ['z', 'raw', CODE]]);
+});
+
+it('shared: what another person deletes is told by their page', async () => {
+  await play();
+  share();
+  await elsewhere(cells => cells.delete(1));
+  pass(GONE_AFTER);
+  expect(stage.client.of('draft_gone')).toEqual([]);
+});
+
+it('shared: every page tells what its own person deletes', async () => {
+  const notebook = await play();
+  share();
+  expect(stage.notebooks.holdsLease(PATH)).toBe(true);
+  NotebookActions.deleteCells(notebook);
+  await turn();
+  pass(GONE_AFTER);
+  expect(stage.client.of('draft_gone').map(each => each.cell_id)).toEqual([
+    'd'
+  ]);
+});
+
+/** The server works in the room of the notebook. */
+function share(): void {
+  const announcement = stage.client.of('open_notebook').length;
+  stage.receive({
+    type: 'lease',
+    notebook: PATH,
+    epoch: 2,
+    held: false,
+    shared: true,
+    announcement
+  });
+}

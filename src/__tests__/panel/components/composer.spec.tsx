@@ -660,3 +660,21 @@ describe('files that come with a message', () => {
     ).toBeTruthy();
   });
 });
+
+it('answers Enter while the page is not connected', async () => {
+  const { store } = await shown();
+  const connection = (now: 'connecting' | 'connected') =>
+    act(async () => {
+      store.state.patch({ connection: now });
+      await settled();
+    });
+  const hint = () => screen.queryByText(/^Not connected yet/);
+  write('hello');
+  await connection('connecting');
+  expect(hint()).toBeNull();
+  await press('Enter');
+  expect(hint()).not.toBeNull();
+  expect(field().value).toBe('hello');
+  await connection('connected');
+  expect(hint()).toBeNull();
+});

@@ -86,6 +86,35 @@ it('lists what other packages add, and what was left out', async () => {
   expect(second.textContent).toContain('Left out: No module x');
 });
 
+it('makes and revokes tokens of outside agents, and shows a secret once', async () => {
+  const made = await panel();
+  await click('Connections');
+  const group = section().querySelector('details')!;
+  expect(group.textContent).not.toContain('Their code');
+  await act(async () => {
+    group.open = true;
+    fireEvent(group, new Event('toggle'));
+    await settled();
+  });
+  expect(group.textContent).toContain('Their code waits for your review.');
+  type('Name of the agent', 'Claude');
+  type('It may', 'run');
+  await click('Make token');
+  const shown = screen.getByLabelText('Header') as HTMLInputElement;
+  expect(shown.value).toBe('Authorization: Bearer cimcp_Claude');
+  expect(made.api.tokens).toMatchObject([{ name: 'Claude', scope: 'run' }]);
+  await click('Done');
+  expect(group.innerHTML).not.toContain('cimcp_');
+  expect(group.textContent).toContain('ClaudeReads, writes and runs');
+  await click('Revoke Claude');
+  expect(made.api.tokens).toEqual([]);
+  person.acts = () => false;
+  type('Name of the agent', 'Script');
+  await click('Make token');
+  expect(made.api.tokens).toEqual([]);
+  expect(screen.getByRole('alert').textContent).toContain('Click the button');
+});
+
 it('adds a provider: its address, what a key looks like, where it goes', async () => {
   const { api } = await panel();
   await click('Connections');

@@ -128,6 +128,8 @@ describe('what a turn changed', () => {
     ]);
     await play(made, {
       type: 'turn_undone',
+      variables: false,
+      variables_kept: '',
       redoable: [],
       turn: 1,
       restored: ['new', 'gone'],
@@ -139,6 +141,62 @@ describe('what a turn changed', () => {
       '1 cell removed. 1 cell restored. Kernel variables do not change. 1 cell kept because you changed it.'
     );
     expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
+  });
+
+  const WITH_VARIABLES = { ...END, variables: true };
+  const offer = () => within(screen.getByRole('group', { name: 'Undo turn' }));
+  const box = () =>
+    offer().getByRole<HTMLInputElement>('checkbox', { name: 'Also variables' });
+  const press = async (name: string) => {
+    await act(async () => {
+      fireEvent.click(offer().getByRole('button', { name }));
+      await settled();
+    });
+  };
+
+  it('is put back with the variables where the kernel has a copy', async () => {
+    const made = await panel(CHANGES, started, WITH_VARIABLES);
+    made.api.variables = '';
+    await click('Undo turn');
+    expect(made.client.ofType('undo_turn')).toEqual([]);
+    expect([box().checked, box().disabled]).toEqual([false, false]);
+    fireEvent.click(box());
+    await press('Undo');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { session_id: 's1', turn: 1, cells: [], variables: true }
+    ]);
+    expect(screen.queryByRole('group', { name: 'Undo turn' })).toBeNull();
+    await play(made, {
+      ...(undone('new', 'gone') as TurnUndone),
+      variables: true
+    });
+    expect(text()).toContain(
+      '1 cell restored. Kernel variables are as before this turn.'
+    );
+    await play(made, {
+      ...(undone() as TurnUndone),
+      variables_kept: 'The kernel is busy.'
+    });
+    expect(text()).toContain(
+      'Variables could not be undone: The kernel is busy.'
+    );
+  });
+
+  it('is put back without variables that are not there, which says why', async () => {
+    const made = await panel(CHANGES, started, WITH_VARIABLES);
+    made.api.variables = 'The kernel was restarted since.';
+    await click('Undo turn');
+    expect(box().disabled).toBe(true);
+    expect(text()).toContain(
+      'Variables cannot be undone: The kernel was restarted since.'
+    );
+    await press('Cancel');
+    expect(screen.queryByRole('group', { name: 'Undo turn' })).toBeNull();
+    await click('Undo turn');
+    await press('Undo');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { variables: false }
+    ]);
   });
 
   it.each([
@@ -155,6 +213,8 @@ describe('what a turn changed', () => {
     document.querySelector('.jp-codeinterp-End-line > span')?.textContent;
   const undone = (...restored: string[]): Event => ({
     type: 'turn_undone',
+    variables: false,
+    variables_kept: '',
     redoable: [],
     turn: 1,
     restored,
@@ -285,6 +345,8 @@ describe('what a turn changed', () => {
       END,
       {
         type: 'turn_undone',
+        variables: false,
+        variables_kept: '',
         redoable: [],
         turn: 1,
         restored: ['new', 'gone'],
@@ -373,6 +435,8 @@ describe('the review', () => {
       { type: 'changes_kept', turn: 1, cells: ['new'], window: 1 },
       {
         type: 'turn_undone',
+        variables: false,
+        variables_kept: '',
         redoable: [],
         turn: 1,
         restored: ['cell1'],
@@ -395,6 +459,8 @@ describe('the review', () => {
   it('says of a cell why it was not put back', async () => {
     await panel(CHANGES, started, END, {
       type: 'turn_undone',
+      variables: false,
+      variables_kept: '',
       redoable: [],
       turn: 1,
       restored: [],

@@ -88,6 +88,7 @@ const aWholeTurn: Event[] = [
   waiting,
   decided,
   { type: 'kernel_waiting', call_id: 'c1' },
+  { type: 'run_progress', call_id: 'c1', work: [] },
   running,
   done({ status: 'error' }),
   step(2),
@@ -306,6 +307,8 @@ describe('the end of a turn', () => {
   it('says what was put back, what was kept, and what was left and why', () => {
     const undone = (restored: string[], kept: string[] = []): Event => ({
       type: 'turn_undone',
+      variables: false,
+      variables_kept: '',
       redoable: [],
       turn: 1,
       restored,

@@ -4,10 +4,16 @@ import type { IConnection } from '../../../protocol/api';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { AddedParts } from './AddedParts';
 import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
+import { OutsideAgents } from './OutsideAgents';
+
+const ToolServers = lazy(
+  async () => (await import('./ToolServers')).ToolServers
+);
 
 /** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
@@ -66,6 +72,8 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
         <LocalServers onDone={close} />
       )}
       <CompletionSwitch state={state} />
+      <ToolServers />
+      <OutsideAgents />
       <AddedParts />
     </section>
   );

@@ -18,8 +18,12 @@ const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
+const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
+);
+const TryFirst = lazy(
+  async () => (await import('../rehearsal/TryFirst')).TryFirst
 );
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
@@ -31,7 +35,7 @@ function tellsWhy(card: ICardItem): boolean {
   return card.status === 'interrupted'
     ? card.elapsed === 0
     : card.status === 'not_started'
-      ? card.draft?.kind === 'notebook'
+      ? card.draft?.kind === 'notebook' || card.draft?.kind === 'tool'
       : card.status === 'rejected' && !card.draft?.nonce;
 }
 
@@ -54,7 +58,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords = isKernel || kind === 'notebook' || kind === 'verify';
+  const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
+    kind ?? ''
+  );
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
@@ -114,12 +120,16 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
       )}
+      {waiting && (waiting.draft.canTry || card.rehearsal) && (
+        <TryFirst draft={waiting.draft} />
+      )}
       {waiting && card.draft?.rule && (
         <RuleOffer draft={card.draft} rule={card.draft.rule} />
       )}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
+      {card.seen.length > 0 && <Deeds seen={card.seen} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.findings.length > 0 && <Findings card={card} />}
@@ -190,6 +200,12 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {!silent && (
         <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
       )}
+      {running &&
+        card.engines.map(({ engine, done, of }) => (
+          <span key={engine} className="jp-codeinterp-Card-status">
+            {trans.__('%1: %2 of %3 tasks', engine, done, of)}
+          </span>
+        ))}
       {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>

@@ -131,7 +131,9 @@ export function Decision(
     delete: [trans.__('Delete'), trans.__('Keep')],
     kernel: [draft.title, trans.__('Reject')],
     notebook: [draft.title, trans.__('Reject')],
-    verify: [trans.__('Run'), trans.__('Reject')]
+    verify: [trans.__('Run'), trans.__('Reject')],
+    peek: [trans.__('Run'), trans.__('Reject')],
+    tool: [trans.__('Run'), trans.__('Reject')]
   }[draft.kind];
   const hidden = settled && waiting && !sight.seen;
   return (

@@ -3,7 +3,7 @@ import React from 'react';
 import type { Rule } from '../../../protocol/protocol';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { linesOf } from './words';
+import { linesOf } from '../../../notebook/review/rule-words';
 
 export function Rules({ rules }: { rules: readonly Rule[] }): JSX.Element {
   const { store, trans } = usePanel();

@@ -4,6 +4,7 @@ import React from 'react';
 import type { MadeFile } from '../../../protocol/protocol';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { bytes } from './bytes';
 import { Table } from './Table';
 
 /** Files shown at first. */
@@ -145,20 +146,4 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
       {isTable && rows && <Table path={path} name={name} />}
     </li>
   );
-}
-
-/** A size in decimal units: 1 kB is 1,000 bytes. */
-function bytes(size: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
-  const step = Math.min(
-    units.length - 1,
-    size < 1 ? 0 : Math.floor(Math.log10(size) / 3)
-  );
-  return (size / 1000 ** step).toLocaleString(undefined, {
-    style: 'unit',
-    unit: units[step],
-    // The short form of bytes is "8 byte".
-    unitDisplay: step ? 'short' : 'long',
-    maximumFractionDigits: step && size < 10 ** (3 * step + 1) ? 1 : 0
-  });
 }

@@ -60,7 +60,13 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
       )
     );
   }
-  if (undone || redone) {
+  if (item.variablesBack) {
+    words.push(trans.__('Kernel variables are as before this turn.'));
+  } else if (item.variablesKept) {
+    words.push(
+      trans.__('Variables could not be undone: %1', item.variablesKept)
+    );
+  } else if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
   }
   const left = Object.entries(item.left)

@@ -13,10 +13,12 @@ import { RunAbove } from './RunAbove';
 /** Few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
 const Figures = lazy(async () => (await import('./Figures')).default);
+const WaitingFiles = lazy(async () => (await import('./WaitingFiles')).default);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
 const Outcome = lazy(async () => (await import('./Outcome')).Outcome);
+const UndoOffer = lazy(async () => (await import('./UndoOffer')).UndoOffer);
 const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
@@ -53,6 +55,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
         />
       )}
+      {last && end.waiting_files > 0 && <WaitingFiles item={item} />}
       {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
@@ -66,7 +69,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
+  const [offers, setOffers] = React.useState(false);
   const act = (redo: boolean) => async () => {
+    if (!redo && (end.variables || end.waiting_files)) {
+      setOffers(true);
+      return;
+    }
     setBusy(true);
     const { conversation } = store;
     await (redo
@@ -110,6 +118,9 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           )}
         </span>
       </div>
+      {offers && isOpen && (
+        <UndoOffer item={item} close={() => setOffers(false)} />
+      )}
       <p className="jp-codeinterp-End-result" role="status">
         {acted && <Outcome item={item} />}
       </p>

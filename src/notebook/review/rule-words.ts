@@ -1,9 +1,17 @@
 /** What a rule allows, in words for people. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Rule } from '../../../protocol/protocol';
+import type { Rule } from '../../protocol/protocol';
 
 export function linesOf(rule: Rule, trans: TranslationBundle): string[] {
-  const { files, imports } = rule;
+  const { files, imports, tool } = rule;
+  if (tool) {
+    return [
+      trans.__(
+        'the tool %1, as long as its server describes it as now',
+        String(tool)
+      )
+    ];
+  }
   return [
     files.length
       ? trans.__('reads only %1', files.join(', '))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....core.document.ops import Notebook
+from ...core.document.ops import Notebook
 
 
 def applied(notebook: Notebook) -> dict[str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....core.document.ops import (
+from ...core.document.ops import (
     PRIVATE,
     Cell,
     CellView,
@@ -18,7 +18,7 @@ from ....core.document.ops import (
     shaped,
     tags_of,
 )
-from ....core.redaction.assigned import assigned
+from ...core.redaction.assigned import assigned
 
 TEXT_LIMIT = 20_000
 """Characters of one output. The agent applies smaller limits."""

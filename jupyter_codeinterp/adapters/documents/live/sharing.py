@@ -1,0 +1,43 @@
+"""Windows that are views of a room, in which the server works itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .protocols import FileWriter, Owner, Window, WindowState
+
+
+class Sharing:
+    def __init__(
+        self,
+        owner: Owner[Any] | None,
+        windows: Callable[[], Mapping[Window, WindowState]],
+        writer: Callable[[], FileWriter | None],
+    ) -> None:
+        """``windows`` have the notebook open; ``writer`` works in its room, or its file."""
+        self._owner = owner
+        self._windows = windows
+        self._writer = writer
+
+    def __bool__(self) -> bool:
+        """Whether several people may have the notebook open, in a room of this server."""
+        return any(map(self.is_view, self._windows().values()))
+
+    def is_view(self, state: WindowState) -> bool:
+        return state.collaborative and self._owner is not None and self._owner.has_rooms
+
+    def by(self, window: Window) -> bool:
+        """Whether the window is a view."""
+        state = self._windows().get(window)
+        return state is not None and self.is_view(state)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether a window is a view of a room that the server does not know."""
+        return any(s.collaborative and not self.is_view(s) for s in self._windows().values())
+
+    def shows(self, cell_id: str) -> bool:
+        """Whether the room has this cell now. Of several views, one may be behind."""
+        writer = self._writer()
+        return writer is not None and writer.has(cell_id)

@@ -1,0 +1,67 @@
+"""The overlay of a sandboxed kernel, for the core."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from ....core.errors import KernelError
+from ....core.ports import WaitingFile
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
+
+T = TypeVar("T")
+Left = tuple[tuple[str, str], ...]
+LOOK_TIME = 0.3
+"""Seconds that the end of a turn waits for the look at the files."""
+
+log = logging.getLogger(__name__)
+
+
+class KernelOverlay:
+    """Implements ``Overlay``. Files are read and written in threads, one call at a time."""
+
+    def __init__(self, written: Written) -> None:
+        self._written = written
+
+    async def begin_turn(self, turn: str) -> None:
+        await asyncio.to_thread(self._written.begin_turn, turn)
+
+    async def end_turn(self, turn: str) -> int:
+        looking = asyncio.to_thread(self._written.end_turn, turn)
+        try:
+            return len(await asyncio.wait_for(looking, LOOK_TIME))
+        except asyncio.TimeoutError:
+            log.info("The files of a turn were not compared in time")
+            return 0
+
+    async def files(self) -> list[WaitingFile]:
+        found = await self._ask(self._written.changes)
+        return [WaitingFile(*one) for one in found]
+
+    async def keep(self, stamps: Mapping[str, str]) -> tuple[tuple[str, ...], Left]:
+        kept = await self._ask(lambda: self._written.keep(stamps))
+        return kept.done, kept.left
+
+    async def put_back(self, turn: str) -> tuple[tuple[str, ...], Left]:
+        back = await self._ask(lambda: self._written.put_back(turn))
+        return back.done, back.left
+
+    async def _ask(self, work: Callable[[], T]) -> T:
+        """Raises KernelError."""
+        from ....sandbox.overlay.layer import LayerError
+        from ....sandbox.overlay.trees import TooMany
+
+        try:
+            return await asyncio.to_thread(work)
+        except LayerError as error:
+            raise KernelError("no_overlay", str(error)) from None
+        except TooMany:
+            words = "More files wait than can be listed. See: jupyter codeinterp sandbox changes"
+            raise KernelError("no_overlay", words) from None
+        except OSError as error:
+            words = f"The files that wait cannot be read: {error.strerror}."
+            raise KernelError("no_overlay", words) from None

@@ -1,0 +1,176 @@
+"""One connection to an MCP server, by the package ``mcp``: its tools, and calls of them.
+
+Import this on first use only: the package takes seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import mcp_types as types
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+
+from ...core.errors import ToolServerError
+from ...core.tools.outside.port import Answer
+from ...core.visible import visible_line
+from .content import outputs_of
+from .entries import Entry
+from .http import http
+from .listing import Told
+from .stdio import Program, stdio
+
+STARTS_WITHIN = 30.0
+"""Seconds. A program may have to be downloaded first, as ``npx`` and ``uvx`` do."""
+LISTS_WITHIN = 10.0
+MOST_PAGES = 20
+MOST_TOOLS = 1_000
+"""On a server's list."""
+MOST_BYTES = 20_000_000
+MOST_MESSAGES = 10_000
+"""What a server may send from one request of ours to the next."""
+CLOSES_WITHIN = 8.0
+NOT_IN_WORDS = "The server refused it: {words}"
+
+
+class Connection:
+    """``name`` and ``version`` are what the server learns of us."""
+
+    def __init__(
+        self, entry: Entry, env: Mapping[str, str], headers: Mapping[str, str], version: str
+    ) -> None:
+        self._entry = entry
+        self._env = env
+        self._headers = headers
+        self._about = types.Implementation(name="jupyter_codeinterp", version=version)
+        self._program = Program()
+        self._over = asyncio.Event()
+        self._client: Client | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._bytes = self._messages = 0
+
+    @property
+    def alive(self) -> bool:
+        return self._client is not None
+
+    @property
+    def pid(self) -> int:
+        return self._program.pid
+
+    async def start(self) -> None:
+        """Connect, and agree on a version. Raises ToolServerError ``not_started``."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._running = asyncio.ensure_future(self._run(ready))
+        try:
+            await asyncio.wait_for(asyncio.shield(ready), STARTS_WITHIN)
+        except asyncio.TimeoutError:
+            await self.close()
+            words = f"It did not answer within {STARTS_WITHIN:.0f} s."
+            raise ToolServerError("not_started", self._why(words)) from None
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+        except Exception as error:
+            await self.close()
+            raise ToolServerError("not_started", self._why(_words(error))) from None
+
+    async def _run(self, ready: asyncio.Future[None]) -> None:
+        # Enter and leave in one task, as the package's task groups need it.
+        try:
+            streams = self._streams()
+            client = Client(streams, mode="auto", cache=None, client_info=self._about)
+            async with client:
+                self._client = client
+                ready.set_result(None)
+                await self._over.wait()
+        except Exception as error:
+            if not ready.done():
+                ready.set_exception(error)
+        finally:
+            self._client = None
+            if not ready.done():
+                ready.cancel()
+
+    def _streams(self) -> Any:
+        entry = self._entry
+        if entry.url:
+            return http(entry.url, self._headers, self._received)
+        command = (entry.command, *entry.args)
+        return stdio(command, self._env, entry.folder, self._program, self._received, self._ended)
+
+    def _received(self, count: int) -> None:
+        self._bytes += count
+        self._messages += 1
+        if self._bytes > MOST_BYTES or self._messages > MOST_MESSAGES:
+            raise ValueError("It sent too much, so it was ended.")
+
+    def _ended(self) -> None:
+        """The program has closed its output."""
+        self._client = None
+        self._over.set()
+
+    async def told(self) -> list[Told]:
+        """What the server says of its tools now. Raises ToolServerError."""
+        found: list[Told] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
+            page = await self._asked(self._session.list_tools(params=params), LISTS_WITHIN)
+            found += (Told(tool.name, tool.description, tool.input_schema) for tool in page.tools)
+            cursor = page.next_cursor
+            if not cursor or len(found) > MOST_TOOLS:
+                break
+        return found[:MOST_TOOLS]
+
+    async def call(self, tool: str, arguments: dict[str, Any], within: float) -> Answer:
+        """Raises ToolServerError ``ended``, ``too_slow`` or ``refused``."""
+        result = await self._asked(self._session.call_tool(tool, arguments), within)
+        return Answer(outputs_of(result), bool(result.is_error))
+
+    @property
+    def _session(self) -> Any:
+        if self._client is None:
+            raise ToolServerError("ended", self._why("The server has ended."))
+        return self._client.session
+
+    async def _asked(self, request: Any, within: float) -> Any:
+        """Its result. Cancelling it tells the server so."""
+        self._bytes = self._messages = 0
+        try:
+            return await asyncio.wait_for(request, within)
+        except asyncio.TimeoutError:
+            words = f"The server did not answer within {within:g} s. It may have done something."
+            raise ToolServerError("too_slow", words) from None
+        except MCPError as error:
+            if not self.alive or self._program.fault:
+                words = "The server ended during this. It may have done something."
+                raise ToolServerError("ended", self._why(words)) from None
+            raise ToolServerError("refused", NOT_IN_WORDS.format(words=_words(error))) from None
+        except Exception as error:
+            words = f"The answer is not as the protocol asks: {_words(error)}"
+            raise ToolServerError("refused", words) from None
+
+    def _why(self, words: str) -> str:
+        """With what the program last said. The caller removes keys."""
+        fault, said = self._program.fault, visible_line(self._program.said[-300:])
+        return " ".join(filter(None, (words, fault, f"It said: {said}" if said else "")))
+
+    async def close(self) -> None:
+        self._over.set()
+        if self._running is not None:
+            done, _ = await asyncio.wait({self._running}, timeout=CLOSES_WITHIN)
+            if not done:
+                self._running.cancel()
+                with suppress(asyncio.CancelledError):
+                    await self._running
+
+
+def _words(error: BaseException) -> str:
+    """The first cause in a line: groups of the package's tasks say nothing themselves."""
+    nested = getattr(error, "exceptions", ())
+    if nested:
+        return _words(nested[0])
+    return visible_line(str(error)[:500]) or type(error).__name__

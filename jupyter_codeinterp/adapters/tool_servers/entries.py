@@ -1,0 +1,153 @@
+"""Entries of MCP servers in configuration files: ``{"mcpServers": {name: entry}}``.
+
+An entry has ``command``, ``args`` and ``env``, or ``url`` and ``headers``. Values of ``env`` and
+``headers`` may have ``${NAME}``, which stands for a variable of the server's environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+
+from ...core.redaction.found_secrets import without_secrets
+from ...core.visible import visible_line
+
+MOST = 20
+"""Servers of one file."""
+LONGEST_NAME = 60
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]{0,99})\}")
+_HTTP = ("http://", "https://")
+HIDDEN = "…"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A server as a file names it. ``fault`` says why it cannot be used; "" if it can."""
+
+    name: str
+    folder: str
+    """Where its program starts."""
+    digest: str
+    """Of the whole entry and its folder: what a person approves."""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str = ""
+    headers: dict[str, str] = {}
+    fault: str = ""
+
+
+class BadFile(ValueError):
+    """Its text says what is wrong with a file."""
+
+
+class _File(msgspec.Struct):
+    mcpServers: dict[str, dict[str, Any]] = {}
+
+
+class _Stdio(msgspec.Struct):
+    command: str
+    args: list[str] = []
+    env: dict[str, str] = {}
+
+
+class _Http(msgspec.Struct):
+    url: str
+    headers: dict[str, str] = {}
+
+
+def parsed(text: str, folder: str) -> list[Entry]:
+    """Raises BadFile."""
+    try:
+        given = msgspec.json.decode(text, type=_File).mcpServers
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise BadFile(f"not the expected JSON: {error}") from None
+    return entries(given, folder)
+
+
+def entries(given: Mapping[str, Any], folder: str) -> list[Entry]:
+    """Raises BadFile."""
+    if len(given) > MOST:
+        raise BadFile(f"it names {len(given)} servers, and {MOST} are allowed")
+    return [_entry(name, entry, folder) for name, entry in given.items()]
+
+
+def _entry(name: str, given: Any, folder: str) -> Entry:
+    try:
+        whole = msgspec.json.encode([folder, name, given], order="sorted")
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise BadFile(f"not JSON: {error}") from None
+    digest = hashlib.sha256(whole).hexdigest()
+    found = Entry(name, folder, digest)
+    replace = msgspec.structs.replace
+    if not name or len(name) > LONGEST_NAME or visible_line(name) != name:
+        return replace(found, fault=f"its name must be a line of 1 to {LONGEST_NAME} characters")
+    try:
+        if "url" in given:
+            http = msgspec.convert(given, _Http)
+            found = replace(found, url=http.url, headers=http.headers)
+        else:
+            local = msgspec.convert(given, _Stdio)
+            args = tuple(local.args)
+            found = replace(found, command=local.command, args=args, env=local.env)
+    except (msgspec.ValidationError, TypeError) as error:
+        return replace(found, fault=f"its entry is wrong: {error}")
+    return replace(found, fault=_fault(found))
+
+
+def _fault(entry: Entry) -> str:
+    if entry.url and not entry.url.startswith(_HTTP):
+        return "its address must begin with http:// or https://"
+    if not entry.url and not entry.command:
+        return "it has neither a command nor an address"
+    if any("${" in text for text in (entry.url, entry.command, *entry.args)):
+        return "only values of env and headers may have ${…}"
+    if "\0" in "".join((entry.command, *entry.args, *entry.env, *entry.env.values())):
+        return "it has a character that no program accepts"
+    return ""
+
+
+def missing(entry: Entry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
+    """Why a value cannot be filled in; "" if all can."""
+    for value in (*entry.env.values(), *entry.headers.values()):
+        for name in _VARIABLE.findall(value):
+            if name not in allowed:
+                return (
+                    f"it asks for the variable {name} of the server's environment. An admin can "
+                    "allow that with c.CodeInterp.mcp_env"
+                )
+            if name not in environment:
+                return f"the server's environment has no variable {name}"
+        if "${" in _VARIABLE.sub("", value):
+            return "it has a ${…} that is not the name of a variable"
+    return ""
+
+
+def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The values with the variables' own. Call ``missing`` before."""
+    return {
+        name: _VARIABLE.sub(lambda found: environment[found[1]], value)
+        for name, value in values.items()
+    }
+
+
+def described(entry: Entry) -> list[str]:
+    """Lines for a person who decides whether to start it. Variables are not filled in; values that
+    look like secrets are hidden, and those of headers always."""
+    if entry.url:
+        lines = [f"Address: {entry.url}"]
+        lines += [f"Header: {name}: {HIDDEN}" for name in entry.headers]
+    else:
+        lines = [f"Command: {entry.command}"]
+        lines += [f"Argument: {argument}" for argument in entry.args]
+        lines += [f"Variable: {_shown(name, value)}" for name, value in entry.env.items()]
+        lines.append(f"Folder: {entry.folder}")
+    return [without_secrets(visible_line(line)) for line in lines]
+
+
+def _shown(name: str, value: str) -> str:
+    whole = f"{name}={value}"
+    return whole if without_secrets(whole) == whole else f"{name}={HIDDEN}"

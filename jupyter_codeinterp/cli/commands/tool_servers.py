@@ -1,0 +1,80 @@
+"""``mcp servers``, ``approve``, ``off`` and ``pick``: the MCP servers that the agent may use.
+
+They start none. A running server sees the change with its next look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core.redaction.secrets import Secrets
+from ...server.tool_servers.servers import Shown, ToolServers
+from ...server.workbench import config as config_files
+from ..local.problems import DONE, USAGE, Problem
+
+if TYPE_CHECKING:
+    import argparse
+
+SHORT = 12
+"""Characters of an id on the list."""
+STATES = {"asks": "waits for your approval", "stopped": "approved"}
+
+
+def tool_servers(options: argparse.Namespace) -> int:
+    notebook = Path(options.notebook).resolve()
+    # The whole disk is the root: files above the notebook count, as they do for a server.
+    root = Path(notebook.anchor)
+    return asyncio.run(_carry_out(options, root, notebook.relative_to(root).as_posix()))
+
+
+async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> int:
+    from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+    settings = config_files.settings(config_files.load())
+    secrets = Secrets()
+    servers = ToolServers(
+        AsyncLargeFileManager(root_dir=str(root), allow_hidden=True),
+        settings.folder,
+        admins=settings.mcp_servers,
+        others=settings.mcp_own_servers,
+        env=settings.mcp_env,
+        call_timeout=settings.mcp_call_timeout,
+        learn=secrets.add,
+        scrub=secrets.scrub,
+    )
+    found, faults = await servers.shown(notebook)
+    if options.what == "servers":
+        for fault in faults:
+            print(fault)
+        for one in found:
+            _print(one)
+        return DONE
+    one = _the_one(found, options.id)
+    if options.what == "approve":
+        await servers.allow(notebook, one.id)
+        print(f"Approved {one.name}. It starts with the next conversation.")
+    elif options.what == "off":
+        await servers.turn_off(notebook, one.id)
+        print(f"{one.name} starts no more. A running server ends it with its next look.")
+    else:
+        await servers.pick(notebook, one.id, tuple(options.tool) or None)
+        print(f"New conversations get these tools of {one.name}.")
+    return DONE
+
+
+def _print(one: Shown) -> None:
+    state = STATES.get(one.state, one.state)
+    print(f"{one.id[:SHORT]}  {one.name}  {one.place}  {state}{f': {one.why}' if one.why else ''}")
+    for line in one.lines:
+        print(f"    {line}")
+
+
+def _the_one(found: list[Shown], short: str) -> Shown:
+    """Raises Problem."""
+    matching = [one for one in found if len(short) >= SHORT and one.id.startswith(short)]
+    if len(matching) != 1:
+        words = f"No server here has the id {short!r}. See: jupyter codeinterp mcp servers"
+        raise Problem(words, USAGE)
+    return matching[0]

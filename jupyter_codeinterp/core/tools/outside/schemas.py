@@ -1,0 +1,147 @@
+"""Checks the JSON Schema of a tool's input, which its server may have written carelessly or to
+deceive.
+
+A model's API refuses a whole request for one bad schema. Texts in it reach the model before any
+result does. So only known keywords stay, texts are cut and made inert, and a schema with names or
+values that would have to change is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+MOST_BYTES = 8_000
+"""Of one schema as JSON."""
+DEEPEST = 12
+LONGEST_TEXT = 300
+"""Characters of a description in a schema."""
+_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""A property's name, as the Messages API allows."""
+_REFERENCE = re.compile(r"#(?:/(?:\$defs|definitions)/[a-zA-Z0-9_.-]{1,64})?")
+_TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
+_TEXTS = frozenset(("title", "description"))
+_OF_NAMES = frozenset(("properties", "$defs", "definitions"))
+_SCHEMAS = frozenset(("anyOf", "oneOf", "allOf", "prefixItems"))
+_SCHEMA = frozenset(("items", "additionalProperties", "not"))
+_NUMBERS = frozenset(
+    (
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
+        *("minProperties", "maxProperties"),
+    )
+)
+_VALUES = frozenset(("enum", "const", "default"))
+Inert = Callable[[str], str]
+"""Removes keys from a text, and what looks like one of our delimiters."""
+
+
+class BadSchema(ValueError):
+    """Its text says what is wrong, for people."""
+
+
+def checked(given: Any) -> dict[str, Any]:
+    """The schema with known keywords only. Raises BadSchema."""
+    if not isinstance(given, dict):
+        raise BadSchema("its input schema is not an object")
+    if given.get("type") != "object":
+        raise BadSchema("its input schema does not describe an object")
+    try:
+        size = len(msgspec.json.encode(given))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        raise BadSchema("its input schema is not JSON") from None
+    if size > MOST_BYTES:
+        raise BadSchema(f"its input schema has {size:,} bytes, and {MOST_BYTES:,} are allowed")
+    found: dict[str, Any] = _checked(given, 0)
+    return found
+
+
+def _checked(given: Any, depth: int) -> Any:
+    if isinstance(given, bool):
+        return given
+    if not isinstance(given, dict):
+        raise BadSchema("a part of its input schema is not a schema")
+    if depth > DEEPEST:
+        raise BadSchema(f"its input schema is nested more than {DEEPEST} deep")
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if key in _OF_NAMES:
+            found[key] = _named(value, depth)
+        elif key in _SCHEMAS:
+            if not isinstance(value, list) or not value:
+                raise BadSchema(f"“{key}” in its input schema is not a list of schemas")
+            found[key] = [_checked(one, depth + 1) for one in value]
+        elif key in _SCHEMA:
+            found[key] = _checked(value, depth + 1)
+        elif key in _TEXTS and isinstance(value, str):
+            found[key] = value
+        elif key in _VALUES:
+            found[key] = _value(key, value)
+        elif key in _NUMBERS and isinstance(value, (int, float)):
+            found[key] = value
+        elif key == "type":
+            found[key] = _type(value)
+        elif key == "required":
+            found[key] = _required(value)
+        elif key == "$ref":
+            if not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
+                raise BadSchema("its input schema refers to another document")
+            found[key] = value
+    return found
+
+
+def _named(value: Any, depth: int) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadSchema("the properties of its input schema are not an object")
+    for name in value:
+        if not _NAME.fullmatch(name):
+            raise BadSchema("its input schema names a property that models do not accept")
+    return {name: _checked(one, depth + 1) for name, one in value.items()}
+
+
+def _type(value: Any) -> Any:
+    kinds = value if isinstance(value, list) and value else [value]
+    if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
+        raise BadSchema("its input schema has an unknown type")
+    return value
+
+
+def _required(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise BadSchema("“required” in its input schema is not a list of names")
+    return value
+
+
+def _value(key: str, value: Any) -> Any:
+    if key == "enum" and not (isinstance(value, list) and value):
+        raise BadSchema("“enum” in its input schema is not a list of values")
+    return value
+
+
+def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
+    """A checked schema with inert texts. Raises BadSchema if a name or a value would change."""
+
+    def walk(part: Any, is_schema: bool) -> Any:
+        if isinstance(part, dict):
+            made = {}
+            for key, value in part.items():
+                if is_schema and key in _TEXTS and isinstance(value, str):
+                    made[key] = inert(value[:LONGEST_TEXT])
+                else:
+                    keeps = is_schema and key in (_OF_NAMES | _VALUES)
+                    made[_same(key)] = walk(value, not keeps)
+            return made
+        if isinstance(part, list):
+            return [walk(one, is_schema) for one in part]
+        return _same(part) if isinstance(part, str) else part
+
+    def _same(text: str) -> str:
+        if inert(text) != text:
+            raise BadSchema("its input schema has a key or a delimiter of ours in it")
+        return text
+
+    found: dict[str, Any] = walk(schema, True)
+    return found

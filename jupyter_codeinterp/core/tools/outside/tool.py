@@ -1,0 +1,215 @@
+"""Makes tools of the registry from tools of MCP servers. Each call asks the person until a rule of
+theirs allows this tool as it is now (``approval/policy.py``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from ...approval import policy
+from ...approval.code_warnings import hidden_characters
+from ...errors import ToolServerError
+from ...events import DraftDecided, DraftWaiting, Event, Status
+from ...injection.signs import first_sign
+from ...labels import Rule
+from ...messages import ToolUse
+from ...model_view.plain_text import clean, cut
+from ...model_view.untrusted import Untrusted
+from ...turn.results import Result
+from ...turn.turn import Turn
+from ...visible import visible_line
+from ..shared.base import Tool
+from ..shared.drafting import Drafting
+from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+from . import schemas, shown
+from .port import OutsideTool, OutsideTools
+from .result import bounded
+from .schemas import BadSchema
+
+LONGEST_DESCRIPTION = 1_000
+"""Characters."""
+LONGEST_NAME = 60
+DESCRIPTION = "From the MCP server {server}, another program. What it says of its tool:"
+SPEAKS = "its description gives the model orders"
+GONE = "The server no longer has this tool."
+HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
+CHANGED = (
+    "The server has changed what it says of this tool since the conversation began. The model "
+    "knows the old words."
+)
+CHANGED_SINCE = "The tool is no longer as it was when you allowed it."
+SPOKEN_TO = (
+    "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
+    "call asks first."
+)
+
+_STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
+"""Of calls that had begun, by the error's code."""
+
+
+def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
+    """The tools for one conversation, and why others are left out."""
+    made: list[Tool] = []
+    faults: list[str] = []
+    for tool in source.tools:
+        try:
+            made.append(_tool(source, tool, untrusted))
+        except BadSchema as error:
+            faults.append(f"{shown.title(tool.server, tool.tool)}: {error}.")
+    return made, faults
+
+
+def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+    """Raises BadSchema."""
+    told = clean(tool.description)
+    if first_sign(told):
+        raise BadSchema(SPEAKS)
+    server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
+    quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
+
+    def work(drafting: Drafting, call: ToolUse, given: dict[str, Any]) -> AsyncIterator[Event]:
+        return _Call(drafting, call, given, source, tool).events()
+
+    return Tool(
+        tool.name,
+        shown.title(tool.server, tool.tool),
+        f"{DESCRIPTION.format(server=server)}\n{quoted}",
+        dict,
+        effect="changes",
+        work=work,
+        whole_schema=schemas.for_model(tool.schema, untrusted.inert),
+    )
+
+
+class _Call:
+    def __init__(
+        self,
+        drafting: Drafting,
+        call: ToolUse,
+        given: dict[str, Any],
+        source: OutsideTools,
+        tool: OutsideTool,
+    ) -> None:
+        self._turn: Turn = drafting.turn
+        self._results = drafting.step.results
+        self._call = call
+        self._given = given
+        self._source = source
+        self._tool = tool
+        self._title = shown.title(tool.server, tool.tool)
+
+    async def events(self) -> AsyncIterator[Event]:
+        turn = self._turn
+        if not turn.allowed.changes:
+            self._reject(policy.refusal("outside", turn.mode), policy.refused(turn.mode))
+            return
+        try:
+            words = shown.call(self._tool.server, self._tool.tool, self._given)
+            if turn.untrusted.known(words) != words:
+                raise ValueError(HAS_KEY)
+            async for event in self._decided(words):
+                yield event
+        except ValueError as error:
+            self._end("not_started", str(error))
+        except ToolServerError as error:
+            self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
+
+    async def _decided(self, words: str) -> AsyncIterator[Event]:
+        turn, why = self._turn, ""
+        while True:
+            now = await self._source.pinned(self._tool)
+            if not now:
+                raise ValueError(GONE)
+            rule, notices = self._rule(now), self._notices(now, words)
+            verdict = policy.decide(
+                "outside",
+                turn.mode,
+                owned=rule is not None,
+                suspicious=bool(notices or why),
+                always_ask=turn.always_ask,
+                run_all=turn.run_all,
+                barred=turn.auto_needs_sandbox,
+            )
+            draft = draft_of(self._call, "tool", self._title, words, why)
+            draft = msgspec.structs.replace(
+                draft, notices=(*draft.notices, *notices), rule=self._offered(rule, now)
+            )
+            if verdict != "ask":
+                # The card shows what is sent, too.
+                yield DraftDecided(
+                    self._call.id,
+                    draft.draft_id,
+                    "run",
+                    "policy",
+                    words,
+                    rule=rule.rule_id if rule is not None else "",
+                )
+                break
+            yield DraftWaiting(draft)
+            decision = await turn.clock.attend(turn.decisions.ask(draft))
+            yield decided(draft, decision)
+            if decision.action == "reject":
+                self._reject(decision.reason)
+                return
+            why = "" if decision.source == words else DIFFERS
+            if not why and await self._source.pinned(self._tool) == now:
+                break
+            why = why or CHANGED
+        # If Stop comes meanwhile, the result is there.
+        self._end("interrupted", CUT_OFF)
+        answer = await self._source.call(self._tool, self._given)
+        scrub, left = turn.untrusted.scrub, turn.results.images_left
+        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, left, scrub)))
+        seen = await turn.results.see(fit)
+        self._results[self._call.id] = turn.results.make(
+            self._call,
+            "error" if answer.is_error else "ok",
+            title=self._title,
+            images=seen.images,
+            quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
+        )
+
+    def _rule(self, now: str) -> Rule | None:
+        rules = self._turn.rules() if self._turn.rules is not None else ()
+        return next((r for r in rules if (r.tool, r.pinned) == (self._tool.name, now)), None)
+
+    def _notices(self, now: str, words: str) -> tuple[str, ...]:
+        """Why it asks in every mode."""
+        found = list(hidden_characters(words))
+        rules = self._turn.rules() if self._turn.rules is not None else ()
+        pins = {rule.pinned for rule in rules if rule.tool == self._tool.name}
+        if pins and now not in pins:
+            found.append(CHANGED_SINCE)
+        elif not pins and now != self._tool.pinned:
+            found.append(CHANGED)
+        if self._turn.cautions.sign:
+            found.append(SPOKEN_TO.format(sign=self._turn.cautions.sign))
+        return tuple(found)
+
+    def _offered(self, rule: Rule | None, now: str) -> Rule | None:
+        """The rule that a person may make from this card."""
+        turn = self._turn
+        barred = turn.rules is None or turn.always_ask or turn.auto_needs_sandbox
+        return None if barred or rule is not None else Rule("", tool=self._tool.name, pinned=now)
+
+    def _reject(self, words: str, summary: str = "") -> None:
+        self._set(self._turn.results.rejected(self._call, words, self._title, "", summary))
+
+    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
+        results = self._turn.results
+        self._set(
+            results.make(
+                self._call,
+                status,
+                words,
+                title=self._title,
+                summary=words,
+                is_error=is_error,
+            )
+        )
+
+    def _set(self, result: Result) -> None:
+        self._results[self._call.id] = result

@@ -1,0 +1,9 @@
+"""Forks of the live kernel. Everything but this file runs **in the kernel**, on Linux only."""
+
+REHEARSE = "jupyter_codeinterp.rehearse"
+_FORKS = ("preflight", "filter", "reached", "walls", "capture", "child", "follow", "rehearse")
+REHEARSE_FILES = (
+    *("engines", "variables", "watching/changes"),
+    *(f"forks/{name}" for name in _FORKS),
+)
+"""In the order of their imports."""

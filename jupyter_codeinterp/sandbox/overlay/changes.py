@@ -1,0 +1,173 @@
+"""What a kernel has written: its layer, compared with the folder below.
+
+Linux keeps in the layer what is new or changed. A character device 0/0 there hides what lies below,
+and so does a folder that is marked as opaque.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import ExitStack, suppress
+from typing import Literal, NamedTuple
+
+from ..folders import PROTECTED
+from . import trees
+from .layer import Layer
+
+Kind = Literal["file", "link", "folder", "other", "gone"]
+MOST = 20_000
+"""Files in a layer that are looked at."""
+_OPAQUE = "user.overlay.opaque"
+
+LINK = "It is a link. Links are not copied."
+OTHER = "It is no file. Only files and folders are copied."
+NAMED = "Other programs take instructions from it, so it is not copied."
+REPLACES = "A folder and a file replace each other. That is not copied."
+CONFLICT = "It has changed in the folder since the kernel started. Your version stays."
+
+
+class Entry(NamedTuple):
+    """A path as the layer has it. ``below``: what the folder has there, "" for nothing."""
+
+    kind: Kind
+    below: Kind | Literal[""]
+    size: int
+    mode: int
+    identity: trees.Identity
+
+    @property
+    def stamp(self) -> str:
+        """Another one for every other state of the file."""
+        text = repr((self.kind, self.identity, self.mode))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Change(NamedTuple):
+    """``why`` it cannot be kept; "" if it can. ``stamp`` names the state that the list showed."""
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+    size: int
+    folder: bool
+    why: str
+    stamp: str
+
+
+def changes(layer: Layer) -> list[Change]:
+    """In the order of their paths. Raises TooMany, and OSError if the folder is gone."""
+    found = []
+    with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
+        for path, entry in written(upper, lower).items():
+            if entry.kind == entry.below == "file" and _equal(upper, lower, path, entry):
+                continue
+            why = refusal(path, entry)
+            if not why and not layer.was(path, trees.status(lower, path)):
+                why = CONFLICT
+            is_folder = "folder" in (entry.kind, entry.below)
+            found.append(Change(path, _kind(entry), entry.size, is_folder, why, entry.stamp))
+    return found
+
+
+def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
+    """Every path at which the open layer differs from the open folder, or may. Raises TooMany."""
+    found: dict[str, Entry] = {}
+
+    def add(path: str, entry: Entry) -> None:
+        if len(found) >= most:
+            raise trees.TooMany
+        found[path] = entry
+
+    def gone(folder: int, name: str, path: str) -> None:
+        below = trees.status_in(folder, name)
+        if below is None:
+            return
+        add(path, Entry("gone", _kind_of(below), 0, 0, (0, 0, 0, 0)))
+        if stat.S_ISDIR(below.st_mode) and path.count("/") < trees.DEPTH:
+            with suppress(OSError), trees.opened(name, folder) as number:
+                for inner in trees.names(number):
+                    gone(number, inner, f"{path}/{inner}")
+
+    def visit(folder: int, over: int | None, above: str, depth: int) -> None:
+        names = trees.names(folder)
+        if over is not None and _is_opaque(folder):
+            for name in sorted(set(trees.names(over)).difference(names)):
+                gone(over, name, f"{above}{name}")
+        for name in names:
+            one = trees.status_in(folder, name)
+            if one is None:
+                continue
+            path = f"{above}{name}"
+            below = trees.status_in(over, name) if over is not None else None
+            if stat.S_ISCHR(one.st_mode) and one.st_rdev == 0:
+                if over is not None:
+                    gone(over, name, path)
+                continue
+            kind = _kind_of(one)
+            if kind != "folder" or below is None or not stat.S_ISDIR(below.st_mode):
+                size = one.st_size if kind == "file" else 0
+                mode = stat.S_IMODE(one.st_mode) & 0o777
+                lower_kind = _kind_of(below) if below is not None else ""
+                add(path, Entry(kind, lower_kind, size, mode, trees.identity(one)))
+            if kind == "folder" and depth < trees.DEPTH:
+                with ExitStack() as stack:
+                    try:
+                        number = stack.enter_context(trees.opened(name, folder))
+                    except OSError:
+                        continue  # Code may take its own right to read it, or put a link there.
+                    inner = None
+                    if below is not None and stat.S_ISDIR(below.st_mode):
+                        with suppress(OSError):
+                            inner = stack.enter_context(trees.opened(name, over))
+                    visit(number, inner, f"{path}/", depth + 1)
+
+    visit(upper, lower, "", 0)
+    return found
+
+
+def refusal(path: str, entry: Entry) -> str:
+    """Why this can never be kept; "" if it can."""
+    if any(_is_protected(part) for part in path.split("/")):
+        return NAMED
+    if entry.kind == "link":
+        return LINK
+    if entry.kind == "other" or (entry.kind == "gone" and entry.below == "other"):
+        return OTHER
+    if entry.kind != "gone" and entry.below not in ("", entry.kind):
+        return REPLACES
+    return ""
+
+
+def _is_protected(name: str) -> bool:
+    # Also for file systems that ignore case.
+    return name.casefold() in PROTECTED
+
+
+def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:
+    if entry.kind == "gone":
+        return "deleted"
+    return "changed" if entry.below else "added"
+
+
+def _kind_of(one: os.stat_result) -> Kind:
+    if stat.S_ISREG(one.st_mode):
+        return "file"
+    if stat.S_ISLNK(one.st_mode):
+        return "link"
+    return "folder" if stat.S_ISDIR(one.st_mode) else "other"
+
+
+def _is_opaque(folder: int) -> bool:
+    try:
+        return os.getxattr(f"/proc/self/fd/{folder}", _OPAQUE) == b"y"
+    except OSError:
+        return False
+
+
+def _equal(upper: int, lower: int, path: str, entry: Entry) -> bool:
+    try:
+        with trees.file(upper, path) as (one, _), trees.file(lower, path) as (other, found):
+            return found.st_size == entry.size and trees.same(one, other)
+    except (OSError, trees.Changed):
+        return False

@@ -1,0 +1,115 @@
+"""Copies what a person keeps from a layer into the notebook's folder.
+
+The layer is hostile: its kernel may still run, and change a file while it is copied. Only regular
+files and folders get out, under their own names, below the folder. A file that changed in the
+folder meanwhile stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from . import trees
+from .changes import CONFLICT, MOST, Entry, refusal, written
+from .layer import Layer
+
+ANOTHER = "The kernel has changed it since you saw the list. Look at it again."
+FULL = "The folder still holds other files."
+
+
+class Kept(NamedTuple):
+    """``done`` are paths, ``left`` those that were not copied, each with the reason."""
+
+    done: tuple[str, ...]
+    left: tuple[tuple[str, str], ...]
+
+
+def keep(layer: Layer, stamps: Mapping[str, str]) -> Kept:
+    """Copy these paths, each in the state of its stamp. Raises TooMany, and OSError if the folder
+    is gone."""
+    done: list[str] = []
+    left: list[tuple[str, str]] = []
+    with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
+        found = written(upper, lower, MOST)
+        for path in _in_order(stamps, found):
+            entry = found.get(path)
+            if entry is None or entry.stamp != stamps[path]:
+                left.append((path, ANOTHER))
+                continue
+            why = refusal(path, entry) or _keep(layer, upper, lower, path, entry)
+            if why:
+                left.append((path, why))
+            else:
+                done.append(path)
+        layer.settled({path: trees.status(lower, path) for path in done})
+    return Kept(tuple(done), tuple(left))
+
+
+def _in_order(paths: Mapping[str, str], found: Mapping[str, Entry]) -> list[str]:
+    """Deletions last, and what a folder holds before it."""
+
+    def order(path: str) -> tuple[bool, int, str]:
+        gone = path in found and found[path].kind == "gone"
+        return gone, -path.count("/") if gone else 0, path
+
+    return sorted(paths, key=order)
+
+
+def _keep(layer: Layer, upper: int, lower: int, path: str, entry: Entry) -> str:
+    """Why it was not copied; "" if it was."""
+    if not layer.was(path, trees.status(lower, path)):
+        return CONFLICT
+    try:
+        with trees.parent(lower, path, make=entry.kind != "gone") as (folder, name):
+            if entry.kind == "folder":
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o777, dir_fd=folder)
+            elif entry.kind == "gone" and entry.below == "folder":
+                os.rmdir(name, dir_fd=folder)
+            elif entry.kind == "gone":
+                os.unlink(name, dir_fd=folder)
+            else:
+                return _copy(layer, upper, path, entry, folder, name)
+    except trees.Changed:
+        return ANOTHER
+    except FileExistsError:
+        return CONFLICT
+    except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == 39:  # ENOTEMPTY
+            return FULL
+        return f"It could not be written: {getattr(error, 'strerror', None) or error}."
+    return ""
+
+
+def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: str) -> str:
+    now = trees.status_in(folder, name)
+    mode = now.st_mode if now is not None else _mode(entry.mode)
+    with trees.file(upper, path) as (source, found):
+        if trees.identity(found) != entry.identity:
+            raise trees.Changed
+        with trees.new_file(folder, mode) as (target, temporary):
+            trees.copy(source, target, entry.size)
+            if trees.identity(os.fstat(source)) != entry.identity:
+                raise trees.Changed
+            os.fsync(target)
+            now = trees.status_in(folder, name)
+            if not layer.was(path, now):
+                return CONFLICT
+            both = {"src_dir_fd": folder, "dst_dir_fd": folder}
+            if now is None:
+                # Fails where a file has just appeared.
+                os.link(temporary, name, **both, follow_symlinks=False)
+            else:
+                os.replace(temporary, name, **both)  # noqa: PTH105 - in an open folder
+    return ""
+
+
+def _mode(mode: int) -> int:
+    """Of a new file: others may do no more with it than with one that the person makes."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return (0o777 if mode & stat.S_IXUSR else 0o666) & ~mask

@@ -1,0 +1,203 @@
+"""A layer on disk: what one kernel has written on top of its notebook's folder.
+
+It lies outside of every sandbox. A layer that holds changes stays when its kernel ends, until a
+person keeps or discards them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_data_dir
+
+from . import trees
+
+ENTRIES = 200_000
+"""Files and folders of the notebook's folder, at most."""
+_NAME = re.compile(r"[0-9a-f]{8}\Z")
+_MOUNTING = str(Path(__file__).with_name("mounting.py"))
+
+Base = dict[str, tuple[int, int, int]]
+"""By path: the file type, size, and time of the last change (ns) as the kernel started."""
+
+
+class LayerError(Exception):
+    """An overlay cannot be used. The message says what to do."""
+
+
+def place(named: str = "") -> Path:
+    """The folder of all layers; ``named`` is the trait."""
+    return Path(named).expanduser() if named else Path(jupyter_data_dir(), "codeinterp-overlays")
+
+
+class Layer:
+    """One folder of ``place``. Make it with ``new`` or ``layers``."""
+
+    def __init__(self, path: Path, folder: Path, started: float, base: Base) -> None:
+        self.path = path
+        self.folder = folder
+        """The notebook's folder, which lies below."""
+        self.started = started
+        self.base = base
+        self._lock = -1
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def upper(self) -> Path:
+        return self.path / "upper"
+
+    @property
+    def merged(self) -> Path:
+        """Where the overlay is mounted, for its own processes alone."""
+        return self.path / "merged"
+
+    def command(self) -> list[str]:
+        """What to run before bubblewrap."""
+        places = (self.folder, self.upper, self.path / "work", self.merged)
+        return [sys.executable, "-I", "-S", _MOUNTING, *map(str, places)]
+
+    def begin(self, entries: int = ENTRIES) -> None:
+        """Before each start of its kernel: note the folder's state, but for files that the layer
+        covers already. Raises LayerError."""
+        try:
+            with trees.opened(str(self.folder)) as lower, trees.opened(str(self.upper)) as upper:
+                covered = trees.walk(upper, entries)
+                now = {path: _brief(one) for path, one in trees.walk(lower, entries).items()}
+        except trees.TooMany:
+            raise LayerError(
+                f"{self.folder} has more than {entries:,} files, too many for an overlay. Move the "
+                "notebook to a smaller folder, or raise SandboxProvisioner.entries."
+            ) from None
+        for path in covered:
+            now.pop(path, None)
+            if path in self.base:
+                now[path] = self.base[path]
+        self.base = now
+        self._write()
+
+    def settled(self, paths: dict[str, os.stat_result | None]) -> None:
+        """Note the new state of files that a person has kept."""
+        for path, one in paths.items():
+            self.base.pop(path, None)
+            if one is not None:
+                self.base[path] = _brief(one)
+        self._write()
+
+    def was(self, path: str, now: os.stat_result | None) -> bool:
+        """Whether the file in the folder is as the kernel found it."""
+        return self.base.get(path) == (_brief(now) if now is not None else None)
+
+    def lock(self) -> bool:
+        """Whether no kernel has it. Its kernel's server keeps the lock until it ends."""
+        if self._lock < 0:
+            number = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(number)
+                return False
+            self._lock = number
+        return True
+
+    def unlock(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def remove(self) -> None:
+        """With all that waits in it. Raises OSError."""
+        self.unlock()
+        _remove(self.path)
+
+    def _write(self) -> None:
+        about = {"folder": str(self.folder), "started": self.started, "base": self.base}
+        written = self.path / "about.new"
+        written.write_text(json.dumps(about), encoding="utf-8")
+        written.replace(self.path / "about.json")
+
+
+def new(root: Path, folder: Path) -> Layer:
+    """For the kernel of a notebook in this folder. Raises LayerError."""
+    root = Path(os.path.realpath(root))
+    _sweep(root)
+    if folder == root or folder in root.parents or root in folder.parents:
+        raise LayerError(f"{folder} and the folder of overlays, {root}, must not hold each other.")
+    path = root / secrets.token_hex(4)
+    try:
+        for one in (path, *(path / name for name in ("upper", "work", "merged"))):
+            one.mkdir(mode=0o700, parents=True)
+        (path / "upper").chmod(stat.S_IMODE(folder.stat().st_mode) & 0o777)
+    except OSError as error:
+        raise LayerError(f"No overlay can be made in {root}: {error.strerror}") from None
+    layer = Layer(path, folder, time.time(), {})
+    layer.lock()
+    return layer
+
+
+def layers(root: Path) -> Iterator[Layer]:
+    """All in this folder, the oldest first."""
+    found = []
+    for path in root.glob("*/about.json") if root.is_dir() else ():
+        if not _NAME.match(path.parent.name):
+            continue
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+            base = {name: (one[0], one[1], one[2]) for name, one in about["base"].items()}
+            layer = Layer(path.parent, Path(about["folder"]), float(about["started"]), base)
+        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+            continue  # Removed meanwhile, or not finished.
+        found.append(layer)
+    yield from sorted(found, key=lambda one: one.started)
+
+
+def _sweep(root: Path) -> None:
+    """Remove layers of temporary folders that are gone: nobody can keep their files."""
+    temporary = Path(os.path.realpath(tempfile.gettempdir()))
+    for one in layers(root):
+        if temporary in one.folder.parents and not one.folder.exists() and one.lock():
+            one.remove()
+
+
+def problem(root: Path) -> str:
+    """Why no overlay can be mounted with layers in this folder; "" if one can. Tries it."""
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix="try-", dir=root))
+        places = [made / name for name in ("lower", "upper", "work", "merged")]
+        for one in places:
+            one.mkdir()
+        command = [sys.executable, "-I", "-S", _MOUNTING, *map(str, places), "/bin/true"]
+        ran = subprocess.run(command, env={}, capture_output=True, text=True, timeout=10)
+        _remove(made)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return "" if ran.returncode == 0 else ran.stderr.strip() or "it did not start"
+
+
+def _brief(one: os.stat_result) -> tuple[int, int, int]:
+    if not stat.S_ISREG(one.st_mode):
+        return stat.S_IFMT(one.st_mode), 0, 0
+    return stat.S_IFREG, one.st_size, one.st_mtime_ns
+
+
+def _remove(path: Path) -> None:
+    """Linux, and code in the sandbox, leave folders that even their owner cannot enter; and trees
+    deeper than Python can follow. These programs follow no link on their way. Raises OSError."""
+    for command in (("chmod", "-R", "u+rwX", "--"), ("rm", "-rf", "--")):
+        subprocess.run([*command, str(path)], capture_output=True, check=False)
+    if path.exists():
+        raise OSError(f"{path} cannot be removed")

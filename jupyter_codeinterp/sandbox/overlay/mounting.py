@@ -1,0 +1,52 @@
+"""Runs before bubblewrap: ``python mounting.py LOWER UPPER WORK MERGED COMMAND…``.
+
+It mounts the overlay in namespaces of its own, so that nobody else sees it and it ends with its
+processes. Then ``COMMAND`` takes its place. Standard library only.
+"""
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
+NO_SETUID, NO_DEVICES, ALL_BELOW, PRIVATE = 0x2, 0x4, 0x4000, 0x40000
+
+
+def main() -> None:
+    places, command = sys.argv[1:5], sys.argv[5:]
+    try:
+        mount(*places)
+    except OSError as error:
+        sys.exit(f"Linux cannot put an overlay over {places[0]}: {error.strerror}")
+    os.execv(command[0], command)
+
+
+def mount(lower: str, upper: str, work: str, merged: str) -> None:
+    """Raises OSError."""
+    user, group = os.getuid(), os.getgid()
+    _call("unshare", NEW_USER | NEW_MOUNTS)
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        Path("/proc/self", name).write_text(text, encoding="ascii")
+    _call("mount", b"none", b"/", None, ALL_BELOW | PRIVATE, None)
+    options = ["userxattr"]
+    for name, path in (("lower", lower), ("upper", upper), ("work", work)):
+        # A path could hold the characters that separate options.
+        number = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
+        options.append(f"{name}dir=/proc/self/fd/{number}")
+    flags, data = NO_SETUID | NO_DEVICES, ",".join(options).encode()
+    _call("mount", b"overlay", os.fsencode(merged), b"overlay", flags, data)
+
+
+def _call(name: str, *arguments: object) -> None:
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+if __name__ == "__main__":
+    main()

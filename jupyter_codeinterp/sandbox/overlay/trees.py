@@ -1,0 +1,179 @@
+"""Files below an open folder, reached step by step without following a link.
+
+The kernel writes one of the trees while we read it, and may put a link anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+DEPTH = 60
+"""Folders in folders that are looked into."""
+_PART = 1024 * 1024
+TEMPORARY = ".codeinterp-"
+"""How the names of our unfinished files begin."""
+
+
+class TooMany(Exception):
+    """A tree has more entries than were allowed."""
+
+
+class Changed(Exception):
+    """A file is another one, or changes while it is read."""
+
+
+Identity = tuple[int, int, int, int]
+"""Inode, size, and the times of the last change of content and of attributes (ns)."""
+
+
+def identity(of: os.stat_result) -> Identity:
+    return of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+
+
+@contextmanager
+def opened(path: str, folder: int | None = None) -> Iterator[int]:
+    """A folder; ``path`` is a name in an open one, if that is given. Raises OSError."""
+    number = os.open(path, FOLDER, dir_fd=folder)
+    try:
+        yield number
+    finally:
+        os.close(number)
+
+
+def parts(path: str) -> list[str]:
+    """Raises ValueError for a path that could lead out of the folder."""
+    found = path.split("/")
+    if any(one in ("", ".", "..") or "\0" in one for one in found):
+        raise ValueError(f"not a path below a folder: {path!r}")
+    return found
+
+
+@contextmanager
+def parent(root: int, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The open folder that holds ``path``, and the name in it. ``make``: make missing folders.
+    Raises OSError, also where a part is a link, and ValueError."""
+    *above, name = parts(path)
+    number = os.dup(root)
+    try:
+        for one in above:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(one, 0o777, dir_fd=number)
+            below = os.open(one, FOLDER, dir_fd=number)
+            os.close(number)
+            number = below
+        yield number, name
+    finally:
+        os.close(number)
+
+
+def status(root: int, path: str) -> os.stat_result | None:
+    """None if there is none, or a part of the path is no folder. Raises other OSErrors."""
+    try:
+        with parent(root, path) as (folder, name):
+            return status_in(folder, name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == 40:  # ELOOP: a link
+            return None
+        raise
+
+
+def status_in(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def names(folder: int) -> list[str]:
+    """Of what an open folder holds, sorted. Raises OSError."""
+    return sorted(os.listdir(folder))
+
+
+def walk(root: int, most: int) -> dict[str, os.stat_result]:
+    """Everything below, by path, folders before what they hold; none below ``DEPTH`` folders, or
+    in folders that may not be read. Raises TooMany."""
+    found: dict[str, os.stat_result] = {}
+
+    def visit(folder: int, above: str, depth: int) -> None:
+        for name in names(folder):
+            one = status_in(folder, name)
+            if one is None:
+                continue
+            if len(found) >= most:
+                raise TooMany
+            path = f"{above}{name}"
+            found[path] = one
+            if stat.S_ISDIR(one.st_mode) and depth < DEPTH:
+                with suppress(OSError):
+                    below = os.open(name, FOLDER, dir_fd=folder)
+                    try:
+                        visit(below, f"{path}/", depth + 1)
+                    finally:
+                        os.close(below)
+
+    visit(root, "", 0)
+    return found
+
+
+@contextmanager
+def file(root: int, path: str) -> Iterator[tuple[int, os.stat_result]]:
+    """A regular file to read. Raises OSError, Changed for anything else, and ValueError."""
+    with parent(root, path) as (folder, name):
+        number = os.open(name, _FILE, dir_fd=folder)
+    try:
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode):
+            raise Changed
+        yield number, found
+    finally:
+        os.close(number)
+
+
+@contextmanager
+def new_file(folder: int, mode: int) -> Iterator[tuple[int, str]]:
+    """An empty file under a name of its own, which is removed at the end if it still has that
+    name. ``mode`` without bits by which it runs as its owner. Raises OSError."""
+    name = f"{TEMPORARY}{os.urandom(8).hex()}"
+    number = os.open(name, _NEW, 0o600, dir_fd=folder)
+    try:
+        os.fchmod(number, mode & 0o777)
+        yield number, name
+    finally:
+        os.close(number)
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+
+
+def copy(source: int, target: int, size: int) -> None:
+    """Exactly ``size`` bytes. Raises Changed if the source has more or fewer, and OSError."""
+    left = size
+    while left and (read := os.read(source, min(_PART, left))):
+        left -= len(read)
+        view = memoryview(read)
+        while view:
+            view = view[os.write(target, view) :]
+    if left or os.read(source, 1):
+        raise Changed
+
+
+def same(one: int, other: int) -> bool:
+    """Whether the rest of both files is equal."""
+    while True:
+        first, second = os.read(one, _PART), os.read(other, _PART)
+        while len(first) < len(second) and (more := os.read(one, len(second) - len(first))):
+            first += more
+        while len(second) < len(first) and (more := os.read(other, len(first) - len(second))):
+            second += more
+        if first != second:
+            return False
+        if not first:
+            return True

@@ -1,0 +1,147 @@
+"""Sees which files below a folder are opened or changed, by inotify of Linux."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from .folders import PROTECTED
+
+ENTRIES = 20_000
+"""Files and folders below the folder, at most."""
+SECONDS = 0.2
+"""For listing them."""
+NAMES = 50
+"""Files that are told by name, of each kind."""
+_OPEN, _MODIFY, _ATTRIB = 0x20, 0x2, 0x4
+_MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
+_CHANGES = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
+_ONLYDIR, _IS_FOLDER, _OVERFLOW = 0x0100_0000, 0x4000_0000, 0x4000
+_HEAD = struct.Struct("iIII")
+_PIECE = 65_536
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Touched(NamedTuple):
+    """Paths from the folder. ``lost``: more happened than Linux, or a name here, keeps."""
+
+    opened: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    lost: bool = False
+
+
+class FolderWatch:
+    """Watches one folder, from each ``begin`` to ``touched``.
+
+    What is read-only in a sandbox (``PROTECTED``) is left out. A change counts whoever makes it:
+    Linux does not say which program it was. For threads.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._number = -1
+        self._folders: dict[int, str] = {}
+        self._stale = True
+        """Whether there may be folders that are not watched yet."""
+        self._closed = False
+
+    def begin(self) -> bool:
+        """Forget what happened until now. False if it cannot be watched: it has too many files, or
+        Linux lets this user watch no more folders. The first time takes longer, and the first one
+        after new folders."""
+        with self._lock:
+            for _ in self._events():
+                pass
+            if self._stale and not self._closed:
+                self._watch()
+            return self._number >= 0
+
+    def touched(self) -> Touched:
+        """Since ``begin``."""
+        opened: dict[str, None] = {}
+        changed: dict[str, None] = {}
+        lost = False
+        with self._lock:
+            for number, mask, name in self._events():
+                path = f"{self._folders.get(number, '')}{name}"
+                if mask & _OVERFLOW:
+                    lost = True
+                elif mask & _CHANGES and name:
+                    changed[path] = None
+                elif mask & _OPEN and name and not mask & _IS_FOLDER:
+                    opened[path] = None
+        lost = lost or max(len(opened), len(changed)) > NAMES
+        return Touched(tuple(opened)[:NAMES], tuple(changed)[:NAMES], lost)
+
+    def close(self) -> None:
+        """May be called again."""
+        with self._lock:
+            self._closed = True
+            self._drop()
+
+    def _watch(self) -> None:
+        self._drop()
+        self._stale = False
+        try:
+            self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+            for path, name in _folders(self._folder):
+                mask = _OPEN | _CHANGES | _ONLYDIR
+                number = _libc.inotify_add_watch(self._number, os.fsencode(path), mask)
+                self._folders[_checked(number)] = name
+        except OSError:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._number >= 0:
+            # Linux takes some milliseconds to close it.
+            threading.Thread(target=os.close, args=(self._number,), daemon=True).start()
+        self._number, self._folders = -1, {}
+
+    def _events(self) -> Iterator[tuple[int, int, str]]:
+        while self._number >= 0:
+            try:
+                data = os.read(self._number, _PIECE)
+            except BlockingIOError:
+                return
+            place = 0
+            while place < len(data):
+                number, mask, _, length = _HEAD.unpack_from(data, place)
+                place += _HEAD.size + length
+                name = data[place - length : place].rstrip(b"\0")
+                self._stale = self._stale or _may_add_folders(mask)
+                yield number, mask, name.decode("utf-8", "replace")
+
+
+def _folders(folder: Path) -> Iterator[tuple[str, str]]:
+    """Each folder, and its path from the first one with a slash at its end; that one is "". Follows
+    no link."""
+    waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + SECONDS
+    while waiting:
+        path, name = waiting.pop()
+        yield path, name
+        with suppress(PermissionError), os.scandir(path) as entries:
+            for entry in entries:
+                seen += 1
+                if entry.name not in PROTECTED and entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, f"{name}{entry.name}/"))
+        if seen > ENTRIES or time.monotonic() > deadline:
+            raise OSError("the folder has too many files")
+
+
+def _may_add_folders(mask: int) -> bool:
+    return bool(mask & _OVERFLOW or (mask & _IS_FOLDER and mask & (_CREATE | _MOVED_TO)))
+
+
+def _checked(number: int) -> int:
+    if number < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return number

@@ -1,0 +1,122 @@
+"""A server that may run: started when needed, once more if it ends, and what it tells."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from ..._version import __version__
+from ...adapters.tool_servers.entries import Entry, filled
+from ...core.errors import ToolServerError
+
+if TYPE_CHECKING:
+    from ...adapters.tool_servers.client import Connection
+    from ...adapters.tool_servers.listing import Told
+    from ...core.tools.outside.port import Answer
+
+RESTARTS = 1
+"""In a row, after a server has ended by itself."""
+ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
+NOT_INSTALLED = (
+    "MCP servers need a package. Install it and restart the server: "
+    "pip install 'jupyter_codeinterp[mcp]'"
+)
+
+
+class Live:
+    def __init__(
+        self,
+        entry: Entry,
+        environment: Mapping[str, str],
+        scrub: Callable[[str], str],
+        call_timeout: float,
+    ) -> None:
+        self.entry = entry
+        self.fault = ""
+        """Why it does not run, for people."""
+        self.told: list[Told] = []
+        """What it said last of its tools."""
+        self._env = filled(entry.env, environment)
+        self._headers = filled(entry.headers, environment)
+        self._scrub = scrub
+        self._call_timeout = call_timeout
+        self._connection: Union[Connection, None] = None
+        self._one = asyncio.Lock()
+        self._ends = 0
+
+    @property
+    def running(self) -> bool:
+        return self._connection is not None and self._connection.alive
+
+    @property
+    def pid(self) -> int:
+        """Of its program; 0 if it has none."""
+        return self._connection.pid if self._connection is not None and self.running else 0
+
+    async def start_again(self) -> None:
+        """On a person's word. Raises ToolServerError."""
+        self._ends = 0
+        await self.look()
+
+    async def look(self) -> list[Told]:
+        """Its tools as it tells them now. Raises ToolServerError."""
+        try:
+            connection = await self._connected()
+            self.told = await connection.told()
+            self.fault = ""
+            return self.told
+        except ToolServerError as error:
+            failed = self._failed(error)
+            self.fault = failed.message
+            raise failed from None
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        """Raises ToolServerError. No call is repeated, because it may have done something."""
+        try:
+            connection = await self._connected()
+            answer = await connection.call(tool, arguments, self._call_timeout)
+            self._ends = 0
+            return answer
+        except ToolServerError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: ToolServerError) -> ToolServerError:
+        words = self._scrub(error.message)
+        if not self.running:
+            self.fault = words
+        return ToolServerError(error.code, words)
+
+    async def _connected(self) -> Connection:
+        async with self._one:
+            if self._connection is not None and not self._connection.alive:
+                await self._connection.close()
+                self._connection = None
+                self._ends += 1
+            if self._connection is None:
+                if self._ends > RESTARTS:
+                    raise ToolServerError("not_started", ENDED)
+                self._connection = await self._start()
+            return self._connection
+
+    async def _start(self) -> Connection:
+        try:
+            # In a thread: it takes seconds.
+            await asyncio.to_thread(importlib.import_module, "mcp.client.client")
+            from ...adapters.tool_servers.client import Connection
+        except ImportError:
+            raise ToolServerError("not_installed", NOT_INSTALLED) from None
+        made = Connection(self.entry, self._env, self._headers, __version__)
+        try:
+            await made.start()
+        except ToolServerError:
+            self._ends += 1
+            raise
+        return made
+
+    async def close(self) -> None:
+        async with self._one:
+            if self._connection is not None:
+                await self._connection.close()
+                self._connection = None

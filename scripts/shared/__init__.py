@@ -1,0 +1,1 @@
+"""Notebooks that several people share, tried in browsers: see scripts/rooms."""

@@ -1,0 +1,64 @@
+"""Notebooks that several people share, see scripts/rooms."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts.hubs.checks import Checks
+from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic.scenarios import SCENARIOS
+from tests.fake_anthropic.scripts import by_words, echo, scenario
+from tests.fake_anthropic.turns import answer, run_cell, text
+
+from .pages import StepFailed, browsers
+from .site import Site
+from .stories import STORIES
+
+SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('after')"
+OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
+SETTINGS = {"CodeInterp.window_grace": 5, "YDocExtension.document_cleanup_delay": 2}
+"""Both are seconds; people wait longer."""
+
+
+async def look(checks: Checks, names: list[str]) -> None:
+    for name in names:
+        story = STORIES[name]
+        print((story.__doc__ or name).splitlines()[0], flush=True)
+        with tempfile.TemporaryDirectory(
+            prefix="codeinterp-rooms-", ignore_cleanup_errors=True
+        ) as folder:
+            async with FakeAnthropic(by_words({**SCENARIOS, **OWN}, otherwise=echo)) as model:
+                site = Site(Path(folder), model.url, SETTINGS)
+                try:
+                    await site.start()
+                    async with browsers() as pages:
+                        try:
+                            await story(checks, site, pages)
+                        except StepFailed:
+                            print(await pages.do("ada", "panel"))
+                            raise
+                except Exception:
+                    print(site.log.read_text()[-6000:])
+                    raise
+                finally:
+                    await site.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/rooms")
+    parser.add_argument("--only", choices=STORIES, help="one of the stories")
+    options = parser.parse_args()
+    checks = Checks()
+    asyncio.run(look(checks, [options.only] if options.only else list(STORIES)))
+    print(f"{checks.count - len(checks.failed)} of {checks.count} held")
+    for failed in checks.failed:
+        print(f"FAILED: {failed}")
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { cleanup, render, screen } from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Deeds, wordsOf } from '../../../panel/components/findings/Deeds';
+import type { Observation } from '../../../protocol/protocol';
+import { makeStore, surroundings } from '../panel-fakes';
+
+afterEach(cleanup);
+
+const trans = nullTranslator.load('jupyterlab');
+const files = ['a.csv', 'b.csv', '<b>c.csv'];
+const TABLE: [Observation, string][] = [
+  [{ kind: 'held', names: ['No network.'], more: 0 }, 'No network.'],
+  [
+    { kind: 'refused', names: ['a.org:443'], more: 0 },
+    'connection refused: a.org:443'
+  ],
+  [
+    { kind: 'refused', names: ['a.org:443', 'b.org:80'], more: 0 },
+    '2 connections refused: a.org:443, b.org:80'
+  ],
+  [
+    { kind: 'connected', names: ['a.org:443'], more: 0 },
+    'connected to a.org:443'
+  ],
+  [{ kind: 'programs', names: [], more: 0 }, 'started programs'],
+  [{ kind: 'writes', names: ['a.csv'], more: 0 }, 'changed a file: a.csv'],
+  [
+    { kind: 'writes', names: files, more: 4 },
+    'changed 7 files: a.csv, b.csv, …'
+  ],
+  [{ kind: 'reads', names: ['a.csv'], more: 0 }, 'read a file: a.csv'],
+  [
+    { kind: 'lost', names: [], more: 0 },
+    'used more files than can be followed'
+  ],
+  [{ kind: 'changes', names: ['df'], more: 0 }, 'changed your df']
+];
+
+it.each(TABLE)('says what a run did: %j', (deed, words) => {
+  expect(wordsOf(deed, trans)).toBe(words);
+});
+
+it('shows names as text', () => {
+  const { store } = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(store)}>
+      <Deeds seen={[{ kind: 'reads', names: ['<b>c.csv'], more: 0 }]} />
+    </PanelContext.Provider>
+  );
+  expect(screen.getByRole('note').textContent).toBe('read a file: <b>c.csv');
+});

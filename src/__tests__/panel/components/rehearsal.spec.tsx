@@ -1,0 +1,105 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  within
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import type { Event, Rehearsed } from '../../../protocol/protocol';
+import {
+  draft,
+  makeStore,
+  opened,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+const waiting: Event = { type: 'draft_waiting', draft: draft() };
+const { call_id, draft_id } = draft();
+const begun: Event = {
+  type: 'rehearsal_started',
+  call_id,
+  draft_id,
+  window: 1
+};
+const came: Rehearsed = {
+  type: 'rehearsed',
+  call_id,
+  draft_id,
+  how: 'stopped',
+  words: 'Stopped where the code would write a.csv.',
+  source: null,
+  text: '<b>41</b>',
+  images: ['javascript:alert(1)', 'data:image/png;base64,AAAA'],
+  changes: [{ name: 'x', text: 'int 1 → int 2' }],
+  reached: [{ what: 'write', name: 'a.csv' }],
+  seconds: 0.1,
+  window: 1
+};
+
+async function shown(tryFirst: boolean) {
+  const { store, client } = makeStore();
+  store.state.patch({ tryFirst });
+  render(
+    <PanelContext.Provider value={surroundings(store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  client.session();
+  store.openSession('s1');
+  await act(async () => client.play('s1', started, opened, waiting));
+  return { client };
+}
+
+it('offers to try a cell only where the person wants it', async () => {
+  await shown(false);
+  await screen.findByText('Reject');
+  expect(screen.queryByText('Try first')).toBeNull();
+});
+
+it('tries a cell and shows what came of it, as text', async () => {
+  const { client } = await shown(true);
+  fireEvent.click(await screen.findByText('Try first'));
+  expect(client.sent).toContainEqual(
+    expect.objectContaining({ type: 'try_first', draft_id })
+  );
+  await act(async () => client.play('s1', begun));
+  await screen.findByText(/Trying the cell/);
+  expect((screen.getByText('Try first') as HTMLButtonElement).disabled).toBe(
+    true
+  );
+  await act(async () => client.play('s1', came));
+  const result = await screen.findByRole('group', { name: 'Rehearsal' });
+  expect(result.textContent).toContain('Nothing has changed');
+  expect(result.textContent).toContain('Stopped where the code would write');
+  expect(result.querySelector('pre')!.textContent).toBe('<b>41</b>');
+  expect(within(result).getByText('x')).toBeTruthy();
+  expect(result.textContent).toContain('int 1 → int 2');
+  const images = [...result.querySelectorAll('img')].map(image => image.src);
+  expect(images).toEqual(['data:image/png;base64,AAAA']);
+  // The decision is as before.
+  expect(screen.getByText('Reject')).toBeTruthy();
+});
+
+it('forgets the result when the cell asks again', async () => {
+  const { client } = await shown(false);
+  await act(async () => client.play('s1', begun, came));
+  await screen.findByRole('group', { name: 'Rehearsal' });
+  await act(async () => client.play('s1', waiting));
+  expect(screen.queryByRole('group', { name: 'Rehearsal' })).toBeNull();
+});
+
+it('says why a cell was not tried', async () => {
+  const { client } = await shown(true);
+  const words = 'Not tried: the kernel is busy.';
+  const refused = { ...came, how: 'refused', words } as Event;
+  await act(async () => client.play('s1', refused));
+  await screen.findByText(words);
+  expect(screen.queryByRole('group', { name: 'Rehearsal' })).toBeNull();
+});

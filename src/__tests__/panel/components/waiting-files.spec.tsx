@@ -1,0 +1,141 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  within
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import type { IWaitingFile } from '../../../protocol/api';
+import type { Event } from '../../../protocol/protocol';
+import {
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+function file(change: Partial<IWaitingFile> = {}): IWaitingFile {
+  return {
+    path: 'new.csv',
+    kind: 'added',
+    size: 2_345,
+    folder: false,
+    why: '',
+    stamp: 'one',
+    ...change
+  };
+}
+
+async function panel(
+  files: IWaitingFile[],
+  ...events: Event[]
+): Promise<ReturnType<typeof makeStore>> {
+  const made = makeStore();
+  made.api.waiting = files;
+  render(
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  made.client.session();
+  made.store.openSession('s1');
+  await play(made, ...events);
+  return made;
+}
+
+async function play(
+  { client }: ReturnType<typeof makeStore>,
+  ...events: Event[]
+): Promise<void> {
+  await act(async () => {
+    client.play('s1', ...events);
+    await settled();
+  });
+  // The panel is drawn once a frame.
+  await act(() => new Promise(resolve => requestAnimationFrame(resolve)));
+}
+
+const end = ended({ waiting_files: 2, added: ['cell1'] });
+const tray = () => screen.findByRole('group', { name: 'Files that wait' });
+
+async function press(name: string): Promise<void> {
+  await act(async () => {
+    fireEvent.click(within(await tray()).getByRole('button', { name }));
+    await settled();
+  });
+}
+
+describe('files that wait in an overlay', () => {
+  it('are listed as text, with why one is not kept', async () => {
+    await panel(
+      [
+        file({ path: '<b>x</b>.csv' }),
+        file({ path: 'made', folder: true }),
+        file({ path: 'old.csv', kind: 'deleted' }),
+        file({ path: '.git/config', why: 'Other programs read it.' })
+      ],
+      started,
+      end
+    );
+    const list = (await tray()).textContent;
+    expect(list).toContain('4 files wait outside of the folder');
+    expect(list).toContain('<b>x</b>.csvnew, 2.3 kB');
+    expect(list).toContain('made/new');
+    expect(list).toContain('old.csvdeleted');
+    expect(list).toContain('.git/confignew, 2.3 kB. Other programs read it.');
+  });
+
+  it('are kept as the list showed them, but for those that cannot be', async () => {
+    const made = await panel(
+      [file(), file({ path: 'x', why: 'No.' })],
+      started,
+      end
+    );
+    await press('Keep 1 file');
+    expect(made.client.ofType('keep_files')).toMatchObject([
+      { stamps: { 'new.csv': 'one' } }
+    ]);
+    await play(made, {
+      type: 'files_kept',
+      files: ['new.csv'],
+      left: [{ path: 'x', why: 'It has changed.' }],
+      more: 0,
+      window: 1
+    });
+    expect((await tray()).textContent).toContain(
+      '1 file copied into the folder. x: It has changed.'
+    );
+  });
+
+  it('are put back with the turn', async () => {
+    const made = await panel([file()], started, end);
+    await press('Undo turn with files');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { turn: 1, cells: [], files: true }
+    ]);
+    await play(made, {
+      type: 'files_put_back',
+      turn: 1,
+      files: [],
+      left: [],
+      more: 0,
+      why: 'They are not kept.',
+      window: 1
+    });
+    expect((await tray()).textContent).toContain(
+      'The files stay: They are not kept.'
+    );
+  });
+
+  it('are not asked for where none wait', async () => {
+    await panel([file()], started, ended());
+    expect(screen.queryByRole('group', { name: 'Files that wait' })).toBeNull();
+  });
+});

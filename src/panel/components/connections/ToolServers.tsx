@@ -1,0 +1,232 @@
+/** MCP servers whose tools the agent may call: what would start, and the person's word on each. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import { pressIgnored } from '../../../notebook/review/controls';
+import { useSure } from '../../../notebook/review/gate/button';
+import type {
+  IToolServer,
+  IToolServerWish,
+  IToolServers
+} from '../../../protocol/api';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+import { Pre } from '../elements/LongText';
+import { APART } from './CompletionSwitch';
+
+type Wish = (id: string, wish: IToolServerWish) => Promise<void>;
+
+export function ToolServers(): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const [found, setFound] = React.useState<IToolServers | null>(null);
+  const [failure, setFailure] = React.useState('');
+  const load = React.useCallback(async () => {
+    setFound(await store.connections.toolServers());
+  }, [store]);
+  React.useEffect(() => void load(), [load]);
+  const wish: Wish = async (id, what) => {
+    setFailure('');
+    try {
+      setFound(await store.connections.toolServer(id, what));
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+      await load();
+    }
+  };
+  if (!found || !(found.servers.length || found.faults.length)) {
+    return null;
+  }
+  return (
+    <div role="group" aria-label={trans.__('Tool servers')} style={APART}>
+      <strong>{trans.__('Tool servers (MCP)')}</strong>
+      {found.faults.map(fault => (
+        <p key={fault} className="jp-codeinterp-Card-failure">
+          {fault}
+        </p>
+      ))}
+      <ul>
+        {found.servers.map(server => (
+          <Row key={server.id} server={server} wish={wish} />
+        ))}
+      </ul>
+      <p className="jp-codeinterp-Card-failure" role="alert">
+        {failure}
+      </p>
+    </div>
+  );
+}
+
+function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
+  const { server, wish } = props;
+  const { trans } = usePanel();
+  const [busy, setBusy] = React.useState(false);
+  const [refused, setRefused] = React.useState(false);
+  const work = async (what: IToolServerWish) => {
+    setBusy(true);
+    setRefused(false);
+    await wish(server.id, what);
+    setBusy(false);
+  };
+  const asks = server.state === 'asks';
+  const { ref, ...sure } = useSure(
+    server.id,
+    () => void work({ action: 'approve' }),
+    () => setRefused(true)
+  );
+  const starts = ['asks', 'off', 'failed', 'stopped'].includes(server.state);
+  return (
+    <li aria-label={server.name}>
+      <div className="jp-codeinterp-Connections-line">
+        <strong>{server.name}</strong>
+        <span>{placeOf(server, trans)}</span>
+      </div>
+      <p
+        role="status"
+        className={
+          server.why
+            ? 'jp-codeinterp-Card-failure'
+            : 'jp-codeinterp-Connect-hint'
+        }
+      >
+        {busy ? trans.__('Working…') : stateOf(server, trans)}
+      </p>
+      {asks ? (
+        <>
+          <p className="jp-codeinterp-Connect-hint">
+            {trans.__(
+              'Approve only what you know: it runs with your rights, outside of any sandbox. A changed entry asks again.'
+            )}
+          </p>
+          <Entry lines={server.lines} />
+        </>
+      ) : (
+        <details>
+          <summary>{trans.__('Entry')}</summary>
+          <Entry lines={server.lines} />
+        </details>
+      )}
+      {server.tools.length > 0 && (
+        <Tools server={server} busy={busy} work={work} />
+      )}
+      <div className="jp-codeinterp-Connections-line">
+        {starts && (
+          <Button
+            {...sure}
+            buttonRef={ref}
+            disabled={busy}
+            aria-label={trans.__(
+              '%1: %2',
+              actionOf(server, trans),
+              server.name
+            )}
+          >
+            {actionOf(server, trans)}
+          </Button>
+        )}
+        {server.state !== 'off' && server.state !== 'refused' && (
+          <Button
+            look="link"
+            disabled={busy}
+            aria-label={trans.__('Turn off: %1', server.name)}
+            onClick={() => void work({ action: 'off' })}
+          >
+            {trans.__('Turn off')}
+          </Button>
+        )}
+      </div>
+      {refused && (
+        <p className="jp-codeinterp-hint" role="status">
+          {pressIgnored(trans)}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
+  return (
+    <Pre className="jp-codeinterp-Card-code">
+      <code>{lines.join('\n')}</code>
+    </Pre>
+  );
+}
+
+/** Its tools, each with a box that says whether new conversations get it. */
+function Tools(props: {
+  server: IToolServer;
+  busy: boolean;
+  work: (wish: IToolServerWish) => Promise<void>;
+}): JSX.Element {
+  const { server, busy, work } = props;
+  const { trans } = usePanel();
+  const offered = server.tools.filter(tool => !tool.why);
+  const pick = (name: string, on: boolean) => {
+    const names = offered.map(tool => tool.name).filter(one => one !== name);
+    void work({ action: 'pick', tools: on ? [...names, name] : names });
+  };
+  return (
+    <details>
+      <summary>
+        {trans.__(
+          'New conversations get %1 of %2 tools',
+          offered.length,
+          server.tools.length
+        )}
+      </summary>
+      <ul>
+        {server.tools.map((tool, key) => (
+          <li key={key}>
+            <label title={tool.description}>
+              <input
+                type="checkbox"
+                checked={!tool.why}
+                disabled={busy}
+                onChange={event => pick(tool.name, event.target.checked)}
+              />{' '}
+              {tool.name}
+            </label>{' '}
+            <span className="jp-codeinterp-Connect-hint">{tool.why}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function placeOf(server: IToolServer, trans: TranslationBundle): string {
+  switch (server.place) {
+    case 'admin':
+      return trans.__('from the admin');
+    case 'person':
+      return trans.__('from your settings');
+    default:
+      return server.place;
+  }
+}
+
+function stateOf(server: IToolServer, trans: TranslationBundle): string {
+  switch (server.state) {
+    case 'asks':
+      return trans.__('Waits for your approval. Nothing has started.');
+    case 'off':
+      return trans.__('Off');
+    case 'stopped':
+      return trans.__('Approved. Starts with the next conversation.');
+    case 'running':
+      return trans.__('Running');
+    case 'refused':
+      return trans.__('Cannot be used: %1', server.why);
+    case 'failed':
+      return server.why;
+  }
+}
+
+function actionOf(server: IToolServer, trans: TranslationBundle): string {
+  switch (server.state) {
+    case 'asks':
+      return trans.__('Approve and start');
+    case 'failed':
+      return trans.__('Start again');
+    default:
+      return trans.__('Start');
+  }
+}

@@ -1,0 +1,242 @@
+"""A kernel whose writes wait in a layer: real kernels, in real sandboxes."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.sandbox.overlay import layer, undoing
+from jupyter_codeinterp.sandbox.overlay.changes import NAMED
+from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, SINCE
+from tests.sandbox.here import runs_here
+from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
+
+__all__ = ["notebook"]
+
+WRITES = """
+import os
+open('new.csv', 'w').write('new')
+open('old.csv', 'a').write(' and more')
+os.remove('gone.csv')
+os.makedirs('made/deep'); open('made/deep/x.txt', 'w').write('x')
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path, notebook: Path) -> tuple[Path, Path]:
+    for name in ("old.csv", "gone.csv", "same.csv"):
+        (notebook / name).write_text(name)
+    return notebook, tmp_path / "layers"
+
+
+def overlaid(tmp_path: Path, folder: Path, root: Path) -> AbstractAsyncContextManager[Any]:
+    return kernel(tmp_path, folder, overlay=True, overlay_folder=str(root))
+
+
+@runs_here
+async def test_the_folder_stays_and_the_changes_wait(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
+        manager,
+        client,
+    ):
+        before = _files(folder)
+        assert (await run(client, WRITES))["status"] == "ok"
+        assert (await run(client, "assert open('old.csv').read() == 'old.csv and more'"))[
+            "status"
+        ] == "ok"
+        for code in (
+            "open('.git/hooks/pre-commit', 'w')",
+            "os.rename('.git', 'other')",
+            "os.rename('deep/er', 'deep/moved')",
+            f"os.listdir({str(root)!r})",
+            "os.mknod('hides', 0o20600, 0)",
+        ):
+            assert (await run(client, code))["status"] == "error", code
+        assert _files(folder) == before
+        written = manager.provisioner.written
+        found = {one.path: (one.kind, one.why) for one in written.changes()}
+        assert found == {
+            "new.csv": ("added", ""),
+            "old.csv": ("changed", ""),
+            "gone.csv": ("deleted", ""),
+            "made": ("added", ""),
+            "made/deep": ("added", ""),
+            "made/deep/x.txt": ("added", ""),
+        }
+        await manager.restart_kernel()
+        await client.wait_for_ready(timeout=30)
+        assert (await run(client, "assert open('new.csv').read() == 'new'"))["status"] == "ok"
+        kept = written.keep({one.path: one.stamp for one in written.changes()})
+        assert kept.left == ()
+        assert written.changes() == []
+        assert (folder / "old.csv").read_text() == "old.csv and more"
+        assert not (folder / "gone.csv").exists()
+        assert (folder / "made" / "deep" / "x.txt").read_text() == "x"
+        # The next change of a file that was kept is a change again, and no conflict.
+        assert (await run(client, "open('new.csv', 'a').write('er')"))["status"] == "ok"
+        assert [(one.path, one.kind, one.why) for one in written.changes()] == [
+            ("new.csv", "changed", "")
+        ]
+    assert [one.folder for one in layer.layers(root)] == [folder]
+
+
+@runs_here
+async def test_a_layer_without_changes_goes_with_its_kernel(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (_, client):
+        assert [one.lock() for one in layer.layers(root)] == [False]
+        code = "open('new.csv', 'w').write('new'); import os; os.remove('new.csv')"
+        assert (await run(client, code))["status"] == "ok"
+    assert list(root.iterdir()) == []
+
+
+@runs_here
+async def test_instructions_for_other_programs_are_not_kept(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
+        manager,
+        client,
+    ):
+        code = "import os; os.mkdir('sub'); os.mkdir('sub/.git'); open('sub/.git/config', 'w')"
+        assert (await run(client, code))["status"] == "ok"
+        written = manager.provisioner.written
+        kept = written.keep({one.path: one.stamp for one in written.changes()})
+        assert kept.done == ("sub",)
+        assert dict(kept.left) == {"sub/.git": NAMED, "sub/.git/config": NAMED}
+        assert not (folder / "sub" / ".git").exists()
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {
+        os.path.relpath(path, folder): path.read_text() if path.is_file() else ""
+        for path in folder.rglob("*")
+    }
+
+
+BEFORE = """
+import os
+open('made before', 'w').write('1'); open('changed twice', 'w').write('1')
+os.symlink('same.csv', 'link before')
+"""
+TURN = """
+open('new.csv', 'w').write('new'); open('changed twice', 'w').write('2')
+open('old.csv', 'a').write(' and more'); os.remove('gone.csv'); os.remove('made before')
+os.remove('link before'); os.makedirs('made/deep'); open('made/deep/x', 'w').write('x')
+import shutil; shutil.rmtree('held'); open('later', 'w').write('turn')
+os.symlink('/etc/passwd', 'link'); open('kept', 'w').write('kept')
+"""
+
+
+@runs_here
+async def test_undo_puts_the_files_of_a_turn_back(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    (folder / "held" / "deep").mkdir(parents=True)
+    (folder / "held" / "deep" / "one").write_text("one")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        outside = _files(folder)
+        assert (await run(client, BEFORE))["status"] == "ok"
+        written.begin_turn("1")
+        seen = await _seen(client)
+        assert (await run(client, TURN))["status"] == "ok"
+        changed = written.end_turn("1")
+        assert {"new.csv", "old.csv", "gone.csv", "held/deep/one", "link"} <= set(changed)
+        assert "same.csv" not in changed
+        assert (await run(client, "open('later', 'a').write(' and since')"))["status"] == "ok"
+        kept = {one.path: one.stamp for one in written.changes() if one.path == "kept"}
+        assert written.keep(kept).done == ("kept",)
+        back = written.put_back("1")
+        assert dict(back.left) == {"later": SINCE, "kept": KEPT}
+        now = await _seen(client)
+        assert {path: now.get(path) for path in seen} == seen
+        assert set(now) - set(seen) == {"later", "kept"}
+        assert {**outside, "kept": "kept"} == _files(folder)
+        with pytest.raises(layer.LayerError, match="not kept any more"):
+            written.put_back("2")
+
+
+@runs_here
+async def test_undo_follows_no_link_that_the_kernel_makes(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    """Also an absolute one, which leads elsewhere outside of the sandbox than inside."""
+    folder, root = places
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("mine")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        code = "import os; os.mkdir('d'); open('d/x', 'w').write('1'); open('y', 'w').write('1')"
+        assert (await run(client, code))["status"] == "ok"
+        written.begin_turn("1")
+        code = (
+            "os.remove('d/x'); os.rmdir('d'); os.remove('y'); "
+            f"os.symlink({str(outside)!r}, 'd'); os.symlink({str(outside / 'x')!r}, 'y')"
+        )
+        assert (await run(client, code))["status"] == "ok"
+        assert set(written.end_turn("1")) == {"d", "d/x", "y"}
+        back = written.put_back("1")
+        assert (outside / "x").read_text() == "mine"
+        assert "y" in back.done
+        assert (await run(client, "assert open('y').read() == '1'"))["status"] == "ok"
+
+
+@runs_here
+async def test_the_beginnings_of_turns_are_bounded(
+    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, root = places
+    monkeypatch.setattr(undoing, "BYTES", 1_000)
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        copies = written.layer.path / "copies"
+        for turn in range(undoing.TURNS + 5):
+            written.begin_turn(str(turn))
+            code = f"open('a', 'w').write('{turn}' * 100)"
+            assert (await run(client, code))["status"] == "ok"
+            written.end_turn(str(turn))
+        assert sum(path.stat().st_size for path in copies.iterdir()) <= 1_000
+        with pytest.raises(layer.LayerError):
+            written.put_back("0")
+        assert written.put_back(str(turn)).done == ("a",)
+        code = (
+            f"assert open('a').read() == '{turn - 1}' * 100; open('large', 'w').write('1' * 2000)"
+        )
+        assert (await run(client, code))["status"] == "ok"
+        written.begin_turn("too large")
+        with pytest.raises(layer.LayerError, match="not kept"):
+            written.put_back("too large")
+
+
+async def _seen(client: Any) -> dict[str, str]:
+    """The folder as the kernel sees it: contents, and where links lead."""
+    code = (
+        "import os, json\nfound = {}\nfor at, folders, names in os.walk('.'):\n"
+        "    for name in [*folders, *names]:\n"
+        "        path = os.path.relpath(os.path.join(at, name))\n"
+        "        found[path] = (os.readlink(path) if os.path.islink(path) else\n"
+        "            open(path).read() if os.path.isfile(path) else '')\n"
+        "print(json.dumps(found))"
+    )
+    texts: list[str] = []
+
+    def heard(message: dict[str, Any]) -> None:
+        texts.append(message["content"].get("text", ""))
+
+    await client.execute_interactive(code, timeout=30, output_hook=heard)
+    found: dict[str, str] = json.loads("".join(texts))
+    return found

@@ -1,0 +1,145 @@
+"""A turn in a sandboxed kernel is undone with its variables: over the wire, with a real server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeinterp.adapters.kernels.zmq.copies import RESTARTED, WENT_BACK
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.model_view.context import WENT_BACK as TOLD
+from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
+from tests.reference_window import ReferenceWindow, body, notebook
+from tests.sandbox.here import runs_here
+from tests.sandbox.test_agents_runs import NAMED, install
+from tests.site import Site
+
+FIRST = "x = 1\nnames = ['kept']"
+
+
+async def opened(site: Site, tmp_path: Path, **config: Any) -> tuple[ReferenceWindow, str, Any]:
+    """A window on a notebook with a sandboxed kernel, in which the person has run the first
+    cell."""
+    site.app.kernel_spec_manager.kernel_dirs.append(install(tmp_path, *NAMED, **config))
+    kernel_id = await site.kernel_of("a.ipynb", "sandboxed")
+    book = notebook(FIRST)
+    window = await site.window(book=book, kernel_id=kernel_id)
+    person = await site.watch(kernel_id)
+    await person.run(FIRST)
+    return window, kernel_id, person
+
+
+async def changed(window: ReferenceWindow, number: int = 1) -> e.TurnEnded:
+    """After a turn whose cell the person let run."""
+    assert (await window.ask(f"Change it, {number}")).error is None
+    await window.decide(await window.draft(number))
+    return await window.ended(number)
+
+
+async def offered(site: Site, window: ReferenceWindow, turn: int = 1) -> Any:
+    path = ("sessions", window.session_id, "turns", str(turn), "changes")
+    return body(await site.request("GET", *path))["variables"]
+
+
+@runs_here
+async def test_the_variables_are_as_before_the_turn(
+    site: Site, api: FakeAnthropic, tmp_path: Path
+) -> None:
+    api.play(
+        in_order(
+            [
+                *(answer(run_cell("x = 2; new = 5; names.append('more')\nx")), answer(text("A."))),
+                answer(text("B.")),
+            ]
+        )
+    )
+    window, _, person = await opened(site, tmp_path)
+    ended = await changed(window)
+    assert (ended.variables, await offered(site, window)) == (True, "")
+    (added,) = ended.added
+    assert await person.run("print(x, names)") == "2 ['kept', 'more']\n"
+
+    reply = await window.send(c.UndoTurn(window.session_id, 1, variables=True))
+    assert reply.error is None
+    undone = await window.event(e.TurnUndone)
+    assert (undone.restored, undone.variables, undone.variables_kept) == ((added,), True, "")
+    assert [cell["source"] for cell in window.cells] == [FIRST]
+    assert await person.run("print(x, names, 'new' in globals())") == "1 ['kept'] False\n"
+    assert await offered(site, window) == WENT_BACK
+
+    # The model is told, and what its next run reads is not said to be gone.
+    assert (await window.ask("And now?")).error is None
+    await window.ended(2)
+    said = json.dumps(api.requests[-1].body["messages"][-1])
+    assert TOLD in said and "restarted" not in said
+    # A redo brings back cells alone.
+    assert (await window.send(c.RedoTurn(window.session_id, 1))).error is None
+    redone = await window.event(e.TurnRedone)
+    assert redone.restored == (added,)
+    assert await person.run("print(x)") == "1\n"
+
+
+@runs_here
+async def test_a_run_after_it_counts_on_from_there(
+    site: Site, api: FakeAnthropic, tmp_path: Path
+) -> None:
+    """Counts, approvals, results and stale cells are those of the kernel as it is now."""
+    steps = [answer(run_cell("x = 2\nx")), answer(text("A."))]
+    steps += [answer(run_cell("x = 3\nx")), answer(text("B."))]
+    api.play(in_order(steps))
+    window, kernel_id, _ = await opened(site, tmp_path)
+    watch = site.extension.manager.stale_cells.watch
+    watch.ran(kernel_id, "c1", 1, FIRST)
+    ended = await changed(window)
+    assert window.cell(ended.added[0])["execution_count"] == 2
+    assert watch.has_run(kernel_id, ended.added[0])
+    await window.send(c.UndoTurn(window.session_id, 1, variables=True))
+    assert watch.has_run(kernel_id, "c1") and not watch.has_run(kernel_id, ended.added[0])
+    ended = await changed(window, 2)
+    cell = window.cell(ended.added[0])
+    assert cell["execution_count"] == 2
+    assert cell["outputs"][0]["data"]["text/plain"] == "3"
+    assert watch.has_run(kernel_id, "c1"), "the count was free again: no restart"
+    result = json.dumps(api.requests[-1].body["messages"][-1])
+    assert "restarted" not in result
+
+
+@runs_here
+async def test_why_variables_stay_is_said(site: Site, api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(in_order([answer(edit_cell("c1", "x = 7")), answer(text("A."))]))
+    window, kernel_id, _ = await opened(site, tmp_path)
+    assert (await changed(window)).edited == ("c1",)
+    await site.restart(kernel_id)
+    assert await offered(site, window) == RESTARTED
+    path = ("sessions", window.session_id, "turns", "1", "undo")
+    page = await site.of_a_page()
+    response = await site.request("POST", *path, json_body={"variables": True}, headers=page)
+    assert response.code == 200
+    undone = await window.event(e.TurnUndone)
+    assert (undone.restored, undone.variables) == (("c1",), False)
+    assert undone.variables_kept == RESTARTED
+
+
+@runs_here
+async def test_a_kernel_that_keeps_none_offers_none(
+    site: Site, api: FakeAnthropic, tmp_path: Path
+) -> None:
+    api.play(in_order([answer(run_cell("x = 2")), answer(text("A."))]))
+    window, _, _ = await opened(site, tmp_path, copies=0)
+    assert not (await changed(window)).variables
+    assert await offered(site, window) is None
+
+
+async def test_an_ordinary_kernel_offers_none(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(run_cell("x = 2")), answer(text("A."))]))
+    kernel_id = await site.kernel_of("a.ipynb")
+    window = await site.window(book=notebook(FIRST), kernel_id=kernel_id)
+    watch = await site.watch(kernel_id)
+    assert not (await changed(window)).variables
+    assert await offered(site, window) is None
+    await window.send(c.UndoTurn(window.session_id, 1, variables=True))
+    undone = await window.event(e.TurnUndone)
+    assert not undone.variables and undone.variables_kept
+    assert await watch.run("print('codeinterp_copies' in vars(get_ipython()))") == "False\n"

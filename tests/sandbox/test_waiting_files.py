@@ -1,0 +1,124 @@
+"""Files that wait in an overlay, over the wire: a real server, its kernel in a real sandbox."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from tests.conftest import KEY
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import ReferenceWindow, body, notebook
+from tests.sandbox.here import runs_here
+from tests.site import Site
+
+FIRST = "open('new.csv', 'w').write('1')"
+SECOND = "open('new.csv', 'a').write('2'); open('other.csv', 'w').write('3')"
+A_KEY = f"{KEY[:9]}' + '{KEY[9:]}"
+"""In code that the server does not take for the key."""
+
+
+async def window_of(site: Site, jp_data_dir: Path, *, overlay: bool = True) -> ReferenceWindow:
+    spec = jp_data_dir / "kernels" / "boxed" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    config = {"overlay": overlay}
+    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": config}
+    written = {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Boxed",
+        "language": "python",
+        "metadata": {"kernel_provisioner": provisioner},
+    }
+    spec.write_text(json.dumps(written))
+    asked = {"path": "a.ipynb", "type": "notebook", "name": "", "kernel": {"name": "boxed"}}
+    response = await site._fetch("api", "sessions", method="POST", body=json.dumps(asked))
+    kernel_id = str(body(response)["kernel"]["id"])
+    return await site.window(book=notebook("one = 1"), kernel_id=kernel_id)
+
+
+async def turn(window: ReferenceWindow, number: int) -> e.TurnEnded:
+    assert (await window.ask(f"Turn {number}")).error is None
+    await window.decide(await window.draft(number))
+    return await window.ended(number)
+
+
+async def waiting(site: Site, window: ReferenceWindow) -> dict[str, dict[str, Any]]:
+    found = await site.get("sessions", window.session_id, "files")
+    assert found["left_out"] == 0
+    return {one["path"]: one for one in found["files"]}
+
+
+@runs_here
+async def test_files_wait_are_undone_and_kept(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
+) -> None:
+    steps = [answer(run_cell(FIRST)), answer(text("Done."))]
+    steps += [answer(run_cell(SECOND)), answer(text("Done."))]
+    api.play(in_order(steps))
+    w = await window_of(site, jp_data_dir)
+    assert (await turn(w, 1)).waiting_files == 1
+    assert (await turn(w, 2)).waiting_files == 2
+    assert not (jp_root_dir / "new.csv").exists()
+    assert set(await waiting(site, w)) == {"new.csv", "other.csv"}
+
+    assert (await w.send(c.UndoTurn(w.session_id, 2, files=True))).error is None
+    assert len((await w.event(e.TurnUndone)).restored) == 1
+    back = await w.event(e.FilesPutBack)
+    assert (set(back.files), back.left, back.why) == ({"new.csv", "other.csv"}, (), "")
+    found = await waiting(site, w)
+    assert {path: one["size"] for path, one in found.items()} == {"new.csv": 1}
+
+    stamp = found["new.csv"]["stamp"]
+    wrong = await w.send(c.KeepFiles(w.session_id, {"new.csv": "0" * 16, "../x": stamp}))
+    assert wrong.error is None
+    refused = await w.event(e.FilesKept)
+    assert refused.files == ()
+    assert {one.path for one in refused.left} == {"new.csv", "../x"}
+    assert (await w.send(c.KeepFiles(w.session_id, {"new.csv": stamp}))).error is None
+    await site.until(lambda: len(w.of(e.FilesKept)) == 2)
+    kept = w.of(e.FilesKept)[-1]
+    assert (kept.files, kept.left, kept.window) == (("new.csv",), (), refused.window)
+    assert (jp_root_dir / "new.csv").read_text() == "1"
+    assert await waiting(site, w) == {}
+    # A file that the person has copied stays: the undo of its turn takes back only the cell.
+    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
+    await site.until(lambda: len(w.of(e.FilesPutBack)) == 2)
+    last = w.of(e.FilesPutBack)[-1]
+    assert (last.turn, last.files, [one.path for one in last.left]) == (1, (), ["new.csv"])
+    assert (jp_root_dir / "new.csv").read_text() == "1"
+
+
+@runs_here
+async def test_without_an_overlay_the_undo_says_so(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
+) -> None:
+    api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
+    w = await window_of(site, jp_data_dir, overlay=False)
+    assert (await turn(w, 1)).waiting_files == 0
+    assert (jp_root_dir / "new.csv").read_text() == "1"
+    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
+    back = await w.event(e.FilesPutBack)
+    assert "into the folder itself" in back.why
+    assert back.files == ()
+    assert (await w.send(c.KeepFiles(w.session_id, {"new.csv": ""}))).error == "no_overlay"
+
+
+@runs_here
+@pytest.mark.parametrize("name", ["line\\nbreak", "\\u202egnp.exe", "\\udcff", A_KEY])
+async def test_a_name_that_cannot_be_shown_is_counted(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, name: str
+) -> None:
+    code = f"open('{name}', 'w').write('1')"
+    api.play(in_order([answer(run_cell(code)), answer(text("Done."))]))
+    w = await window_of(site, jp_data_dir)
+    assert (await turn(w, 1)).waiting_files == 1
+    found = await site.get("sessions", w.session_id, "files")
+    assert (found["files"], found["left_out"]) == ([], 1)
+    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
+    back = await w.event(e.FilesPutBack)
+    assert (back.files, back.more) == ((), 1)

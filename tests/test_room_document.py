@@ -1,0 +1,297 @@
+"""Work in the room of a shared notebook: reads, rooms that are let go and come back, files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from jupyter_ydoc import YNotebook
+
+from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
+from jupyter_codeinterp.adapters.documents.live import notebook as live_module
+from jupyter_codeinterp.adapters.documents.room import RoomDocument
+from jupyter_codeinterp.adapters.documents.room import document as room_module
+from jupyter_codeinterp.adapters.documents.room.rooms import ServerYDoc, found
+from jupyter_codeinterp.adapters.notebook_content.marker import applied
+from jupyter_codeinterp.core.commands import Lease, ServerFrame
+from jupyter_codeinterp.core.document.ops import Insert, Receipt
+from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.stores import StoredOp
+from tests.test_shared_notebook import S, code, room_with
+
+PATH = "team.ipynb"
+
+
+class Window:
+    """A view: what the server sends to it."""
+
+    def __init__(self) -> None:
+        self.frames: list[ServerFrame] = []
+
+    def send(self, frame: ServerFrame) -> None:
+        self.frames.append(frame)
+
+    @property
+    def leases(self) -> list[Lease]:
+        return [frame for frame in self.frames if isinstance(frame, Lease)]
+
+
+class World:
+    """The owner of the notebook, the rooms, and the file."""
+
+    has_rooms = True
+
+    def __init__(self) -> None:
+        self.room: YNotebook | None = room_with([code("a", "x = 1")])
+        self.file: dict[str, int] = {}
+        self.saved_ops: dict[str, int] = {}
+        self.notes: list[str] = []
+        self.opened = 0
+
+    async def open(self, path: str) -> Any:
+        await asyncio.sleep(0)
+        self.opened += 1
+        if self.room is None:
+            raise DocumentError("no_file", f"{path} does not exist any more.")
+        return self.room
+
+    async def look(self) -> tuple[str, dict[str, int]]:
+        return "v1", dict(self.file)
+
+    def file_writer(self, notebook: LiveNotebook) -> RoomDocument:
+        return RoomDocument(notebook, self, self.look)
+
+    def ops(self, session_id: str, after: int) -> list[Any]:
+        return []
+
+    def saved(self, saved: Mapping[str, int]) -> None:
+        self.saved_ops.update(saved)
+
+    def late(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
+
+    def gone(self, notebook: LiveNotebook, words: str) -> None:
+        self.notes.append(words)
+
+    def note(self, notebook: LiveNotebook, words: str) -> None:
+        self.notes.append(words)
+
+    # --- the room ----------------------------------------------------------------------
+
+    @property
+    def ids(self) -> list[str]:
+        assert self.room is not None
+        return [cell["id"] for cell in self.room.ycells]
+
+    def let_go(self, *, loses: bool) -> None:
+        """The room goes, and another one comes from what it had saved."""
+        assert self.room is not None
+        content = self.room.get()
+        if loses:
+            content["cells"] = content["cells"][:1]
+            content["metadata"].pop("codeinterp", None)
+        self.room = YNotebook()
+        self.room.set(content)
+
+    def save(self) -> None:
+        assert self.room is not None
+        self.file = applied(self.room.get())
+        self.room.dirty = False
+
+
+@asynccontextmanager
+async def shared() -> AsyncIterator[tuple[LiveNotebook, World, Window]]:
+    world, window = World(), Window()
+    live = LiveNotebook(PATH, world, grace=30)
+    live.open(window, WindowState({}, collaborative=True, edited=True))
+    yield live, world, window
+    await live.aclose("the test is over")
+
+
+async def test_work_goes_on_in_the_room_at_once_and_no_window_has_a_lease() -> None:
+    async with shared() as (live, world, window):
+        assert live.may_begin
+        assert [cell.cell_id for cell in (await live.read()).cells] == ["a"]
+        receipt = await live.apply(S, 1, Insert("d", "raw", "y", ("a",)))
+        assert receipt.status == "done"
+        assert world.ids == ["a", "d"]
+        assert [(lease.held, lease.shared) for lease in window.leases] == [(False, True)]
+        assert not any(frame.__class__.__name__ == "OpFrame" for frame in window.frames)
+        assert world.notes == []
+
+
+async def test_nothing_is_opened_before_something_is_to_be_done() -> None:
+    async with shared() as (_live, world, _window):
+        await asyncio.sleep(0.05)
+        assert world.opened == 0
+
+
+async def test_it_goes_on_when_the_last_window_leaves_in_mid_turn() -> None:
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "y", ("a",)))
+        live.close(window)
+        assert (await live.apply(S, 2, Insert("e", "raw", "z", ("d",)))).status == "done"
+        assert world.ids == ["a", "d", "e"]
+
+
+async def test_a_room_that_comes_back_gets_what_it_lacks_once_and_in_order() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
+        world.let_go(loses=True)
+        assert world.ids == ["a"]
+        assert (await live.apply(S, 3, Insert("f", "raw", "3", ("e",)))).status == "done"
+        assert world.ids == ["a", "d", "e", "f"]
+        world.let_go(loses=False)
+        assert (await live.apply(S, 4, Insert("g", "raw", "4", ("f",)))).status == "done"
+        assert world.ids == ["a", "d", "e", "f", "g"]
+
+
+async def test_a_window_that_comes_back_brings_a_new_room_what_it_lacks() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        live.end_turn(S)
+        world.let_go(loses=True)
+        live.open(Window(), WindowState({}, collaborative=True))
+        await asyncio.sleep(0.05)
+        assert world.ids == ["a", "d"]
+
+
+async def test_a_new_server_brings_the_room_what_the_journal_knows_and_the_file_lacks() -> None:
+    world = World()
+    live = LiveNotebook(PATH, world, grace=30)
+    stored = StoredOp(1, 1, Insert("d", "raw", "1", ("a",)), Receipt("done"))
+    live.restore(S, [stored])
+    live.open(Window(), WindowState({}, collaborative=True))
+    await asyncio.sleep(0.05)
+    assert world.ids == ["a", "d"]
+    await live.aclose("the test is over")
+
+
+async def test_what_the_file_has_is_not_done_again_after_a_person_went_back() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.save()
+        await asyncio.sleep(0.05)
+        assert world.saved_ops == {S: 1}
+        world.let_go(loses=True)
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("a",)))).status == "done"
+        assert world.ids == ["a", "e"]
+
+
+async def test_what_others_do_counts_as_done_by_a_person() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        before = live.acts
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert live.acts == before
+        assert world.room is not None
+        world.room.ycells[0]["source"].insert(0, "# ")
+        assert live.acts > before
+
+
+async def test_nothing_is_done_in_a_document_that_is_still_being_read() -> None:
+    async with shared() as (live, world, _):
+        whole, world.room = world.room, YNotebook()
+        receipt = live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        assert not receipt.done()
+        assert whole is not None
+        world.room.set(whole.get())
+        assert (await receipt).status == "done"
+        assert world.ids == ["a", "d"]
+
+
+async def test_an_open_transaction_of_the_room_is_waited_for() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.room is not None
+        with world.room.ydoc.transaction():
+            receipt = live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+            await asyncio.sleep(0.05)
+            assert not receipt.done()
+        assert (await receipt).status == "done"
+
+
+async def test_a_room_that_does_not_load_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room_module, "LOADING", 0.1)
+    async with shared() as (live, world, _):
+        world.room = YNotebook()
+        with pytest.raises(DocumentError, match="does not load"):
+            await live.read()
+
+
+async def test_a_notebook_that_is_gone_is_gone() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        world.room = None
+        live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        assert world.notes == [f"{PATH} does not exist any more."]
+
+
+async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
+    world = World()
+    world.has_rooms = False
+    live = LiveNotebook(PATH, world, grace=30)
+    live.open(Window(), WindowState({}, collaborative=True))
+    assert not live.may_begin
+    assert live.why_not.message == live_module.COLLABORATIVE
+
+
+async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
+    async with shared() as (live, _world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert live.sharing.by(window)
+        assert live.sharing.shows("d") and not live.sharing.shows("e")
+
+
+async def test_the_room_moves_in_all_windows_at_once() -> None:
+    async with shared() as (live, _world, window):
+        other = Window()
+        live.open(other, WindowState({}, collaborative=True))
+        assert live.moved("new.ipynb", window) == {}
+        assert live.path == "new.ipynb" and live.opened_by(other) and live.opened_by(window)
+
+
+# --- which rooms ------------------------------------------------------------------------
+
+
+class App:
+    def __init__(self, disable_rtc: bool = False) -> None:
+        self.disable_rtc = disable_rtc
+        self.asked: list[dict[str, Any]] = []
+
+    async def get_document(self, **asked: Any) -> Any:
+        self.asked.append(asked)
+        return room_with([])
+
+
+class Point:
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+
+def test_rooms_are_found_only_where_collaboration_is_on() -> None:
+    ydoc = "jupyter_server_ydoc"
+    assert isinstance(found({ydoc: Point(App())}, None), ServerYDoc)
+    for extensions in ({}, {ydoc: Point(None)}, {ydoc: Point(App(disable_rtc=True))}):
+        assert found(extensions, None) is None
+    assert found({ydoc: Point(object())}, None) is None
+
+
+async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
+    app = App()
+    await ServerYDoc(app, None).open(PATH)
+    (asked,) = app.asked
+    assert asked == {
+        "path": PATH,
+        "content_type": "notebook",
+        "file_format": "json",
+        "copy": False,
+        "create": True,
+    }

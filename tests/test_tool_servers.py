@@ -1,0 +1,452 @@
+"""MCP servers as programs: approval by content, limits, and their ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+from jupyter_codeinterp.adapters.tool_servers import client as client_module
+from jupyter_codeinterp.adapters.tool_servers import stdio as stdio_module
+from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.core.tools.outside.port import OutsideTool
+from jupyter_codeinterp.server.tool_servers import live as live_module
+from jupyter_codeinterp.server.tool_servers import servers as servers_module
+from jupyter_codeinterp.server.tool_servers.servers import SessionTools, ToolServers
+from tests.kernels import until
+
+PROGRAM = Path(__file__).with_name("tool_server.py")
+NOTEBOOK = "work/a.ipynb"
+Make = Callable[..., ToolServers]
+
+
+def entry(*how: str, **more: Any) -> dict[str, Any]:
+    return {"command": sys.executable, "args": [str(PROGRAM), *how], **more}
+
+
+class Place:
+    """A folder with a notebook, its ``.codeinterp/mcp.json``, and the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.data = folder / "data"
+        self.log = folder / "log"
+        (self.root / "work" / ".codeinterp").mkdir(parents=True)
+        self.secrets = Secrets()
+        self.made: list[ToolServers] = []
+
+    @property
+    def file(self) -> Path:
+        return self.root / "work" / ".codeinterp" / "mcp.json"
+
+    def name(self, **servers: Any) -> None:
+        self.file.write_text(json.dumps({"mcpServers": servers}))
+
+    def servers(self, **given: Any) -> ToolServers:
+        given = {"admins": {}, "others": True, "env": (), "call_timeout": 20.0, **given}
+        made = ToolServers(
+            AsyncLargeFileManager(root_dir=str(self.root)),
+            self.data,
+            learn=self.secrets.add,
+            scrub=self.secrets.scrub,
+            **given,
+        )
+        self.made.append(made)
+        return made
+
+    @property
+    def logged(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    for made in place.made:
+        jp_asyncio_loop.run_until_complete(made.close())
+
+
+async def approved(servers: ToolServers, name: str = "one") -> str:
+    """Its id, after the person's approval."""
+    shown, _ = await servers.shown(NOTEBOOK)
+    [digest] = [one.id for one in shown if one.name == name]
+    await servers.approve(NOTEBOOK, digest)
+    return digest
+
+
+async def opened(servers: ToolServers, session: str = "s") -> SessionTools:
+    return (await servers.for_session(session, NOTEBOOK))[0]
+
+
+def named(tools: SessionTools, name: str) -> OutsideTool:
+    return next(tool for tool in tools.tools if tool.tool == name)
+
+
+def said(answer: Any) -> str:
+    return "".join(output["data"].get("text/plain", "") for output in answer.outputs)
+
+
+# --- approval ------------------------------------------------------------------------
+
+
+async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    tools, words = await servers.for_session("first", NOTEBOOK)
+    assert tools.tools == () and "waits for your approval" in words[0]
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert (shown.state, shown.place) == ("asks", "work/.codeinterp/mcp.json")
+    assert f"Argument: log={place.log}" in shown.lines and place.logged == []
+    await servers.approve(NOTEBOOK, shown.id)
+    assert len(place.logged) == 1 and (await servers.shown(NOTEBOOK))[0][0].state == "running"
+    assert (await opened(servers, "first")).tools == (), "an open conversation stays the same"
+    later = await opened(servers, "second")
+    assert [tool.name for tool in later.tools][:2] == ["mcp__one__echo", "mcp__one__hang"]
+    assert said(await later.call(named(later, "echo"), {"text": "hi"})) == "hi"
+
+
+async def test_a_changed_entry_asks_again(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    first = await approved(servers)
+    for changed in (
+        entry(f"log={place.log}", "more"),
+        entry(f"log={place.log}", env={"A": "b"}),
+        {**entry(f"log={place.log}"), "unknown": 1},
+    ):
+        place.name(one=changed)
+        [shown], _ = await servers.shown(NOTEBOOK)
+        assert shown.state == "asks" and shown.id != first
+        with pytest.raises(CommandError) as caught:
+            await servers.approve(NOTEBOOK, first)
+        assert caught.value.code == "unknown_server", "what was seen is what is approved"
+    place.name(one=entry(f"log={place.log}"))
+    assert (await servers.shown(NOTEBOOK))[0][0].state == "running"
+    assert place.servers().approvals.of(first).approved, "the next server knows it, too"
+
+
+async def test_the_same_entry_in_another_folder_asks(place: Place) -> None:
+    same = {"command": sys.executable, "args": ["server.py"]}
+    place.name(one=same)
+    [shown], _ = await place.servers().shown(NOTEBOOK)
+    other = place.root / "other" / ".codeinterp"
+    other.mkdir(parents=True)
+    (other / "mcp.json").write_text(place.file.read_text())
+    [there], _ = await place.servers().shown("other/b.ipynb")
+    assert there.id != shown.id, "server.py is another program there"
+
+
+async def test_the_admins_start_at_once_and_can_be_the_only_ones(place: Place) -> None:
+    place.name(one=entry("other"), two=entry())
+    servers = place.servers(admins={"one": entry(f"log={place.log}")})
+    shown, _ = await servers.shown(NOTEBOOK)
+    assert [(one.name, one.place) for one in shown] == [
+        ("one", "admin"),
+        ("two", "work/.codeinterp/mcp.json"),
+    ]
+    assert len((await opened(servers)).tools) == 7
+    alone = place.servers(admins={"one": entry()}, others=False)
+    assert [one.name for one in (await alone.shown(NOTEBOOK))[0]] == ["one"]
+
+
+async def test_off_ends_it_and_its_tools(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    digest = await approved(servers)
+    tools = await opened(servers)
+    pid = int(place.logged[0].split()[1])
+    await servers.turn_off(NOTEBOOK, digest)
+    assert not is_alive(pid)
+    with pytest.raises(ToolServerError, match="turned this server off"):
+        await tools.call(named(tools, "echo"), {})
+    assert (await opened(servers, "new")).tools == ()
+    await servers.approve(NOTEBOOK, digest)
+    assert len((await opened(servers, "newer")).tools) == 7
+
+
+# --- the file, and secrets -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"command": "x", "args": ["${HOME}"]}, "only values of env and headers"),
+        ({"command": "x", "env": {"A": "${HOME}"}}, "asks for the variable HOME"),
+        ({"command": "x", "env": {"A": "${A-b}"}}, "not the name of a variable"),
+        ({"url": "file:///etc/passwd"}, "must begin with http"),
+        ({"command": "", "args": []}, "neither a command nor an address"),
+        ({"command": 3}, "its entry is wrong"),
+        ({"command": "x", "args": "y"}, "its entry is wrong"),
+        ({"command": "x\0"}, "no program accepts"),
+    ],
+)
+async def test_wrong_entries_are_refused_in_words(place: Place, given: Any, words: str) -> None:
+    place.name(one=given)
+    servers = place.servers()
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert shown.state == "refused" and words in shown.why
+    with pytest.raises(CommandError, match="cannot be used"):
+        await servers.approve(NOTEBOOK, shown.id)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": 3}', "[" * 20_000])
+async def test_a_broken_file_is_said(place: Place, text: str) -> None:
+    place.file.write_text(text)
+    shown, [fault] = await place.servers().shown(NOTEBOOK)
+    assert shown == [] and fault.startswith("work/.codeinterp/mcp.json: not the expected JSON")
+
+
+async def test_the_program_gets_a_small_environment(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-for-it-0123456789")
+    monkeypatch.setenv("ALLOWED_KEY", "allowed-secret-0123456789")
+    place.name(one=entry(env={"MINE": "${ALLOWED_KEY}", "MODE": "fast"}))
+    servers = place.servers(env=["ALLOWED_KEY"])
+    await approved(servers)
+    tools = await opened(servers)
+    text = said(await tools.call(named(tools, "env"), {}))
+    given = json.loads(text)
+    assert given["MINE"] == "allowed-secret-0123456789" and given["MODE"] == "fast"
+    assert set(given) <= {*stdio_module.INHERITED, "MINE", "MODE", "LC_CTYPE"}
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert "Variable: MINE=${ALLOWED_KEY}" in shown.lines
+    assert "0123456789" not in str(shown), "no value of the environment is shown"
+    assert "allowed-secret" not in place.secrets.scrub(text), "results are without it"
+
+
+async def test_secrets_in_the_file_are_hidden(place: Place) -> None:
+    key = "hf_" + "a1B2" * 9
+    place.name(
+        one=entry(env={"API_TOKEN": "Zx81-kLm02-Qrs93-9983"}),
+        two={"url": "https://example.org/mcp", "headers": {"Authorization": f"Bearer {key}"}},
+        three=entry(key),
+    )
+    shown, _ = await place.servers().shown(NOTEBOOK)
+    assert key not in str(shown) and "Zx81" not in str(shown)
+    assert "Header: Authorization: …" in shown[1].lines
+
+
+# --- tools ---------------------------------------------------------------------------
+
+
+async def test_128_tools_are_bounded_and_the_person_picks(place: Place) -> None:
+    place.name(one=entry("many"))
+    servers = place.servers()
+    digest = await approved(servers)
+    tools, words = await servers.for_session("s", NOTEBOOK)
+    assert len(tools.tools) == 32 and "96 tools of MCP servers are left out" in words[0]
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert len(shown.tools) == 128 and "more than 32 tools" in shown.tools[-1].why
+    await servers.pick(NOTEBOOK, digest, ("tool_127", "tool_000"))
+    tools, words = await servers.for_session("t", NOTEBOOK)
+    assert [tool.tool for tool in tools.tools] == ["tool_000", "tool_127"] and words == []
+
+
+async def test_lies_about_schemas_are_left_out_in_words(place: Place) -> None:
+    place.name(one=entry("lies"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    assert [tool.tool for tool in tools.tools] == ["good"]
+    [shown], _ = await servers.shown(NOTEBOOK)
+    why = {tool.name: tool.why for tool in shown.tools}
+    assert why["remote"] == "its input schema refers to another document"
+    assert "bytes, and 8,000 are allowed" in why["big"]
+    assert why["odd"] == "its input schema names a property that models do not accept"
+    assert why["kind"] == "its input schema has an unknown type"
+    assert shown.tools[-1].why == "the server lists this name twice"
+
+
+async def test_a_changed_description_has_another_digest(place: Place) -> None:
+    place.name(one=entry("changes"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    echo = named(tools, "echo")
+    assert await tools.pinned(echo) != echo.pinned
+    assert await tools.pinned(named(tools, "hang")) == named(tools, "hang").pinned
+
+
+# --- faults --------------------------------------------------------------------------
+
+
+async def test_it_restarts_once_and_then_says_so(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    digest = await approved(servers)
+    tools = await opened(servers)
+    for _ in range(2):
+        with pytest.raises(ToolServerError, match="ended during this") as caught:
+            await tools.call(named(tools, "die"), {})
+        assert caught.value.code == "ended"
+    assert sum(line.startswith("call die") for line in place.logged) == 2, "no call is repeated"
+    with pytest.raises(ToolServerError, match="ended again after a restart"):
+        await tools.call(named(tools, "echo"), {})
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert shown.state == "failed" and "ended again" in shown.why
+    await servers.approve(NOTEBOOK, digest)
+    assert said(await tools.call(named(tools, "echo"), {"text": "back"})) == "back"
+
+
+async def test_a_good_call_counts_as_a_new_start(place: Place) -> None:
+    place.name(one=entry())
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    for _ in range(3):
+        with pytest.raises(ToolServerError):
+            await tools.call(named(tools, "die"), {})
+        assert said(await tools.call(named(tools, "echo"), {"text": "again"})) == "again"
+
+
+async def test_a_call_that_hangs_ends_in_time_and_is_cancelled(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers(call_timeout=0.5)
+    await approved(servers)
+    tools = await opened(servers)
+    with pytest.raises(ToolServerError, match="did not answer within") as caught:
+        await tools.call(named(tools, "hang"), {})
+    assert caught.value.code == "too_slow"
+    await until(lambda: any(line.startswith("cancelled") for line in place.logged))
+    assert said(await tools.call(named(tools, "echo"), {"text": "on"})) == "on"
+
+
+async def test_stop_cancels_with_a_notification(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    call = asyncio.ensure_future(tools.call(named(tools, "hang"), {}))
+    await until(lambda: any(line.startswith("call hang") for line in place.logged))
+    number = next(line for line in place.logged if line.startswith("call hang")).split()[-1]
+    call.cancel()
+    await asyncio.wait({call})
+    assert call.cancelled()
+    await until(lambda: f"cancelled {number}" in place.logged)
+
+
+@pytest.mark.parametrize("name", ["flood", "long"])
+async def test_a_flood_ends_the_server(
+    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "MOST_MESSAGES", 2_000)
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    pid = int(place.logged[0].split()[1])
+    with pytest.raises(ToolServerError, match=r"sent (too much|a message of more)"):
+        await tools.call(named(tools, name), {})
+    await until(lambda: not is_alive(pid))
+
+
+async def test_a_server_that_cannot_start_says_why(place: Place) -> None:
+    place.name(one=entry("no_start"), two={"command": "no-such-program-here"})
+    servers = place.servers()
+    with pytest.raises(CommandError, match="It said: Not today"):
+        await approved(servers)
+    with pytest.raises(CommandError, match="no-such-program-here"):
+        await approved(servers, "two")
+    _, words = await servers.for_session("s", NOTEBOOK)
+    assert all("is not available" in one for one in words) and len(words) == 2
+
+
+async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers_module, "WAITS", 0.3)
+    monkeypatch.setattr(client_module, "STARTS_WITHIN", 1.0)
+    place.name(one=entry("silent", f"log={place.log}"))
+    servers = place.servers()
+    with pytest.raises(CommandError, match="did not answer within 1 s"):
+        await approved(servers)
+    tools, words = await servers.for_session("s", NOTEBOOK)
+    assert tools.tools == () and "is still starting" in words[0]
+
+
+@pytest.mark.parametrize("how", ["garbled", "no_object"])
+async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -> None:
+    place.name(one=entry(how))
+    servers = place.servers()
+    with pytest.raises(CommandError, match="not as the protocol asks"):
+        await approved(servers)
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert shown.state == "failed" and "not as the protocol asks" in shown.why
+
+
+async def test_without_the_package_it_says_what_to_install(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.client.client", None)
+    place.name(one=entry())
+    with pytest.raises(CommandError, match="pip install"):
+        await approved(place.servers())
+
+
+# --- their end -----------------------------------------------------------------------
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
+async def test_programs_end_with_the_server(place: Place) -> None:
+    place.name(one=entry("stays", f"log={place.log}"))
+    servers = place.servers()
+    await approved(servers)
+    pid = int(place.logged[0].split()[1])
+    assert is_alive(pid)
+    await servers.close()
+    assert not is_alive(pid)
+
+
+PARENT = """
+import asyncio, sys, time
+from pathlib import Path
+from tests.test_tool_servers import Place, approved, entry
+async def main():
+    place = Place(Path(sys.argv[1]))
+    place.name(one=entry("stays", f"log={place.log}"))
+    await approved(place.servers())
+    print("ready", flush=True)
+    await asyncio.sleep(600)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG")
+async def test_programs_end_where_the_server_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PARENT, str(tmp_path)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"ready\n"
+    pid = int((tmp_path / "log").read_text().split()[1])
+    assert is_alive(pid)
+    os.kill(process.pid, signal.SIGKILL)
+    await process.wait()
+    await until(lambda: not is_alive(pid))
+
+
+def test_nothing_of_the_package_is_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys; from jupyter_codeinterp.server.workbench import workbench;"
+        "print(sorted(name for name in sys.modules if name.split('.')[0] in ('mcp', 'mcp_types')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert live_module.RESTARTS == 1

@@ -1,0 +1,96 @@
+"""MCP servers through a real Jupyter server: REST, a whole turn, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
+from tests.reference_window import body, notebook
+from tests.rest_client import rest_client
+from tests.site import Site
+from tests.test_tool_servers import entry
+
+PATH = "work/a.ipynb"
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    folder = jp_root_dir / "work"
+    (folder / ".codeinterp").mkdir(parents=True)
+    (folder / "a.ipynb").write_text(json.dumps(notebook("x = 1")))
+    servers = {"clock": entry(), "web": {"url": "http://127.0.0.1:9/mcp", "headers": {"K": "v"}}}
+    path = folder / ".codeinterp" / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    return path
+
+
+async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Path) -> None:
+    asks = answer(text("I ask it."), call("mcp__clock__echo", {"text": "noon"}))
+    api.play(in_order([asks, answer(text("It is noon."))]))
+    client = await rest_client(site)
+
+    async def wish(digest: str, action: str) -> tuple[int, Any]:
+        return await client.send("PATCH", "tool-servers", digest, notebook=PATH, action=action)
+
+    listed = body(await site.request("GET", "tool-servers", params={"notebook": PATH}))
+    assert [one["state"] for one in listed["servers"]] == ["asks", "asks"]
+    clock, web = (one["id"] for one in listed["servers"])
+    code, wrong = await wish(web, "approve")
+    assert (code, wrong["code"]) == (502, "server_failed")
+    code, now = await wish(clock, "approve")
+    assert code == 200 and now["servers"][0]["state"] == "running"
+    session = await client.post("sessions", notebook=PATH)
+    session_id = session["session_id"]
+    async with client.follow(session_id) as stream:
+        await client.post("sessions", session_id, "messages", text="Time?", mode="auto")
+        waiting = await stream.event("draft_waiting")
+        assert '"text": "noon"' in waiting["draft"]["source"]
+        await client.decide(session_id, waiting["draft"])
+        done = await stream.event("tool_done")
+        assert (done["status"], done["title"]) == ("ok", "echo (clock)")
+        ended = await stream.event("turn_ended")
+        assert ended["stop_reason"] == "end_turn"
+    assert api.violations == []
+    assert "noon" in json.dumps(api.requests[-1].body["messages"][-1])
+    code, off = await wish(clock, "off")
+    assert code == 200 and off["servers"][0]["state"] == "off"
+    code, gone = await wish("0" * 64, "approve")
+    assert (code, gone["code"]) == (404, "unknown_server")
+
+
+def codeinterp(tmp_path: Path, *given: str) -> str:
+    environment = {**os.environ, "JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    environment["JUPYTER_CONFIG_DIR"] = str(tmp_path / "config")
+    command = [sys.executable, "-m", "jupyter_codeinterp.cli", "mcp", *given]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return done.stdout + done.stderr
+
+
+def test_the_command_line_approves_by_content(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    (folder / ".codeinterp").mkdir(parents=True)
+    file = folder / ".codeinterp" / "mcp.json"
+    place = ("--notebook", str(folder / "a.ipynb"))
+
+    def name(given: Any) -> str:
+        file.write_text(json.dumps({"mcpServers": {"clock": given}}))
+        return codeinterp(tmp_path, "servers", *place)
+
+    first = name(entry("one"))
+    assert "clock" in first and "waits for your approval" in first and "Argument: one" in first
+    short = first.split()[0]
+    assert "Approved clock" in codeinterp(tmp_path, "approve", short, *place)
+    assert "approved" in codeinterp(tmp_path, "servers", *place).split("\n")[0]
+    assert "waits for your approval" in name(entry("two")), "a changed entry asks again"
+    assert "No server here has the id" in codeinterp(tmp_path, "approve", short, *place)
+    assert "approved" in name(entry("one")).split("\n")[0]
+    assert "starts no more" in codeinterp(tmp_path, "off", short, *place)
+    assert "off" in codeinterp(tmp_path, "servers", *place).split("\n")[0]
+    assert "these tools of clock" in codeinterp(tmp_path, "pick", short, "echo", *place)

@@ -1,0 +1,79 @@
+/** An MCP server beside the notebook: approved by the person, then each call until “always”. */
+import { mkdirSync, writeFileSync } from 'fs';
+import path from 'path';
+import { findings } from '../support/accessible';
+import { expect, test } from '../support/fixtures';
+import { LANE } from '../support/servers';
+
+const PROGRAM = path.resolve(__dirname, '../../tests/tool_server.py');
+
+test('a server is approved, and its tool asks with all arguments', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  const file = await notebook.create(['x = 1']);
+  const own = path.join(LANE.notebooks, path.dirname(file), '.codeinterp');
+  mkdirSync(own, { recursive: true });
+  const clock = { command: 'python3', args: [PROGRAM] };
+  writeFileSync(
+    path.join(own, 'mcp.json'),
+    JSON.stringify({ mcpServers: { clock } })
+  );
+  await notebook.open(file);
+  await page.sidebar.setWidth(340, 'right');
+
+  // The conversation says that a server waits; nothing has started.
+  await panel.ask('Hello');
+  await panel.ended();
+  await expect(panel.log).toContainText(
+    'The MCP server “clock” (.codeinterp/mcp.json) waits for your approval'.replace(
+      '.codeinterp/mcp.json',
+      `${path.dirname(file)}/.codeinterp/mcp.json`.replace(/^\.\//, '')
+    )
+  );
+  await panel.root.getByRole('button', { name: 'Model connections' }).click();
+  const servers = panel.root.getByRole('group', { name: 'Tool servers' });
+  await expect(servers).toContainText('Nothing has started');
+  await expect(servers).toContainText(`Argument: ${PROGRAM}`);
+  for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+    await page.theme.setTheme(theme);
+    await servers.scrollIntoViewIfNeeded();
+    await page.screenshot({ path: info.outputPath(`approve ${theme}.png`) });
+    expect(await findings(page, '.jp-codeinterp-Connections')).toEqual([]);
+  }
+  const approve = servers.getByRole('button', { name: /^Approve and start/ });
+  await expect(approve).not.toHaveAttribute('aria-disabled', 'true');
+  await approve.click();
+  await expect(servers).toContainText('Running');
+  await servers.getByText('New conversations get 7 of 7 tools').click();
+  await page.screenshot({ path: info.outputPath('running.png') });
+  await panel.root.getByRole('button', { name: 'Model connections' }).click();
+
+  await panel.root.getByRole('button', { name: 'New conversation' }).click();
+  await model.play('mcp');
+  await panel.choose('Auto');
+  await panel.ask('What time is it?');
+  const card = panel.log.getByRole('group', { name: 'echo (clock)' }).first();
+  await expect(card).toContainText('"text": "noon in Tokyo"');
+  const run = card.getByRole('button', { name: 'Run', exact: true });
+  await expect(run).not.toHaveAttribute('aria-disabled', 'true');
+  await card.getByRole('button', { name: 'Always allow this tool' }).click();
+  const rule = card.getByRole('group', { name: 'New rule' });
+  await expect(rule).toContainText('mcp__clock__echo');
+  await page.screenshot({ path: info.outputPath('card.png') });
+  expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
+  const add = rule.getByRole('button', { name: 'Add rule' });
+  await expect(add).not.toHaveAttribute('aria-disabled', 'true');
+  await add.click();
+  await expect(card).toContainText('Rule added');
+  await run.click();
+  await panel.ended();
+  await expect(panel.log).toContainText('It is noon.');
+  const second = panel.log.getByRole('group', { name: 'echo (clock)' }).nth(1);
+  await expect(second).toContainText('by a rule');
+  await second.getByRole('button', { name: 'Code and result' }).click();
+  await expect(second).toContainText('"text": "noon in Lima"');
+  await page.screenshot({ path: info.outputPath('done.png') });
+});
