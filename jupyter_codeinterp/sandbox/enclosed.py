@@ -45,7 +45,7 @@ GAPS = (
     "It has no network at all, also none of its own, and no list of allowed hosts.",
     "Its programs cannot connect by sockets, and have no terminal and no /dev/shm: "
     "`multiprocessing` has no locks.",
-    "`chmod` and `touch` of a path change nothing.",
+    "`chmod` changes no mode, and `touch` no time.",
 )
 """What is weaker than in bubblewrap, or missing."""
 

@@ -14,12 +14,13 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Bool, Enum, Integer, List, Unicode
+from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
 from . import bubblewrap, doctor, enclosed, folders, interpreter
 from .launching import LAUNCHER, LaunchError, Process
 from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
 from .network import book, gate
+from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
@@ -44,6 +45,7 @@ class SandboxProvisioner(LocalProvisioner):
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
+    credentials = Dict(config=True, help="By host:port, a header that its proxy adds.")
     overlay = Bool(False, config=True, help="Keep what it writes out of the notebook's folder.")
     overlay_folder = Unicode(
         "", config=True, help="Where that waits; by default in Jupyter's data."
@@ -152,7 +154,7 @@ class SandboxProvisioner(LocalProvisioner):
             layer=written.layer if written is not None else None,
         )
         if self._wall() == LANDLOCK:
-            if self.allow:
+            if self.allow or self.credentials:
                 raise LaunchError(f"A list of allowed hosts needs bubblewrap. {doctor.problem()}")
             if self.overlay:
                 raise LaunchError(f"An overlay needs bubblewrap. {doctor.problem()}")
@@ -194,10 +196,10 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
-        if not self.allow:
+        if not (self.allow or self.credentials):
             return None
         try:
-            return gate.Gate(place.path / "network", self.allow)
+            return gate.Gate(place.path / "network", self.allow, self.credentials)
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
@@ -232,6 +234,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
         named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
+        named -= names_of_secrets(self.credentials)
         kept = {
             name: value
             for name, value in environment.items()

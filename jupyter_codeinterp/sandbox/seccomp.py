@@ -145,14 +145,16 @@ _SCHEDULES: tuple[tuple[tuple[int | None, int | None], int], ...] = (
 """Landlock asks about none of them. ZeroMQ ends with an error if one fails for its threads."""
 _WITHOUT_EFFECT: tuple[tuple[int | None, int | None], ...] = (
     (90, None),  # chmod
+    (91, 52),  # fchmod
     (268, 53),  # fchmodat
     (452, 452),  # fchmodat2
     (132, None),  # utime
     (235, None),  # utimes
     (261, None),  # futimesat
+    (280, 88),  # utimensat
 )
-"""Modes and times by a path. Programs that copy a file set them: an error would end them."""
-_UTIMENSAT = (280, 88)
+"""Modes and times, also of files that it may only read. Programs that copy a file set them: an
+error would end them."""
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
@@ -210,13 +212,7 @@ def _without_namespaces(one: int, deny: int) -> list[bytes]:
         code += _block(both[one], named)
     for both in _WITHOUT_EFFECT:
         code += _block(both[one], [_step(_RETURN, _ERRNO)])
-    # Without a path it is for an open file, which Landlock has let it open.
-    path = [
-        step
-        for half in (0, 4)
-        for step in (*_load(_ARGUMENTS + 8 + half), *_when(_ANY_BIT, 0xFFFFFFFF, _ERRNO))
-    ]
-    return [*code, *_block(_UTIMENSAT[one], path)]
+    return code
 
 
 def _kind(otherwise: int) -> list[bytes]:

@@ -16,7 +16,9 @@ from jupyter_codeinterp.sandbox import doctor, enclosed, is_sandboxed, landlock
 from jupyter_codeinterp.sandbox.folders import FolderError, Folders
 from jupyter_codeinterp.sandbox.install import install
 from jupyter_codeinterp.sandbox.launching import LaunchError
+from scripts.escapes.attempts import AREAS, OPEN
 from scripts.escapes.outside import marked
+from scripts.escapes.running import results
 from tests.sandbox.test_sandboxed_kernel import HELPERS, REFUSED, kernel, run
 
 runs_here = pytest.mark.skipif(
@@ -73,6 +75,9 @@ async def test_what_it_refuses_and_what_works(tmp_path: Path, notebook: Path) ->
             "assert _exit_code == 3",
             "import subprocess; subprocess.run(['true'], check=True)",
             "import asyncio; await (await asyncio.create_subprocess_exec('true')).wait()",
+            "import os, sys; file = open(sys.prefix + '/pyvenv.cfg'); was = os.stat(file.name)\n"
+            "os.fchmod(file.fileno(), was.st_mode | 0o20); os.utime(file.fileno(), (5, 5))\n"
+            "now = os.stat(file.name); assert now == was",
             "import psutil; psutil.Process().memory_info(), psutil.virtual_memory()",
             "caps = [one for one in open('/proc/self/status') if 'CapEff' in one or 'NoNew' in one]"
             "\nassert [int(one.split()[1], 16) for one in caps] == [0, 1], caps",
@@ -126,6 +131,19 @@ def test_all_its_processes_end_with_a_server_that_is_killed(tmp_path: Path, note
     while marked(mark):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@runs_here
+@pytest.mark.timeout(180)
+async def test_code_behind_landlock_reaches_no_server_and_decides_on_no_draft() -> None:
+    found = await results(["the server"], controls=False, wall="landlock")
+    assert len(found) == len(AREAS["the server"])
+    assert [(one.attempt.name, one.fault) for one in found if one.fault] == []
+
+
+def test_what_landlock_is_known_not_to_hold_is_tried() -> None:
+    names = {one.name for attempts in AREAS.values() for one in attempts}
+    assert set(OPEN["landlock"]) <= names
 
 
 @runs_here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -57,10 +58,10 @@ class Web:
 
 
 @asynccontextmanager
-async def web(host: str = "127.0.0.1") -> AsyncIterator[Web]:
+async def web(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[Web]:
     made = Web()
     async with handling(made.serve) as serve:
-        server = await asyncio.start_server(serve, host)
+        server = await asyncio.start_server(serve, host, ssl=tls)
         made.port = server.sockets[0].getsockname()[1]
         try:
             yield made

@@ -12,6 +12,7 @@ from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
 from ...sandbox.install import NAME, OVERLAY_NAME, install
+from ...sandbox.walls import BUBBLEWRAP
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
@@ -28,10 +29,11 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
         return asyncio.run(overlays.changes(options))
     if options.what == "doctor":
         missing = doctor.problem()
-        print(missing or _abilities())
-        if missing:
-            print(doctor.without_bubblewrap())
-        return FAILED if missing else DONE
+        if not missing:
+            print(_abilities())
+            return DONE
+        print("\n".join(filter(None, (missing, doctor.without_bubblewrap()))))
+        return FAILED
     missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
@@ -45,6 +47,8 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")
+    if options.wall != BUBBLEWRAP:
+        print(doctor.without_bubblewrap())
     return DONE
 
 

@@ -7,10 +7,12 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from . import pypi
+from ..starting import data
+from . import credentials, pypi
 from .book import Book, Connection
 from .rules import Rules
 
@@ -32,14 +34,20 @@ _START = (
     " from jupyter_codeinterp.sandbox.network import proxy; proxy.main()"
 )
 WAITING = 64
+TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Certificates that hosts are checked with, if not the system's."""
 
 
 class Gate:
-    """``path``: of the Unix socket, which is there at once. ``files`` are for the sandbox: paths
+    """``path``: of the Unix socket, which is there at once. ``wanted``: credentials that the proxy
+    adds, as in the setting. ``files`` are for the sandbox: paths
     there, and what is in them. Raises ValueError for a list that cannot be read, OSError and
     SubprocessError."""
 
-    def __init__(self, path: Path, allow: Sequence[str]) -> None:
+    def __init__(
+        self, path: Path, allow: Sequence[str], wanted: Mapping[str, Any] | None = None
+    ) -> None:
+        self._credentials = credentials.headers(wanted or {})
         self._index = pypi.index() if pypi.PRESET in allow else None
         hosts = [one for one in allow if one != pypi.PRESET]
         self._allow = [str(one) for one in Rules(hosts).targets]
@@ -61,25 +69,32 @@ class Gate:
         """``sandbox``: a pidfd of its first process, with which the proxy ends. Raises OSError."""
         if self._listener is None:
             raise OSError("the proxy was closed")
+        added = [[*place, *header] for place, header in self._credentials.items()]
+        # Not in its arguments, which every program on this machine can read.
+        policy = data(json.dumps({"allow": self._allow, "credentials": added}).encode())
         books = (self._refused.number, self._made.number)
-        given = (self._listener.fileno(), sandbox, *books)
+        given = (self._listener.fileno(), sandbox, *books, policy)
         command = [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)]
-        self._process = subprocess.Popen(
-            [*command, *map(str, given), json.dumps(self._allow)],
-            # It reads what the kernel sends, so it holds nothing of the server.
-            env={},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=given,
-            start_new_session=True,
-        )
+        trusted = {one: os.environ[one] for one in TRUSTED if one in os.environ}
+        try:
+            self._process = subprocess.Popen(
+                [*command, *map(str, given)],
+                # It reads what the kernel sends, so it holds nothing else of the server.
+                env=trusted if added else {},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=given,
+                start_new_session=True,
+            )
+        finally:
+            os.close(policy)
         self._listener.close()
         self._listener = None
 
     def variables(self) -> dict[str, str]:
         """For the kernel."""
-        made = variables(self._allow)
+        made = variables([*self._allow, *map(str, self._credentials)])
         if self._index is not None:
             made |= {**PIP, **self._index.variables}
             if CERTIFICATES in self.files:

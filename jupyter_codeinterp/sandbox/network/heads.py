@@ -14,7 +14,7 @@ MOST = 100
 _LINE = re.compile(r"([A-Z]{1,20}) ([!-~]+) HTTP/1\.([01])\Z")
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)\Z")
 _ABSOLUTE = re.compile(r"http://([^/?#@]+)([/?][^#]*)?\Z", re.IGNORECASE)
-_OF_THIS_CONNECTION = frozenset(
+OF_THIS_CONNECTION = frozenset(
     (
         "connection", "content-length", "host", "keep-alive", "proxy-authenticate",
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -39,11 +39,14 @@ class Head(NamedTuple):
     def is_tunnel(self) -> bool:
         return self.method == "CONNECT"
 
-    def forwarded(self) -> bytes:
-        """As the host gets it: for this host alone, and for one request."""
-        host = self.target.host if self.target.port == 80 else str(self.target)
-        if self.target.port == 80 and ":" in host:
+    def forwarded(self, secret: tuple[str, str] | None = None) -> bytes:
+        """As the host gets it: for this host alone, and for one request. ``secret``: a header that
+        takes the place of the program's own; the host is then asked by TLS."""
+        usual = 443 if secret else 80
+        host = self.target.host if self.target.port == usual else str(self.target)
+        if self.target.port == usual and ":" in host:
             host = f"[{host}]"
+        own = [one for one in self.headers if not secret or one[0].lower() != secret[0].lower()]
         framing = (
             [("Transfer-Encoding", "chunked")]
             if self.length is None
@@ -53,7 +56,7 @@ class Head(NamedTuple):
         lines = [
             f"{self.method} {self.path} HTTP/1.1",
             f"Host: {host}",
-            *(f"{name}: {value}" for name, value in self.headers),
+            *(f"{name}: {value}" for name, value in [*own, *([secret] if secret else [])]),
             *(f"{name}: {value}" for name, value in ([] if bodiless else framing)),
             "Connection: close",
         ]
@@ -87,7 +90,7 @@ def head(raw: bytes) -> Head:
         if key.lower() == "connection"
         for name in value.split(",")
     }
-    dropped = _OF_THIS_CONNECTION | named
+    dropped = OF_THIS_CONNECTION | named
     kept = tuple((name, value) for name, value in headers if name.lower() not in dropped)
     return Head(method, target, path, kept, _length(headers))
 

@@ -13,14 +13,17 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from . import socks
 from .book import Book
 from .heads import LARGEST, BadRequest, Head, head
 from .rules import Rules, Target
+
+if TYPE_CHECKING:
+    import ssl
 
 MOST = 64
 """Connections at once."""
@@ -48,8 +51,20 @@ class Refused(Exception):
 
 
 class Proxy:
-    def __init__(self, rules: Rules, refused: Book, made: Book) -> None:
+    """``credentials``: by host, a header that is added to requests of plain HTTP, which then go out
+    by TLS."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        refused: Book,
+        made: Book,
+        credentials: Mapping[Target, tuple[str, str]] | None = None,
+    ) -> None:
         self._rules = rules
+        self._credentials = credentials or {}
+        self._with_credentials = Rules(map(str, self._credentials))
+        self._tls: ssl.SSLContext | None = None
         self._refused = refused
         self._made = made
         self._open = 0
@@ -97,19 +112,21 @@ class Proxy:
         self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         request = await _head(first, reader)
-        far_reader, far = await self._connect(request.target)
+        secret = None if request.is_tunnel else self._credentials.get(request.target)
+        far_reader, far = await self._connect(request.target, secret is not None)
         flow = _Flow(lambda: self._made.write(request.target))
         try:
             if request.is_tunnel:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 await _both(flow, (reader, writer), (far_reader, far))
             else:
-                await _one_request(request, flow, (reader, writer), (far_reader, far))
+                await _one_request(request, secret, flow, (reader, writer), (far_reader, far))
         finally:
             far.close()
 
-    async def _connect(self, asked: Target) -> Streams:
-        if not self._rules.allows(asked):
+    async def _connect(self, asked: Target, by_tls: bool = False) -> Streams:
+        rules = self._with_credentials if by_tls else self._rules
+        if not rules.allows(asked):
             raise Refused(403, "not on the list of allowed hosts", asked)
         try:
             found = await _within(
@@ -121,16 +138,29 @@ class Proxy:
         except (OSError, UnicodeError):
             raise Refused(502, f"{asked.host} has no address") from None
         addresses = dict.fromkeys(str(one[4][0]) for one in found)
-        allowed = [one for one in addresses if self._rules.may_connect(one, asked.port)]
+        allowed = [one for one in addresses if rules.may_connect(one, asked.port)]
         if not allowed:
             raise Refused(403, "its address is not public and not on the list", asked)
         for address in allowed[:ADDRESSES]:
-            with suppress(OSError):
+            try:
                 # An address, so nothing is looked up again.
-                return await _within(
-                    CONNECT_SECONDS, asyncio.open_connection(address, asked.port, limit=LARGEST)
-                )
+                return await _within(CONNECT_SECONDS, self._open_to(address, asked, by_tls))
+            except OSError as error:
+                if type(error).__name__ == "SSLCertVerificationError":
+                    raise Refused(502, f"the certificate of {asked} is not valid") from None
         raise Refused(502, f"{asked} does not answer")
+
+    def _open_to(self, address: str, asked: Target, by_tls: bool) -> Awaitable[Streams]:
+        if not by_tls:
+            return asyncio.open_connection(address, asked.port, limit=LARGEST)
+        if self._tls is None:
+            # 2 MB that most proxies do not need.
+            import ssl
+
+            self._tls = ssl.create_default_context()
+        return asyncio.open_connection(
+            address, asked.port, limit=LARGEST, ssl=self._tls, server_hostname=asked.host
+        )
 
 
 async def _within(seconds: float, what: Awaitable[T]) -> T:
@@ -199,9 +229,11 @@ async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
     await _until(flow, {out, back}, {out, back})
 
 
-async def _one_request(request: Head, flow: _Flow, near: Streams, far: Streams) -> None:
+async def _one_request(
+    request: Head, secret: tuple[str, str] | None, flow: _Flow, near: Streams, far: Streams
+) -> None:
     """No second one follows on this connection, so none can be hidden behind the first."""
-    await flow.send(request.forwarded(), far[1])
+    await flow.send(request.forwarded(secret), far[1])
     out = asyncio.ensure_future(_body(flow, request.length, near[0], far[1]))
     back = asyncio.ensure_future(_reply(flow, far[0], near[1]))
     await _until(flow, {back}, {out, back})
@@ -293,10 +325,13 @@ async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
 
 
 def main() -> None:
-    """Arguments: the descriptors of the listening socket, of the sandbox's first process and of the
-    two books, and the list as JSON."""
-    listener, sandbox, refused, made = map(int, sys.argv[1:5])
-    proxy = Proxy(Rules(json.loads(sys.argv[5])), Book(refused), Book(made))
+    """Arguments: the descriptors of the listening socket, of the sandbox's first process, of the
+    two books, and of the list and the credentials as JSON."""
+    listener, sandbox, refused, made, policy = map(int, sys.argv[1:6])
+    with os.fdopen(policy, "rb") as file:
+        wanted = json.load(file)
+    added = {Target(host, port): (name, value) for host, port, name, value in wanted["credentials"]}
+    proxy = Proxy(Rules(wanted["allow"]), Book(refused), Book(made), added)
     asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
 
 

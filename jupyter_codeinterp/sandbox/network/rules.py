@@ -74,7 +74,7 @@ class Rules:
     """``allow`` is the setting: each a ``host:port``. Raises ValueError with what to change."""
 
     def __init__(self, allow: Iterable[str]) -> None:
-        self.targets = frozenset(_configured(one) for one in allow)
+        self.targets = frozenset(configured(one) for one in allow)
 
     def allows(self, asked: Target) -> bool:
         return asked in self.targets
@@ -86,7 +86,8 @@ class Rules:
         return is_public(found) or Target(str(found), port) in self.targets
 
 
-def _configured(text: str) -> Target:
+def configured(text: str) -> Target:
+    """Of an admin's setting. Raises ValueError with what to change."""
     try:
         host, separator, port = text.rpartition(":")
         if not text.startswith("["):
@@ -94,6 +95,6 @@ def _configured(text: str) -> Target:
         return target(f"{host}{separator}{port}")
     except ValueError:
         raise ValueError(
-            f"SandboxProvisioner.allow: {text!r} is not host:port, as in 'example.org:443' or "
+            f"SandboxProvisioner: {text!r} is not host:port, as in 'example.org:443' or "
             "'[2001:db8::1]:443'."
         ) from None

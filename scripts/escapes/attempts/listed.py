@@ -44,6 +44,13 @@ LISTED = (
             "connect by an address wrapped in IPv6": (
                 "tunnel_answers('::ffff:127.0.0.1', LISTENER)"
             ),
+            "connect to another port of its host by SOCKS": "socks_answers('127.0.0.1', LISTENER)",
+            "connect by SOCKS and a name that leads to this machine": (
+                "socks_answers('localhost', LISTENER)"
+            ),
+            "connect by SOCKS and an address of one number": (
+                "socks_answers('2130706433', LISTENER)"
+            ),
             "connect by the machine's own address": "tunnel_answers(ADDRESS, EVERYWHERE)",
             "start a plain kernel with the server's token": (
                 "with tunnel('127.0.0.1', PORT) as one:\n"

@@ -349,6 +349,7 @@ class KernelLink:
     async def watched(self) -> Watching | None:
         """Watch a run that begins now (``Process.watched``)."""
         return await self._process.watched()
+
     @property
     def written(self) -> Written | None:
         """What a sandboxed kernel has written into an overlay; None without one."""
