@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernel_iopub import other_runs
+from jupyter_codeinterp.adapters.kernel_iopub.other_runs import GatheredRun, OtherRuns
 from jupyter_codeinterp.adapters.kernel_wire import Message
-from jupyter_codeinterp.adapters.kernels.zmq import other_runs
-from jupyter_codeinterp.adapters.kernels.zmq.other_runs import GatheredRun, OtherRuns
 
 
 def message(kind: str, parent: str, size: int = 10, **content: Any) -> Message:

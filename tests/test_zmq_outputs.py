@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernel_iopub.widgets import OutputWidgets
 from jupyter_codeinterp.adapters.kernel_wire import Message
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.run import Run
-from jupyter_codeinterp.adapters.kernels.zmq.widgets import OutputWidgets
 from jupyter_codeinterp.core.document.ops import Output
 from jupyter_codeinterp.core.ports import (
     DisplayUpdated,

@@ -821,7 +821,7 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
     "adapters.plain_markdown._FENCE": "a line",
-    "adapters.kernels.zmq.counting._NUMBERED": "a message's id, the whole of it",
+    "adapters.kernel_iopub.counting._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",
     "core.history.prose._RULE": "a line",
     "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
+from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import APIHandler
 
 from ...core.errors import CodeInterpError, CommandError, StoreError
@@ -119,6 +120,11 @@ class Handler(APIHandler):
             self.by = self.manager.windows.number(self.request.headers.get(WINDOW_HEADER, ""))
             if not self.by:
                 raise CommandError("no_window", NO_WINDOW)
+
+    async def may_execute(self) -> bool:
+        """Whether the user may run code."""
+        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        return bool(await ensure_async(asked))
 
     def answer(self, value: Any) -> None:
         self.set_header("Content-Type", "application/json")

@@ -125,7 +125,11 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
+        """What only who may run code can undo is told to them alone: the kernel is asked."""
+        if await self.may_execute():
+            self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
+        else:
+            self.answer(self.manager.service.review(session_id, int(turn)))
 
 
 class SentHandler(Handler):

@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import Literal, Union
 
 import msgspec
-from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -148,12 +147,6 @@ class TurnHandler(Handler):
         self.set_status(status)
         self.answer(self.manager.session(session_id).info)
 
-    async def may_execute(self) -> None:
-        """Refuse who may not run code."""
-        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
-        if not await ensure_async(asked):
-            raise web.HTTPError(HTTPStatus.FORBIDDEN)
-
     async def kernel_ready(self, session_id: str, kernel: str) -> None:
         await self.kernels.ready(self.manager.session(session_id).info.notebook, kernel)
 
@@ -281,8 +274,8 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        if given.variables:
-            await self.may_execute()
+        if given.variables and not await self.may_execute():
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.undo(
             session_id,
             int(turn),

@@ -5,8 +5,8 @@
 of a person ← ``process`` and ``wire``: a kernel of this machine
 """
 
+from ...kernel_iopub.other_runs import GatheredRun
 from .kernel import KernelPool, ZmqKernel
 from .link import KernelLink
-from .other_runs import GatheredRun
 
 __all__ = ["GatheredRun", "KernelLink", "KernelPool", "ZmqKernel"]

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
+from ...kernel_iopub.counting import Counter
+from ...kernel_iopub.other_runs import OtherRuns
+from ...kernel_iopub.widgets import OutputWidgets
 from ...kernel_wire import Message, Process, Watching, Wire
-from .counting import Counter
-from .other_runs import OtherRuns
-from .widgets import OutputWidgets
 
 if TYPE_CHECKING:
     from ....sandbox.overlay.written import Written

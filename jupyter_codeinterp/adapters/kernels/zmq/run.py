@@ -23,8 +23,8 @@ from ....core.ports import (
     OutputsChanged,
 )
 from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
+from ...kernel_iopub.counting import UNSURE, Mark
 from ...kernel_wire import Message, Watching, execute_request
-from .counting import UNSURE, Mark
 from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
 

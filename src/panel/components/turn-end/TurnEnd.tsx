@@ -18,7 +18,9 @@ const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
 const Outcome = lazy(async () => (await import('./Outcome')).Outcome);
-const UndoOffer = lazy(async () => (await import('./UndoOffer')).UndoOffer);
+const UndoOffer = lazy(
+  async () => (await import('./undo/UndoOffer')).UndoOffer
+);
 const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {

@@ -1,8 +1,8 @@
 /** What an undo of a turn can take back besides cells, to choose from before it. */
 import React from 'react';
-import type { IEndItem } from '../../view/view';
-import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import type { IEndItem } from '../../../view/view';
+import { Button } from '../../elements/Button';
+import { usePanel } from '../../elements/context';
 
 export function UndoOffer(props: {
   item: IEndItem;

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ....core.cells.collector import Collector
-from ....core.document.ops import Output
-from ...kernel_wire import Message
+from ...core.cells.collector import Collector
+from ...core.document.ops import Output
+from ..kernel_wire import Message
 
 
 class _Capture(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....core.cells.collector import OUTPUT_TYPES, Collector
-from ....core.document.ops import Output
-from ...kernel_wire import Message
-from ...kernel_wire.reading import EXCERPT
+from ...core.cells.collector import OUTPUT_TYPES, Collector
+from ...core.document.ops import Output
+from ..kernel_wire import Message
+from ..kernel_wire.reading import EXCERPT
 
 KEPT = 64_000_000
 """Size of the outputs of all gathered runs of a kernel. Further ones are left out."""

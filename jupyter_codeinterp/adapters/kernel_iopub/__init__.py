@@ -1,0 +1,1 @@
+"""What a kernel publishes: counted, and collected for runs and widgets."""
