@@ -165,7 +165,7 @@ async def test_undo_puts_the_files_of_a_turn_back(
         assert {path: now.get(path) for path in seen} == seen
         assert set(now) - set(seen) == {"later", "kept"}
         assert {**outside, "kept": "kept"} == _files(folder)
-        with pytest.raises(layer.LayerError, match="not kept any more"):
+        with pytest.raises(layer.LayerError, match="no longer kept"):
             written.put_back("2")
 
 
@@ -236,7 +236,7 @@ async def test_the_beginnings_of_turns_are_bounded(
         )
         assert (await run(client, code))["status"] == "ok"
         written.begin_turn("too large")
-        with pytest.raises(layer.LayerError, match="not kept"):
+        with pytest.raises(layer.LayerError, match="no longer kept"):
             written.put_back("too large")
 
 
