@@ -21,7 +21,6 @@ test('the agent runs a cell in a sandboxed kernel', async ({
 test('files of a kernel with an overlay wait, are put back, and are kept', async ({
   model,
   notebook,
-
   panel
 }) => {
   await notebook.start(["open('mine.txt', 'w').write('1')"], {

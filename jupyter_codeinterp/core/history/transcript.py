@@ -12,6 +12,7 @@ from ..events import (
     DraftOpened,
     DraftWaiting,
     Event,
+    FilesKept,
     MessagesHeard,
     Note,
     QuestionAnswered,
@@ -176,6 +177,8 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(words))
     elif isinstance(event, TurnUndone):
         items.append(Line("The cells of a turn were restored."))
+    elif isinstance(event, FilesKept) and event.files:
+        items.append(Line("Files were copied into the notebook's folder."))
     elif isinstance(event, TurnRedone):
         items.append(Line("The changes of a turn were redone."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":
