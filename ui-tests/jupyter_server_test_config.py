@@ -55,6 +55,12 @@ if os.environ.get("CODEINTERP_TEST_SANDBOX") == "1":
     python3 = sandboxed / "kernels" / "python3"
     python3.mkdir(parents=True, exist_ok=True)
     (python3 / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+    # "overlaid" has an overlay, too.
+    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"overlay": True}}
+    spec |= {"display_name": "Overlaid", "metadata": {"kernel_provisioner": provisioner}}
+    overlaid = sandboxed / "kernels" / "overlaid"
+    overlaid.mkdir(exist_ok=True)
+    (overlaid / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
     os.environ["JUPYTER_PATH"] = str(sandboxed)
 
 # A package of others with a tool, and with the extension that draws its results.

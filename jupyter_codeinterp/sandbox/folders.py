@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
-PROTECTED = (".git", ".ipynb_checkpoints", ".codeinterp", ".hg", ".vscode", ".idea", ".envrc")
-"""What other programs run or take instructions from. Read-only where it is there."""
+from .overlay.protected import PROTECTED
+
 REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000
 """Files and folders of the notebook's folder that are searched for them at most."""

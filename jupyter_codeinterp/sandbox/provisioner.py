@@ -174,7 +174,8 @@ class SandboxProvisioner(LocalProvisioner):
             return None
         if self.written is None or self.written.layer.folder != notebook:
             self._leave_layer()
-            self.written = Written(new(place_of_layers(self.overlay_folder), notebook), self._root)
+            layer = new(place_of_layers(self.overlay_folder), notebook)
+            self.written = Written(layer, self._root, lambda: self.pid if self.launched else None)
         self.written.layer.begin(self.entries)
         return self.written
 

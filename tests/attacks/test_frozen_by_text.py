@@ -277,6 +277,7 @@ OTHERS = {
     "system_prompt": "our own words",
     "redo": "compares sources",
     "undo": "compares sources",
+    "waiting_files": "looks at paths of a bounded number of files",
     "limits": "types",
     "session": "passes texts on; a title is bounded",
     "base": "types",

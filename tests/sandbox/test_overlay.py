@@ -165,8 +165,26 @@ async def test_undo_puts_the_files_of_a_turn_back(
         assert {path: now.get(path) for path in seen} == seen
         assert set(now) - set(seen) == {"later", "kept"}
         assert {**outside, "kept": "kept"} == _files(folder)
-        with pytest.raises(layer.LayerError, match="not kept any more"):
+        with pytest.raises(layer.LayerError, match="no longer kept"):
             written.put_back("2")
+
+
+@runs_here
+async def test_a_turn_sees_what_came_to_the_folder(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    """Though the kernel has looked for it before, and Linux remembers what it found."""
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        assert set(await _seen(client)) >= {"old.csv"}
+        code = "import os; assert not os.path.exists('late.csv')"
+        assert (await run(client, code))["status"] == "ok"
+        (folder / "late.csv").write_text("late")
+        (folder / "replaced").write_text("replaced")
+        (folder / "replaced").replace(folder / "old.csv")
+        manager.provisioner.written.begin_turn("1")
+        seen = await _seen(client)
+        assert (seen["late.csv"], seen["old.csv"]) == ("late", "replaced")
 
 
 @runs_here
@@ -218,7 +236,7 @@ async def test_the_beginnings_of_turns_are_bounded(
         )
         assert (await run(client, code))["status"] == "ok"
         written.begin_turn("too large")
-        with pytest.raises(layer.LayerError, match="not kept"):
+        with pytest.raises(layer.LayerError, match="no longer kept"):
             written.put_back("too large")
 
 

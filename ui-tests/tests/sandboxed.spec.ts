@@ -152,3 +152,32 @@ test('a turn is undone with its variables, and a restarted kernel has none to pu
   await page.keyboard.press('Escape');
   await expect(offer).toHaveCount(0);
 });
+
+test('files of a kernel with an overlay wait, are put back, and are kept', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(["open('mine.txt', 'w').write('1')"], {
+    kernel: 'overlaid'
+  });
+  await notebook.run(0);
+  await model.play('');
+  const code = "open('out.csv', 'w').write('a\\n1\\n')";
+  await panel.ask(`#code \`\`\`\n${code}\n\`\`\``);
+  await panel.waiting();
+  await panel.decide('Run');
+  await panel.ended();
+  const files = panel.log.getByRole('group', { name: 'Files that wait' });
+  await expect(files).toContainText('out.csv');
+  await expect(files).toContainText('mine.txt');
+
+  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  const offer = panel.log.getByRole('group', { name: 'Undo turn' });
+  await offer.getByRole('checkbox', { name: 'Also 1 file that waits' }).check();
+  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(files).toContainText('1 file put back.');
+  await expect(files).not.toContainText('out.csv');
+  await files.getByRole('button', { name: 'Keep 1 file' }).click();
+  await expect(files).toContainText('1 file copied into the folder.');
+});

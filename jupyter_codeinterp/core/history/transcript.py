@@ -12,6 +12,7 @@ from ..events import (
     DraftOpened,
     DraftWaiting,
     Event,
+    FilesKept,
     MessagesHeard,
     Note,
     QuestionAnswered,
@@ -177,6 +178,8 @@ def _add(items: list[Item], event: Event) -> None:
     elif isinstance(event, TurnUndone):
         what = "cells and the variables" if event.variables else "cells"
         items.append(Line(f"The {what} of a turn were restored."))
+    elif isinstance(event, FilesKept) and event.files:
+        items.append(Line("Files were copied into the notebook's folder."))
     elif isinstance(event, TurnRedone):
         items.append(Line("The changes of a turn were redone."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":

@@ -12,9 +12,9 @@ import stat
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
-from ..folders import PROTECTED
 from . import trees
 from .layer import Layer
+from .protected import PROTECTED
 
 Kind = Literal["file", "link", "folder", "other", "gone"]
 MOST = 20_000
@@ -22,7 +22,7 @@ MOST = 20_000
 _OPAQUE = "user.overlay.opaque"
 
 LINK = "It is a link. Links are not copied."
-OTHER = "It is no file. Only files and folders are copied."
+OTHER = "It is not a file. Only files and folders are copied."
 NAMED = "Other programs take instructions from it, so it is not copied."
 REPLACES = "A folder and a file replace each other. That is not copied."
 CONFLICT = "It has changed in the folder since the kernel started. Your version stays."

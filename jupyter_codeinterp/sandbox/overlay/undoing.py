@@ -24,7 +24,7 @@ BYTES = 200_000_000
 
 SINCE = "It has changed since the turn."
 KEPT = "You have copied it into the folder."
-OTHER = "It was no file."
+OTHER = "It was not a file."
 FULL = "The folder still holds other files."
 
 State = dict[str, Entry]
@@ -93,7 +93,7 @@ class Turns:
         mine = self._turns.get(turn)
         if mine is None or mine.after is None:
             raise LayerError(
-                "The files as they were when the turn began are not kept any more. They are kept "
+                "The files as they were when the turn began are no longer kept. They are kept "
                 f"for the last {TURNS} turns of a running kernel, up to {BYTES // 10**6} MB."
             )
         done: list[str] = []

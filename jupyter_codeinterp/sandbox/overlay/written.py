@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from . import trees
 from .changes import Change, changes
@@ -13,16 +16,21 @@ from .keeping import Kept, keep
 from .layer import Layer
 from .undoing import PutBack, Turns, forget
 
+_REFRESHING = str(Path(__file__).with_name("refreshing.py"))
+
 log = logging.getLogger(__name__)
 
 
 class Written:
     """Its methods read files: call them in a thread. ``root`` opens the root folder of the running
-    sandbox; it raises OSError if none runs."""
+    sandbox; it raises OSError if none runs. ``process`` is its bubblewrap's number, or None."""
 
-    def __init__(self, layer: Layer, root: Callable[[], int]) -> None:
+    def __init__(
+        self, layer: Layer, root: Callable[[], int], process: Callable[[], int | None]
+    ) -> None:
         self.layer = layer
         self._root = root
+        self._process = process
         self._turns = Turns(layer)
         self._alone = threading.Lock()
 
@@ -39,9 +47,22 @@ class Written:
             return kept
 
     def begin_turn(self, turn: str) -> None:
-        """Keep the files as they wait now, for ``put_back``."""
+        """Keep the files as they wait now, for ``put_back``. From now on the kernel sees what has
+        changed in the folder."""
+        self.refresh()
         with self._alone:
             self._turns.begin(turn)
+
+    def refresh(self) -> None:
+        """Let the running kernel see files that came to the folder, or were replaced there."""
+        process = self._process()
+        if process is None:
+            return
+        command = [sys.executable, "-I", "-S", _REFRESHING, str(process), str(self.layer.merged)]
+        try:
+            subprocess.run(command, env={}, capture_output=True, timeout=5, check=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            log.warning("A sandboxed kernel may not see new files of its folder: %s", error)
 
     def end_turn(self, turn: str) -> list[str]:
         """The paths that the turn has changed; none if its beginning is not kept."""

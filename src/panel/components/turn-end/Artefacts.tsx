@@ -4,7 +4,7 @@ import React from 'react';
 import type { MadeFile } from '../../../protocol/protocol';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { bytes } from './bytes';
+import { bytes } from '../files/bytes';
 import { Table } from './Table';
 
 /** Files shown at first. */

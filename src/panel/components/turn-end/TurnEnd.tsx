@@ -13,7 +13,9 @@ import { RunAbove } from './RunAbove';
 /** Few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
 const Figures = lazy(async () => (await import('./Figures')).default);
-const WaitingFiles = lazy(async () => (await import('./WaitingFiles')).default);
+const WaitingFiles = lazy(
+  async () => (await import('../files/WaitingFiles')).default
+);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
