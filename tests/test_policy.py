@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.approval.policy import (
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
-CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify")
+CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek")
 
 # action, owned: what plan, review and auto say.
 TABLE = [
@@ -33,6 +33,8 @@ TABLE = [
     ("notebook", True, "refuse ask ask"),
     ("verify", False, "refuse ask run"),
     ("verify", True, "refuse ask run"),
+    ("peek", False, "refuse ask ask"),
+    ("peek", True, "refuse ask run"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),
