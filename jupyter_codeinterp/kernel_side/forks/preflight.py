@@ -36,8 +36,8 @@ NO_FORK_LIBRARIES = (
     *("libjvm", "libtbb", "libiomp5", "libmkl_intel_thread", "grpc", "libuv"),
     *("_polars_runtime", "polars.abi3", "/polars"),
 )
-"""Parts of the paths of libraries that keep threads and do not start them again in a fork. OpenBLAS,
-Arrow and DuckDB do, or work without them; libgomp works in one thread."""
+"""Parts of the paths of libraries that keep threads and do not start them again in a fork.
+OpenBLAS, Arrow and DuckDB do, or work without them; libgomp works in one thread."""
 GPU_DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri")
 SPARE = 256 * 1024 * 1024
 """Bytes of memory that must stay free."""
