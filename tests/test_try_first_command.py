@@ -20,7 +20,7 @@ CELL, DONE = answer(run_cell("print(6 * 7)")), answer(text("Done."))
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine at work needs longer to find its kernel idle."""
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.rehearsing.IDLE", 30)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.forks.rehearsing.IDLE", 30)
 
 
 async def test_a_window_tries_a_draft_and_others_hear_of_it(site: Site, api: FakeAnthropic) -> None:

@@ -19,7 +19,7 @@ async def test_a_cell_is_tried(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.rehearsing.IDLE", 30)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.forks.rehearsing.IDLE", 30)
     async with (
         kernel_manager(install(tmp_path, *NAMED)) as kernels,
         running_kernel(kernels, "sandboxed") as (_, kernel, _),
