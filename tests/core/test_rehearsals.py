@@ -12,7 +12,7 @@ import pytest
 from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.rehearsal.reading import Rehearsal, read
+from jupyter_codeinterp.core.rehearsal.kernel_answer import Rehearsal, read
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
 from tests.kernels import until

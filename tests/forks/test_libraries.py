@@ -133,7 +133,7 @@ WAITS = ("wait()", "get()", "lock.acquire()")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine at work needs longer to find its kernel idle."""
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.rehearsing.IDLE", 30)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.forks.rehearsing.IDLE", 30)
 
 
 async def test_some_rehearsals() -> None:

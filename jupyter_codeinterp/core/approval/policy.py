@@ -36,7 +36,7 @@ _CHANGES: dict[str, str] = {
     "kernel": "the kernel is not touched",
     "notebook": "no notebook was made",
     "verify": "the notebook was not run",
-    "peek": "nothing was tried",
+    "peek": "the code was not tried",
     "outside": "the tool was not called",
 }
 

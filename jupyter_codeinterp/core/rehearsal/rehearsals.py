@@ -17,7 +17,7 @@ from ..events import Draft, Event, RehearsalStarted, Rehearsed, TriesDrafts
 from ..model_view import outputs
 from ..off_loop import off_loop
 from ..ports import Kernel, KernelInfo
-from .reading import Rehearsal, Scrub, no_rehearsal, read
+from .kernel_answer import Rehearsal, Scrub, no_rehearsal, read
 
 SECONDS = 10.0
 """That the code of a draft has when a person asks."""

@@ -23,7 +23,7 @@ OWN_WATCHERS = ("Guard", "Watch")
 
 def live(shell: Any, code: str, lines: int, native: int, seconds: float, state: Any) -> None:
     """Never returns. ``lines`` and ``native`` are pipes: for messages, and for what native code
-    prints. ``state`` is that of Python's random numbers, which a fork seeds anew."""
+    prints. ``state`` is that of Python's random numbers, which a fork seeds again."""
     pipe = Pipe(lines)
     try:
         try:

@@ -30,14 +30,14 @@ DEBUGGERS = ("debugpy", "_pydevd_bundle", "_pydev_bundle", "pydevd")
 """Packages whose threads hold no lock while the kernel runs a request, or only for an instant."""
 OWN_TASKS = ("ipykernel", "IPython", "zmq", "tornado", "anyio", "asyncio", "jupyter_client")
 SAFE_NAMES = ("ZMQbg", "jemalloc_bg_thd")
-"""Native threads that the fork never needs, or makes anew."""
+"""Native threads that the fork never needs, or starts again."""
 NO_FORK_LIBRARIES = (
     *("libtorch", "libtensorflow", "_pywrap_tensorflow", "jaxlib", "xla_extension"),
     *("libjvm", "libtbb", "libiomp5", "libmkl_intel_thread", "grpc", "libuv"),
     *("_polars_runtime", "polars.abi3", "/polars"),
 )
-"""Parts of the paths of libraries that keep threads and make none anew after a fork. OpenBLAS,
-Arrow and DuckDB do, or work without them; libgomp works in one thread."""
+"""Parts of the paths of libraries that keep threads and do not start them again in a fork.
+OpenBLAS, Arrow and DuckDB do, or work without them; libgomp works in one thread."""
 GPU_DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri")
 SPARE = 256 * 1024 * 1024
 """Bytes of memory that must stay free."""

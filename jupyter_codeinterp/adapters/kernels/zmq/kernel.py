@@ -12,13 +12,15 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from ....kernel_side.forks import REHEARSE, REHEARSE_FILES
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .copies import Copies
 from .engines import follow_engines
+from .forks.rehearsing import rehearse
+from .kernel_files import kept_function
 from .link import KernelLink
 from .process import LocalProcess
-from .rehearsing import rehearse
 from .run import Run
 from .tables import Tables
 from .variables import Variables
@@ -191,7 +193,8 @@ class ZmqKernel:
 
     async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
         link, _ = await self.current()
-        return await rehearse(link, code, seconds)
+        function = kept_function(REHEARSE_FILES, REHEARSE, "answer")
+        return await rehearse(link, function, code, seconds)
 
     async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

@@ -19,8 +19,8 @@ from ...hooks.hook import CellCode
 from ...hooks.hooks import Checked
 from ...messages import ToolUse
 from ...ports import KernelInfo
-from ...rehearsal import words
-from ...rehearsal.reading import Rehearsal, read
+from ...rehearsal import endings
+from ...rehearsal.kernel_answer import Rehearsal, read
 from ...turn.results import Result
 from ...turn.turn import identity
 from ..shared.base import STRING, Tool
@@ -136,7 +136,7 @@ class _Peeking:
         seen = await turn.results.see(found.outputs)
         lines = [seen.text] if seen.text else []
         lines += [f"would change {one.name}: {one.text}" for one in found.changes]
-        lines += [f"would {words.reach(one.what, one.name)}" for one in found.reached]
+        lines += [f"would {endings.reach(one.what, one.name)}" for one in found.reached]
         quoted = turn.untrusted.quoted("\n".join(lines)) if lines else ""
         status: Status = "ok" if found.how == "done" else "error"
         self._set(

@@ -11,7 +11,7 @@ from ..cells.collector import OUTPUT_TYPES, Collector, OutputLimits
 from ..document.ops import Output
 from ..events import Reach, RehearsedHow, VariableChange
 from ..visible import visible_line
-from . import words
+from . import endings
 
 LIMITS = OutputLimits(text=20_000, more_text=500, output=1_000_000, run=2_000_000, outputs=50)
 MOST_CHANGES = 20
@@ -63,7 +63,7 @@ class _Answer(msgspec.Struct):
 
 
 def no_rehearsal(code: str, detail: str = "", scrub: Scrub = str) -> Rehearsal:
-    return Rehearsal("refused", words.refused(code, _line(detail, scrub)))
+    return Rehearsal("refused", endings.refused(code, _line(detail, scrub)))
 
 
 def read(answer: dict[str, Any], limit: float, scrub: Scrub = str) -> Rehearsal:
@@ -73,11 +73,11 @@ def read(answer: dict[str, Any], limit: float, scrub: Scrub = str) -> Rehearsal:
     try:
         told = msgspec.convert(answer, _Answer)
     except (msgspec.ValidationError, RecursionError):
-        return Rehearsal("refused", words.NO_RESULT)
+        return Rehearsal("refused", endings.NO_RESULT)
     reached = tuple(
         Reach(one.what, _line(one.name, scrub))
         for one in told.reached[:MOST_REACHED]
-        if one.what in words.REACHES
+        if one.what in endings.REACHES
     )
     how = _how(told)
     return Rehearsal(
@@ -105,9 +105,9 @@ def _how(told: _Answer) -> RehearsedHow:
 def _words(how: str, reached: tuple[Reach, ...], limit: float) -> str:
     if how == "stopped":
         last = reached[-1] if reached else None
-        does = words.reach(last.what, last.name) if last else "reach outside"
-        return words.ENDED[how].format(does)
-    return words.ENDED[how].format(f"{limit:g}")
+        does = endings.reach(last.what, last.name) if last else "reach outside"
+        return endings.ENDED[how].format(does)
+    return endings.ENDED[how].format(f"{limit:g}")
 
 
 def _outputs(told: _Answer, how: str) -> tuple[Output, ...]:

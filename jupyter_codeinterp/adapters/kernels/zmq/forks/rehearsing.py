@@ -11,15 +11,13 @@ import ast
 import asyncio
 import json
 import uuid
-from functools import cache
-from hashlib import sha256
-from typing import Any
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
-from ....core.errors import KernelError
-from ....kernel_side.forks import REHEARSE, REHEARSE_FILES
-from ...kernel_wire import Message, execute_request
-from .kernel_files import namespace
-from .link import KernelLink
+from .....core.errors import KernelError
+from .....core.ports import KernelInfo
+from ....kernel_wire import Message, Wire, execute_request
 
 IDLE = 1.0
 """Seconds that a kernel may still need for what it does."""
@@ -32,32 +30,43 @@ Answer = dict[str, Any]
 BUSY: Answer = {"refused": "busy", "detail": ""}
 
 
-async def rehearse(link: KernelLink, code: str, seconds: float) -> Answer:
+class Link(Protocol):
+    """What a rehearsal needs of ``KernelLink``."""
+
+    lock: asyncio.Lock
+
+    @property
+    def wire(self) -> Wire: ...
+
+    async def info(self) -> KernelInfo: ...
+
+    async def settle(self) -> None: ...
+
+    async def interrupt(self) -> None: ...
+
+    def is_running(self, msg_id: str) -> bool: ...
+
+    def connected(self) -> AbstractContextManager[None]: ...
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]: ...
+
+
+async def rehearse(link: Link, function: str, code: str, seconds: float) -> Answer:
     """What ``kernel_side/forks/rehearse.py`` answers, or ``refused``: also other_language, busy,
-    slow and failed. Raises KernelError."""
+    slow and failed. ``function`` is an expression for its ``answer``. Raises KernelError."""
     info = await link.info()
     if info.language != "python":
         return {"refused": "other_language", "detail": info.language}
     if link.lock.locked():
         return BUSY
     request = execute_request("pass", silent=True)
-    request["user_expressions"] = {"answer": f"{_function()}({code!r}, {seconds!r})"}
+    request["user_expressions"] = {"answer": f"{function}({code!r}, {seconds!r})"}
     async with link.lock:
         with link.connected():
             return await _asked(link, request, seconds)
 
 
-@cache
-def _function() -> str:
-    """An expression for ``answer`` of ``kernel_side/forks/rehearse.py``: what the kernel keeps of
-    an earlier request of this version."""
-    files = namespace(REHEARSE_FILES, {"__name__": REHEARSE})
-    name = f"{REHEARSE}.{sha256(files.encode()).hexdigest()[:16]}"
-    known = f"__import__('sys').modules.get({name!r})"
-    return f"({known} or __import__('sys').modules.setdefault({name!r}, {files}['answer']))"
-
-
-async def _asked(link: KernelLink, request: dict[str, Any], seconds: float) -> Answer:
+async def _asked(link: Link, request: dict[str, Any], seconds: float) -> Answer:
     try:
         await asyncio.wait_for(link.settle(), IDLE)
     except asyncio.TimeoutError:
@@ -74,7 +83,7 @@ async def _asked(link: KernelLink, request: dict[str, Any], seconds: float) -> A
     return await asyncio.to_thread(_read, reply)
 
 
-async def _end(link: KernelLink, msg_id: str, replied: asyncio.Task[Message]) -> None:
+async def _end(link: Link, msg_id: str, replied: asyncio.Task[Message]) -> None:
     """Have the kernel end the fork. It must not hit what somebody runs after it."""
     if link.is_running(msg_id) and not replied.done():
         await link.interrupt()

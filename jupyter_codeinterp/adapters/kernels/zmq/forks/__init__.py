@@ -1,0 +1,1 @@
+"""Forks of a kernel, asked for by the server."""
