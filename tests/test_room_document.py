@@ -55,7 +55,7 @@ class World:
         await asyncio.sleep(0)
         self.opened += 1
         if self.room is None:
-            raise DocumentError("no_file", f"{path} does not exist any more.")
+            raise DocumentError("no_file", f"{path} no longer exists.")
         return self.room
 
     async def look(self) -> tuple[str, dict[str, int]]:
@@ -231,7 +231,7 @@ async def test_a_notebook_that_is_gone_is_gone() -> None:
         world.room = None
         live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         await asyncio.sleep(0.05)
-        assert world.notes == [f"{PATH} does not exist any more."]
+        assert world.notes == [f"{PATH} no longer exists."]
 
 
 async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:

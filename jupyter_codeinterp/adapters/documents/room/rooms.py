@@ -12,7 +12,7 @@ from ....core.errors import DocumentError
 
 LOADING = 10.0
 """Seconds that a room has to read its file."""
-NO_FILE = "{path} does not exist any more."
+NO_FILE = "{path} no longer exists."
 NOT_OPENED = "The shared notebook {path} cannot be opened: {words}"
 READ_ONLY = "The notebook is read-only."
 
