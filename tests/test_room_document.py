@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -256,6 +258,15 @@ async def test_the_room_moves_in_all_windows_at_once() -> None:
         live.open(other, WindowState({}, collaborative=True))
         assert live.moved("new.ipynb", window) == {}
         assert live.path == "new.ipynb" and live.opened_by(other) and live.opened_by(window)
+
+
+def test_the_server_loads_nothing_of_it_by_itself() -> None:
+    code = (
+        "import sys, jupyter_codeinterp.server.app, jupyter_codeinterp.server.workbench.workbench\n"
+        "print([name for name in sys.modules if 'pycrdt' in name or '.documents.room' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "[]\n"
 
 
 # --- which rooms ------------------------------------------------------------------------
