@@ -52,6 +52,7 @@ class World:
         self.saved_ops: dict[str, int] = {}
         self.notes: list[str] = []
         self.opened = 0
+        self.read_only = False
 
     async def open(self, path: str) -> Any:
         await asyncio.sleep(0)
@@ -59,6 +60,10 @@ class World:
         if self.room is None:
             raise DocumentError("no_file", f"{path} no longer exists.")
         return self.room
+
+    async def check(self, path: str) -> None:
+        if self.read_only:
+            raise DocumentError("not_written", "The notebook is read-only.")
 
     async def look(self) -> tuple[str, dict[str, int]]:
         return "v1", dict(self.file)
@@ -225,6 +230,14 @@ async def test_a_room_that_does_not_load_is_told_in_words(
         world.room = YNotebook()
         with pytest.raises(DocumentError, match="does not load"):
             await live.read()
+
+
+async def test_a_room_whose_file_cannot_be_saved_is_left_alone() -> None:
+    async with shared() as (live, world, _):
+        world.read_only = True
+        receipt = await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert (receipt.status, receipt.reason) == ("pending", "The notebook is read-only.")
+        assert world.ids == ["a"]
 
 
 async def test_a_notebook_that_is_gone_is_gone() -> None:
