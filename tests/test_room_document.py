@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -50,13 +52,18 @@ class World:
         self.saved_ops: dict[str, int] = {}
         self.notes: list[str] = []
         self.opened = 0
+        self.read_only = False
 
     async def open(self, path: str) -> Any:
         await asyncio.sleep(0)
         self.opened += 1
         if self.room is None:
-            raise DocumentError("no_file", f"{path} does not exist any more.")
+            raise DocumentError("no_file", f"{path} no longer exists.")
         return self.room
+
+    async def check(self, path: str) -> None:
+        if self.read_only:
+            raise DocumentError("not_written", "The notebook is read-only.")
 
     async def look(self) -> tuple[str, dict[str, int]]:
         return "v1", dict(self.file)
@@ -225,13 +232,21 @@ async def test_a_room_that_does_not_load_is_told_in_words(
             await live.read()
 
 
+async def test_a_room_whose_file_cannot_be_saved_is_left_alone() -> None:
+    async with shared() as (live, world, _):
+        world.read_only = True
+        receipt = await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert (receipt.status, receipt.reason) == ("pending", "The notebook is read-only.")
+        assert world.ids == ["a"]
+
+
 async def test_a_notebook_that_is_gone_is_gone() -> None:
     async with shared() as (live, world, _):
         await live.read()
         world.room = None
         live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         await asyncio.sleep(0.05)
-        assert world.notes == [f"{PATH} does not exist any more."]
+        assert world.notes == [f"{PATH} no longer exists."]
 
 
 async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
@@ -256,6 +271,15 @@ async def test_the_room_moves_in_all_windows_at_once() -> None:
         live.open(other, WindowState({}, collaborative=True))
         assert live.moved("new.ipynb", window) == {}
         assert live.path == "new.ipynb" and live.opened_by(other) and live.opened_by(window)
+
+
+def test_the_server_loads_nothing_of_it_by_itself() -> None:
+    code = (
+        "import sys, jupyter_codeinterp.server.app, jupyter_codeinterp.server.workbench.workbench\n"
+        "print([name for name in sys.modules if 'pycrdt' in name or '.documents.room' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "[]\n"
 
 
 # --- which rooms ------------------------------------------------------------------------

@@ -30,6 +30,8 @@ class Rooms:
     async def open(self, path: str) -> Any:
         return self.document
 
+    async def check(self, path: str) -> None: ...
+
 
 @pytest.fixture
 def rooms(site: Site, jp_root_dir: Path) -> Rooms:

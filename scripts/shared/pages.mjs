@@ -115,7 +115,10 @@ const steps = {
   },
   /** Wait until the turn is over. */
   async over(page) {
-    const stop = panelOf(page).getByRole('button', { name: 'Stop', exact: true });
+    const stop = panelOf(page).getByRole('button', {
+      name: 'Stop',
+      exact: true
+    });
     await stop.waitFor({ state: 'hidden' });
   },
   /** Press Run in the card of the panel until the draft is decided. */
@@ -125,7 +128,10 @@ const steps = {
     await press.first().waitFor();
     // A press on code that has just moved does not count: as a person would, press again.
     while (await press.first().isVisible()) {
-      await press.first().click({ timeout: 5000 }).catch(() => undefined);
+      await press
+        .first()
+        .click({ timeout: 5000 })
+        .catch(() => undefined);
       await page.waitForTimeout(AGAIN * 3);
     }
   },

@@ -112,7 +112,8 @@ describe('the lease', () => {
       type: 'lease',
       notebook: PATH,
       epoch: 3,
-      held: true
+      held: true,
+      shared: false
     } as const;
     stage.receive({ ...given, announcement });
     expect(stage.op(INSERT, { epoch: 3 })).toBeUndefined();

@@ -207,7 +207,8 @@ export class Stage {
 
   lease(held = true, epoch = 1): void {
     const announcement = this.client.of('open_notebook').length;
-    this.receive({ type: 'lease', notebook: PATH, epoch, held, announcement });
+    const given = { epoch, held, announcement, shared: false };
+    this.receive({ type: 'lease', notebook: PATH, ...given });
   }
 
   /** Send an op; its receipt, undefined if there was none. */

@@ -192,7 +192,8 @@ export const decided: Event = {
   window: 1,
   said: '',
   labels: [],
-  rule: ''
+  rule: '',
+  person: ''
 };
 
 export const running: Event = {

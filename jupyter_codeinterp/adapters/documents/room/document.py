@@ -87,6 +87,7 @@ class RoomDocument:
 
     async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
         """The ops that the room holds, and no remark. Raises DocumentError."""
+        await self._rooms.check(self._notebook.path)
         self._follow(await self._rooms.open(self._notebook.path))
         applied = await self._in_transaction(lambda shared: shared.applied)
         self._worker = asyncio.ensure_future(self._work())
@@ -185,7 +186,7 @@ class RoomDocument:
                     return work(shared)
             await asyncio.sleep(PAUSE)
         words = NOT_OPENED.format(path=self._notebook.path, words="it does not load")
-        raise DocumentError("not_opened", words)
+        raise DocumentError("unreadable", words)
 
     # --- what others do --------------------------------------------------------------
 

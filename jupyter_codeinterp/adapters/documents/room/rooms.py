@@ -6,21 +6,25 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ....core.errors import DocumentError
 
 LOADING = 10.0
 """Seconds that a room has to read its file."""
-NO_FILE = "{path} does not exist any more."
+NO_FILE = "{path} no longer exists."
 NOT_OPENED = "The shared notebook {path} cannot be opened: {words}"
-READ_ONLY = "The notebook is read-only."
+READ_ONLY = "The notebook is read-only. What is done in it would not be saved."
 
 
 class Rooms(Protocol):
     async def open(self, path: str) -> Any:
         """The notebook that all people there share, loaded or about to be: a ``YNotebook``.
-        Raises DocumentError ``no_file`` or ``not_opened``."""
+        Raises DocumentError ``no_file`` or ``unreadable``."""
+
+    async def check(self, path: str) -> None:
+        """Raises DocumentError ``not_written`` if the room cannot save its file."""
 
 
 class ServerYDoc:
@@ -44,14 +48,19 @@ class ServerYDoc:
             raise await self._why_not(path, None)
         return document
 
+    async def check(self, path: str) -> None:
+        try:
+            model = await ensure_async(self._contents.get(path, content=False))
+        except web.HTTPError as error:
+            raise await self._why_not(path, error) from error
+        if not model["writable"]:
+            raise DocumentError("not_written", READ_ONLY)
+
     async def _why_not(self, path: str, error: Exception | None) -> DocumentError:
-        there = self._contents.file_exists(path)
-        if asyncio.iscoroutine(there):
-            there = await there
-        if not there:
+        if not await ensure_async(self._contents.file_exists(path)):
             return DocumentError("no_file", NO_FILE.format(path=path))
         words = error.log_message if isinstance(error, web.HTTPError) else str(error or "no room")
-        return DocumentError("not_opened", NOT_OPENED.format(path=path, words=words))
+        return DocumentError("unreadable", NOT_OPENED.format(path=path, words=words))
 
 
 YDOC = "jupyter_server_ydoc"
