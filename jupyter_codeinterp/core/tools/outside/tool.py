@@ -32,13 +32,13 @@ from .schemas import BadSchema
 LONGEST_DESCRIPTION = 1_000
 """Characters."""
 LONGEST_NAME = 60
-DESCRIPTION = "From the MCP server {server}, another program. What it says of its tool:"
+DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 SPEAKS = "its description gives the model orders"
 GONE = "The server no longer has this tool."
 HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
 CHANGED = (
-    "The server has changed what it says of this tool since the conversation began. The model "
-    "knows the old words."
+    "The server has changed the tool's description since the conversation began. The model knows "
+    "the old one."
 )
 CHANGED_SINCE = "The tool is no longer as it was when you allowed it."
 SPOKEN_TO = (
