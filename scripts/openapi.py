@@ -23,10 +23,10 @@ from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     completions,
+    connections,
     names,
     routes,
     sessions,
-    tool_servers,
     turns,
     verify,
     windows,
@@ -251,7 +251,7 @@ ROUTES = {
     "PATCH tool-servers/SERVER": Route(
         "Approve the server with exactly this entry and start it, end it, or pick its tools.",
         BOTH,
-        tool_servers.Wish,
+        connections.Wish,
         ToolServersFound,
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),

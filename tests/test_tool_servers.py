@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -450,3 +451,51 @@ def test_nothing_of_the_package_is_loaded_before_it_is_needed() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert live_module.RESTARTS == 1
+
+
+# --- over HTTP -----------------------------------------------------------------------
+
+
+async def answering(head: str, piece: bytes) -> tuple[asyncio.Server, int, list[bytes]]:
+    """A web server that answers each request with ``head``, then with ``piece`` again and again."""
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(f"HTTP/1.1 {head}\r\nConnection: close\r\n\r\n".encode())
+            while piece:
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    return server, server.sockets[0].getsockname()[1], asked
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        ("200 OK\r\nContent-Type: application/json", b" " * 65_536),
+        ("200 OK\r\nContent-Type: text/event-stream", b"data: x\n" * 8_192),
+        ("200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip", b""),
+        ("307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/mcp", b""),
+        ("500 Internal Server Error", b""),
+    ],
+)
+async def test_a_web_server_that_misbehaves_is_given_up(
+    place: Place, head: str, piece: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "STARTS_WITHIN", 10.0)
+    server, port, asked = await answering(head, piece)
+    async with server:
+        headers = {"Authorization": "Bearer not-for-others-0123456789"}
+        place.name(one={"url": f"http://127.0.0.1:{port}/mcp", "headers": headers})
+        servers = place.servers()
+        with pytest.raises(CommandError) as caught:
+            await approved(servers)
+        assert caught.value.code == "server_failed"
+        assert "not-for-others" not in caught.value.message
+        assert b"not-for-others" in asked[0], "it gets the header of its entry"
+        [shown], _ = await servers.shown(NOTEBOOK)
+        assert shown.state == "failed" and shown.why

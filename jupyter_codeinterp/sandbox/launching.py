@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
-from .arguments import PROTECTED
+from .overlay.protected import PROTECTED
 from .network.gate import Gate
 from .seen.files import FolderWatch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import importlib
 import inspect
 import json
@@ -91,6 +92,7 @@ from jupyter_codeinterp.core.session import title
 from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
+from jupyter_codeinterp.core.tools.outside import result, schemas, shown_call, tool_names
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
 from jupyter_codeinterp.core.verify import (
@@ -115,6 +117,12 @@ __all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
 KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
 SECRETS = secrets.Secrets()
 SECRETS.add(KEY)
+
+
+def checked_schema(text: str) -> object:
+    with contextlib.suppress(schemas.BadSchema):
+        return schemas.checked({"type": "object", "properties": {text: {"enum": [text]}}})
+    return None
 
 
 # --- every function that takes text of others ---------------------------------------------
@@ -178,6 +186,7 @@ READERS = (
     *("headings", "imports", "unused"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
     "variations",
+    *("result", "schemas", "shown_call", "tool_names"),  # Of tools of MCP servers.
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -203,6 +212,8 @@ OTHERS = {
     "labels": "types",
     "deeds": "compares names of a bounded number of files",
     "observed": "cuts a bounded number of names",
+    "port": "types",
+    "tool": "passes on; measured with `schemas` and `shown_call`",
     "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
@@ -712,6 +723,19 @@ MEASURED |= {
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
 }
+MEASURED |= {
+    "result.bounded": lambda t: list(
+        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], 3, str)
+    ),
+    "schemas.checked": checked_schema,
+    "schemas.for_model": lambda t: [
+        schemas.for_model(one, untrusted.Untrusted().inert)
+        for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
+    ],
+    "shown_call.call": lambda t: shown_call.call(t, t, {"a": t[:3_000]}),
+    "shown_call.title": lambda t: shown_call.title(t, t),
+    "tool_names.names": lambda t: tool_names.names([(t, t), (t[:99], t), (t, t[:99])]),
+}
 NOT_READ = {
     "second_look.SecondLook.events": "reads with `second_look.read`; cuts what it sends",
     "conversation.Conversation.add": "stores messages",
@@ -858,6 +882,8 @@ ONLY_AT_THE_START = {
     "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
+    "core.tools.outside.schemas._NAME": "a property's name, the whole of it",
+    "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
     "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.FIGURE": "a value, the whole of it",

@@ -350,11 +350,6 @@ OBEDIENT: dict[str, Script] = {
         answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
         _done("The kernel is fresh."),
     ),
-    "mcp": scenario(
-        answer(text("I'll ask the server."), call("mcp__clock__echo", {"text": "noon in Tokyo"})),
-        answer(call("mcp__clock__echo", {"text": "noon in Lima"})),
-        _done("It is noon."),
-    ),
     "install": scenario(
         answer(run_cell("import no_such_module", title="Import it")),
         # Nothing to fetch: every environment of the tests has it.
@@ -569,7 +564,12 @@ ADDED: dict[str, Script] = {
         answer(call("count_words", {"cell_id": "cell-0"})),
         _done("I have counted them."),
     ),
+    "mcp": scenario(
+        answer(text("I'll ask the server."), call("mcp__clock__echo", {"text": "noon in Tokyo"})),
+        answer(call("mcp__clock__echo", {"text": "noon in Lima"})),
+        _done("It is noon."),
+    ),
 }
-"""With tools that other packages add."""
+"""With tools that other packages and MCP servers add."""
 
 SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS, **HIDING, **ADDED}

@@ -33,7 +33,7 @@ test('a server is approved, and its tool asks with all arguments', async ({
       `${path.dirname(file)}/.codeinterp/mcp.json`.replace(/^\.\//, '')
     )
   );
-  await panel.root.getByRole('button', { name: 'Model connections' }).click();
+  await panel.root.getByRole('button', { name: 'Connections' }).click();
   const servers = panel.root.getByRole('group', { name: 'Tool servers' });
   await expect(servers).toContainText('Nothing has started');
   await expect(servers).toContainText(`Argument: ${PROGRAM}`);
@@ -49,7 +49,7 @@ test('a server is approved, and its tool asks with all arguments', async ({
   await expect(servers).toContainText('Running');
   await servers.getByText('New conversations get 7 of 7 tools').click();
   await page.screenshot({ path: info.outputPath('running.png') });
-  await panel.root.getByRole('button', { name: 'Model connections' }).click();
+  await panel.root.getByRole('button', { name: 'Connections' }).click();
 
   await panel.root.getByRole('button', { name: 'New conversation' }).click();
   await model.play('mcp');

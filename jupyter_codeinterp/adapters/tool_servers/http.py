@@ -39,7 +39,7 @@ async def http(
 
     async def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
-            raise ValueError("It sent a compressed answer, which nobody asked for.")
+            raise ValueError("It sent a compressed answer, which no one asked for.")
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Counted(response.stream, received)
 

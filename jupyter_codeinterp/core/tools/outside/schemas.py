@@ -140,7 +140,7 @@ def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
 
     def _same(text: str) -> str:
         if inert(text) != text:
-            raise BadSchema("its input schema has a key or a delimiter of ours in it")
+            raise BadSchema("its input schema contains a key or one of our delimiters")
         return text
 
     found: dict[str, Any] = walk(schema, True)

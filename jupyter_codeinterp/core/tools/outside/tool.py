@@ -24,7 +24,7 @@ from ...visible import visible_line
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
-from . import schemas, shown
+from . import schemas, shown_call
 from .port import OutsideTool, OutsideTools
 from .result import bounded
 from .schemas import BadSchema
@@ -32,13 +32,13 @@ from .schemas import BadSchema
 LONGEST_DESCRIPTION = 1_000
 """Characters."""
 LONGEST_NAME = 60
-DESCRIPTION = "From the MCP server {server}, another program. What it says of its tool:"
+DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 SPEAKS = "its description gives the model orders"
 GONE = "The server no longer has this tool."
 HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
 CHANGED = (
-    "The server has changed what it says of this tool since the conversation began. The model "
-    "knows the old words."
+    "The server has changed the tool's description since the conversation began. The model knows "
+    "the old one."
 )
 CHANGED_SINCE = "The tool is no longer as it was when you allowed it."
 SPOKEN_TO = (
@@ -58,7 +58,7 @@ def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], li
         try:
             made.append(_tool(source, tool, untrusted))
         except BadSchema as error:
-            faults.append(f"{shown.title(tool.server, tool.tool)}: {error}.")
+            faults.append(f"{shown_call.title(tool.server, tool.tool)}: {error}.")
     return made, faults
 
 
@@ -75,7 +75,7 @@ def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
 
     return Tool(
         tool.name,
-        shown.title(tool.server, tool.tool),
+        shown_call.title(tool.server, tool.tool),
         f"{DESCRIPTION.format(server=server)}\n{quoted}",
         dict,
         effect="changes",
@@ -99,7 +99,7 @@ class _Call:
         self._given = given
         self._source = source
         self._tool = tool
-        self._title = shown.title(tool.server, tool.tool)
+        self._title = shown_call.title(tool.server, tool.tool)
 
     async def events(self) -> AsyncIterator[Event]:
         turn = self._turn
@@ -107,7 +107,7 @@ class _Call:
             self._reject(policy.refusal("outside", turn.mode), policy.refused(turn.mode))
             return
         try:
-            words = shown.call(self._tool.server, self._tool.tool, self._given)
+            words = shown_call.call(self._tool.server, self._tool.tool, self._given)
             if turn.untrusted.known(words) != words:
                 raise ValueError(HAS_KEY)
             async for event in self._decided(words):

@@ -13,6 +13,9 @@ import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
 import { APART } from './CompletionSwitch';
 
+/** Nothing that a person approves is cut at the edge. */
+const WHOLE = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;
+
 type Wish = (id: string, wish: IToolServerWish) => Promise<void>;
 
 export function ToolServers(): JSX.Element | null {
@@ -145,7 +148,7 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
 function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
   return (
     <Pre className="jp-codeinterp-Card-code">
-      <code>{lines.join('\n')}</code>
+      <code style={WHOLE}>{lines.join('\n')}</code>
     </Pre>
   );
 }
