@@ -14,12 +14,11 @@ from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
-from .engines import follow_engines
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
 from .tables import Tables
-from .variables import Variables
+from .variables import Variables, follow_engines
 from .wire import new_context
 
 STOP_LIMIT = 0.8
@@ -212,7 +211,9 @@ class ZmqSlot:
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
-        following = self._link.spawn(follow_engines(self._variables, run))
+        following = self._link.spawn(
+            follow_engines(self._variables, lambda: run.begun, run.engines_work)
+        )
         try:
             async with aclosing(run.events(self.info.start)) as events:
                 async for event in events:

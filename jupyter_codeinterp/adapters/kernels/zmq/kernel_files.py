@@ -10,7 +10,7 @@ from .... import kernel_side
 
 FOLDER = Path(kernel_side.__file__).parent
 """Where the files are that run in the kernel."""
-_OWN_IMPORT = re.compile(r"^from \.+\w+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
+_OWN_IMPORT = re.compile(r"^from \.+\w+(?:\.\w+)* import (?:\([^)]*\)|.*)$", re.MULTILINE)
 
 
 def one_file(name: str, **names: str) -> str:
