@@ -13,7 +13,7 @@ from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq.variables import Variables
 from jupyter_codeinterp.core.checks.names.fetches import fetches, findings
 from jupyter_codeinterp.core.checks.shared.source import parsed
-from jupyter_codeinterp.core.engine_work import EngineWork
+from jupyter_codeinterp.core.events import EngineWork
 from jupyter_codeinterp.core.model_view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
 from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
@@ -194,8 +194,8 @@ async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
 
 @pytest.fixture
 def asks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.engines.FIRST", 0.5)
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.engines.PAUSE", 0.3)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.FIRST", 0.5)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.PAUSE", 0.3)
 
 
 async def test_the_tasks_of_dask_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:

@@ -6,11 +6,10 @@ the number, not the event. Times are seconds.
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Annotated, Literal, Union
 
 import msgspec
 
-from .engine_work import EngineWork
 from .findings import CheckedRun, Finding
 from .labels import Label, Observation, Rule
 from .messages import Usage
@@ -505,6 +504,14 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
     msg_id: str
     kernel_id: str = ""
     language: str = ""
+
+
+class EngineWork(msgspec.Struct, frozen=True):
+    """Tasks of the jobs that an engine in the kernel does now. Untrusted."""
+
+    engine: Literal["Spark", "Dask"]
+    done: Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+    of: Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
 
 class RunProgress(_Event, frozen=True, tag="run_progress"):

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt, Snapshot
-from .engine_work import EngineWork
+from .events import EngineWork
 from .labels import Observation
 from .messages import Message, Usage
 

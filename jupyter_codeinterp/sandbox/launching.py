@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
-from .overlay.protected import PROTECTED
 from .network.gate import Gate
+from .overlay.protected import PROTECTED
 from .seen.files import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")

@@ -1249,7 +1249,7 @@ export interface RunProgress {
   work: EngineWork[];
 }
 /**
- * Tasks of the jobs that it does now. Untrusted.
+ * Tasks of the jobs that an engine in the kernel does now. Untrusted.
  */
 export interface EngineWork {
   engine: 'Dask' | 'Spark';

@@ -206,9 +206,7 @@ OTHERS = {
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
-    "engine_work": "types",
     "fetches": "asks what `source` has found; measured with `kernel_report`",
-    "fetching": "passes on what `fetches` finds",
     "labels": "types",
     "deeds": "compares names of a bounded number of files",
     "observed": "cuts a bounded number of names",
@@ -221,7 +219,7 @@ OTHERS = {
     "wanted": "asks what `source` has found; measured with `kernel_report`",
     "absent": "compares an answer within bounds; measured with `kernel_report`",
     "trying": "passes on what `examples` finds",
-    "missing": "passes on what `wanted` and `absent` find",
+    "missing": "passes on what `wanted`, `absent` and `fetches` find",
     "tables": "cuts names and values; measured with `kernel_report`",
     "reading": "asks what `source` has found; measured with `kernel_report`",
     **dict.fromkeys(

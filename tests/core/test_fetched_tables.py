@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.core.checks.names.fetches import fetches, findings
 from jupyter_codeinterp.core.checks.shared.source import parsed
+from tests.core.conftest import Room
+from tests.scripted import Bench, run, say
+
+Benches = Callable[..., Bench]
 
 TABLES: list[dict[str, Any]] = [
     {"name": "orders", "engine": "spark", "rows": 50_000_000, "columns": [["id", "bigint"]]},
@@ -88,3 +93,35 @@ def test_a_kernel_that_answers_anything_else_gives_no_notice(answer: Any) -> Non
 
 def test_private_variables_are_not_named() -> None:
     assert sentences("orders.toPandas()", private=("orders",)) == []
+
+
+A_TABLE = """
+import sys, types
+class DataFrame:
+    partitions = 400
+    def __init__(self):
+        self._meta = types.SimpleNamespace(dtypes={"id": "int64"})
+    def compute(self):
+        return "all of it"
+sys.modules["dask.dataframe"] = types.SimpleNamespace(DataFrame=DataFrame)
+orders = DataFrame()
+"""
+NOTICE = "`orders.compute()` fetches a Dask table of unknown size into the kernel."
+
+
+async def test_the_draft_says_it_and_a_rejection_tells_the_model(
+    bench: Benches, room: Room
+) -> None:
+    await room.run(A_TABLE)
+    b = bench(run("rows = orders.compute()"), say("Sorry."))
+    b.send()
+    draft = await b.draft()
+    assert draft.notices == (f"Fetch: {NOTICE}",)
+    b.decide(draft, "reject")
+    await b.ended()
+    assert NOTICE in b.sent_results[0]
+    fine = bench(run("len(str(orders))"), say("Done."))
+    fine.send()
+    assert (await fine.draft()).notices == ()
+    fine.decide(await fine.draft())
+    await fine.ended()

@@ -26,7 +26,7 @@ from ..ports import KernelInfo
 from ..turn import observed
 from ..turn.results import Result
 from ..turn.turn import Turn
-from . import checked, fetching, hooked, missing, packages, trying
+from . import checked, hooked, missing, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -143,7 +143,7 @@ class CellRun:
                         continue
                 if draft.is_code:
                     absent = await missing.found(turn, draft.source, info)
-                    absent += await fetching.found(turn, draft.source, info)
+                    absent += await missing.fetched_tables(turn, draft.source, info)
                 language = info.language if info is not None else "python"
                 tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))

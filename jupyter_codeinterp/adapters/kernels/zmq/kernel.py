@@ -16,14 +16,13 @@ from ....kernel_side.forks import REHEARSE, REHEARSE_FILES
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .copies import Copies
-from .engines import follow_engines
 from .forks.rehearsing import rehearse
 from .kernel_files import kept_function
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
 from .tables import Tables
-from .variables import Variables
+from .variables import Variables, follow_engines
 from .wire import new_context
 
 if TYPE_CHECKING:
@@ -270,7 +269,9 @@ class ZmqSlot:
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
-        following = self._link.spawn(follow_engines(self._variables, run))
+        following = self._link.spawn(
+            follow_engines(self._variables, lambda: run.begun, run.engines_work)
+        )
         try:
             async with aclosing(run.events(self.info.start)) as events:
                 async for event in events:

@@ -11,13 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from ....core.errors import KernelError
+from ....core.events import EngineWork
+from ....core.ports import EnginesWork
+from ....kernel_side.engines.progress import PROGRESS
 from ....kernel_side.lookups import LOOKUPS
 from ....kernel_side.mark import WATCH
-from ....kernel_side.progress import PROGRESS
 from ...kernel_wire import execute_request
 from .kernel_files import files, one_file
 from .link import KernelLink
@@ -26,11 +31,17 @@ LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 SOON = 0.4
 """The same where a draft waits for the answer."""
+FIRST = 3.0
+"""Seconds of a run before the first question for the work of engines. A kernel without an engine
+gets no other one."""
+PAUSE = 2.0
+LATER = 10.0
+"""Seconds between questions, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
 _PANDAS = ("filters", "lost_values", "joins", "order")
 _CALLS = ("calls", "values", *_PANDAS, "polars_calls", "watched")
 _WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
-_LISTING = ("engines", "estimates", "variables")
+_LISTING = ("engines/facts", "engines/sizes", "variables")
 _BEFORE = ("mark", *_LISTING, "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
@@ -91,7 +102,7 @@ class Variables:
         return None if self._link.busy else answer
 
     async def progress(self) -> dict[str, Any] | None:
-        """What ``kernel_side/progress.py`` tells while a cell runs; None where nothing can."""
+        """What ``kernel_side/engines/progress.py`` tells while a cell runs; None where nothing can."""
         if self._subshell is None or self._registered_at != self._link.start:
             return None
         try:
@@ -127,7 +138,7 @@ class Variables:
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
         looking = files((*_LISTING, "lookups"), __name__=LOOKUPS)
-        following = files(("progress",), __name__=PROGRESS)
+        following = files(("engines/progress",), __name__=PROGRESS)
         code = "\n".join((asking, guarding, watching, looking, following))
         request = execute_request(code, silent=True)
         reply = await wire.request("shell", "execute_request", request)
@@ -151,3 +162,38 @@ class Variables:
             return await answer
         finally:
             del self._link.comm_answers[comm_id]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """Code in the kernel may answer anything."""
+
+    progress: tuple[EngineWork, ...]
+    loaded: bool = False
+
+
+async def follow_engines(
+    variables: Variables, begun: Callable[[], bool], tell: Callable[[EnginesWork], None]
+) -> None:
+    """Tell of each change in the work of engines for a run, until cancelled."""
+    loop = asyncio.get_running_loop()
+    shown = EnginesWork(())
+    await asyncio.sleep(FIRST)
+    began = loop.time()
+    while variables.subshell is not None:
+        answer = _read(await variables.progress()) if begun() else None
+        if answer is not None:
+            if not answer.loaded:
+                return
+            work = EnginesWork(answer.progress[:2])
+            if work != shown:
+                shown = work
+                tell(work)
+        await asyncio.sleep(PAUSE if loop.time() < began + 60 else LATER)
+
+
+def _read(answer: object) -> _Answer | None:
+    """None of an answer that did not come in time, or in another form."""
+    try:
+        return msgspec.convert(answer, _Answer)
+    except msgspec.ValidationError:
+        return None

@@ -51,7 +51,7 @@ _Number = Annotated[int, msgspec.Meta(ge=0, le=10**18)]
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """What the kernel tells of a variable (``kernel_side/engines.py`` and ``estimates.py``)."""
+    """What the kernel tells of a variable (``kernel_side/engines``)."""
 
     name: str
     engine: Literal["spark", "dask", "ray", "duckdb", "polars", ""] = ""

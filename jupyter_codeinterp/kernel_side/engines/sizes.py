@@ -23,7 +23,7 @@ UNKNOWN_SIZE = 2**60
 
 
 def estimates(value: Any, engine: str) -> dict[str, Any]:
-    """``engine`` is that of ``engines.py``. {} where nothing is known."""
+    """``engine`` is that of ``facts.py``. {} where nothing is known."""
     estimate = ESTIMATES.get(engine)
     try:
         return estimate(value) if estimate is not None else {}
