@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .network.book import Connection
 from .network.gate import Gate
 from .programs import programs
-from .watching import FolderWatch, Touched
+from .shared.watching import FolderWatch, Touched
 
 
 class Seen(NamedTuple):

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core.labels import Observation
-from jupyter_codeinterp.sandbox import watching
-from jupyter_codeinterp.sandbox.limits import NO_NETWORK
 from jupyter_codeinterp.sandbox.programs import programs
-from jupyter_codeinterp.sandbox.watching import FolderWatch, Touched
+from jupyter_codeinterp.sandbox.shared import watching
+from jupyter_codeinterp.sandbox.shared.limits import NO_NETWORK
+from jupyter_codeinterp.sandbox.shared.watching import FolderWatch, Touched
 from tests.kernels import kernel_manager, run, running_kernel
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install

@@ -12,7 +12,7 @@ import stat
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
-from ..folders import PROTECTED
+from ..shared.folders import PROTECTED
 from . import trees
 from .layer import Layer
 

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from . import groups, limits
-from .network.gate import Gate
-from .watching import FolderWatch
+from ..network.gate import Gate
+from ..shared import groups, limits
+from ..shared.watching import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
