@@ -7,7 +7,7 @@ import math
 from typing import NoReturn
 
 from .._version import __version__
-from ..sandbox.walls import BUBBLEWRAP, WALLS
+from ..sandbox.walls.names import BUBBLEWRAP, WALLS
 
 EXITS = """\
 exit codes:

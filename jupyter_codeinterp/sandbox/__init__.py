@@ -1,9 +1,8 @@
-"""Kernels in a sandbox: a kernel provisioner of jupyter_client that starts them in bubblewrap.
+"""Kernels in a sandbox: a kernel provisioner of jupyter_client that starts them behind a wall.
 
-``provisioner`` what jupyter_client calls ← ``bubblewrap`` with its ``arguments``, or ``enclosed``
-behind ``landlock`` with a ``watcher`` ← ``launching`` the process ← ``limits``, ``groups``,
-``seccomp`` ← ``folders`` that the kernel sees, ``interpreter``; ``install`` and ``doctor`` are for
-the command line
+``provisioner`` what jupyter_client calls ← ``walls`` that hold a kernel ← the ``network``'s allow
+list, the ``overlay`` of files ← what is ``shared``; ``observing`` what a run did; ``install`` and
+``doctor`` are for the command line
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import enclosed, groups, landlock, seccomp
-from .walls import AUTO, LANDLOCK
+from .shared import groups, seccomp
+from .walls import enclosed, landlock
+from .walls.names import AUTO, LANDLOCK
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""

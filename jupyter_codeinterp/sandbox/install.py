@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from .walls import BUBBLEWRAP, TITLES
+from .walls.names import BUBBLEWRAP, TITLES
 
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"

@@ -16,18 +16,20 @@ from typing import Any
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
-from . import bubblewrap, doctor, enclosed, folders, interpreter
-from .launching import LAUNCHER, LaunchError, Process
-from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from . import doctor
 from .network import book, gate
 from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
-from .place import Place, sweep
 from .seen.observer import Observer
-from .starting import Kernel
-from .walls import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
+from .shared import folders, interpreter
+from .shared.limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from .shared.place import Place, sweep
+from .walls import bubblewrap, enclosed
+from .walls.launching import LAUNCHER, LaunchError, Process
+from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
+from .walls.starting import Kernel
 
 GIB = 1024**3
 PASSED = (

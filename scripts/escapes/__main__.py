@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from jupyter_codeinterp.sandbox import doctor
-from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP, LANDLOCK
+from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP, LANDLOCK
 
 from . import report
 from .attempts import AREAS, NOT_OF

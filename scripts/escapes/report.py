@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from jupyter_codeinterp.sandbox import landlock
-from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP, LANDLOCK
+from jupyter_codeinterp.sandbox.walls import landlock
+from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP, LANDLOCK
 from scripts.documents import made_by, renew
 from scripts.tables import table
 

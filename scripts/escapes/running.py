@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from jupyter_codeinterp.sandbox import groups
-from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP
+from jupyter_codeinterp.sandbox.shared import groups
+from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP
 
 from .attempt import Attempt, Control, Groups
 from .attempts import AREAS, KERNELS, OPEN

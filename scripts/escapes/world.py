@@ -17,7 +17,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from jupyter_codeinterp.core.commands import Decide
 from jupyter_codeinterp.core.events import DraftDecided
-from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP
+from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text

@@ -23,8 +23,8 @@ from jupyter_codeinterp.cli.commands.run import _sandboxed
 from jupyter_codeinterp.cli.local.problems import USAGE, Problem
 from jupyter_codeinterp.core.ports import OutputsChanged
 from jupyter_codeinterp.sandbox.install import installed
-from jupyter_codeinterp.sandbox.launching import LAUNCHER, LaunchError
-from jupyter_codeinterp.sandbox.place import NAME, _root
+from jupyter_codeinterp.sandbox.shared.place import NAME, _root
+from jupyter_codeinterp.sandbox.walls.launching import LAUNCHER, LaunchError
 from tests.kernels import kernel_manager, run, running_kernel, text, until
 from tests.sandbox.here import runs_here
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.launching import LaunchError
 from jupyter_codeinterp.sandbox.network.credentials import Header, headers, variables
 from jupyter_codeinterp.sandbox.network.heads import head
 from jupyter_codeinterp.sandbox.network.rules import Target
+from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from tests.kernels import kernel_manager, run, running_kernel, text
 from tests.sandbox.certificates import loopback
 from tests.sandbox.here import runs_here

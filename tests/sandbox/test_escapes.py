@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.sandbox import folders, seccomp
+from jupyter_codeinterp.sandbox.shared import folders, seccomp
 from scripts.escapes.attempt import Attempt, Control
 from scripts.escapes.attempts import AREAS
 from scripts.escapes.running import Result, results

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.sandbox import doctor, enclosed, is_sandboxed, landlock
-from jupyter_codeinterp.sandbox.folders import FolderError, Folders
+from jupyter_codeinterp.sandbox import doctor, is_sandboxed
 from jupyter_codeinterp.sandbox.install import install
-from jupyter_codeinterp.sandbox.launching import LaunchError
+from jupyter_codeinterp.sandbox.shared.folders import FolderError, Folders
+from jupyter_codeinterp.sandbox.walls import enclosed, landlock
+from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from scripts.escapes.attempts import AREAS, OPEN
 from scripts.escapes.outside import marked
 from scripts.escapes.running import results

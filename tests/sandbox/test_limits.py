@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.sandbox import groups
-from jupyter_codeinterp.sandbox.limits import KEPT, Limits, size, what_was_hit, why_ended
+from jupyter_codeinterp.sandbox.shared import groups
+from jupyter_codeinterp.sandbox.shared.limits import KEPT, Limits, size, what_was_hit, why_ended
 from tests.kernels import kernel_manager, run, running_kernel, text
 from tests.sandbox.here import MISSING, runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install

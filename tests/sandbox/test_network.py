@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.launching import LaunchError
+from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from tests.kernels import kernel_manager, run, running_kernel, text
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install, manager

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core.labels import Observation
-from jupyter_codeinterp.sandbox.limits import NO_NETWORK
 from jupyter_codeinterp.sandbox.seen import files as watching
 from jupyter_codeinterp.sandbox.seen.files import FolderWatch, Touched
 from jupyter_codeinterp.sandbox.seen.programs import programs
+from jupyter_codeinterp.sandbox.shared.limits import NO_NETWORK
 from tests.kernels import kernel_manager, run, running_kernel
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install

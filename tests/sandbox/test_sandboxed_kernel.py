@@ -18,8 +18,9 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeinterp.sandbox import folders, is_sandboxed, place, seccomp
-from jupyter_codeinterp.sandbox.limits import Limits, why_ended
+from jupyter_codeinterp.sandbox import is_sandboxed
+from jupyter_codeinterp.sandbox.shared import folders, place, seccomp
+from jupyter_codeinterp.sandbox.shared.limits import Limits, why_ended
 from tests.sandbox.here import runs_here
 
 REFUSED = {

@@ -12,7 +12,7 @@ from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
 from ...sandbox.install import NAME, OVERLAY_NAME, install
-from ...sandbox.walls import BUBBLEWRAP
+from ...sandbox.walls.names import BUBBLEWRAP
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 

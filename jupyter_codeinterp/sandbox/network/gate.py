@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..starting import data
+from ..shared.descriptor import data
 from . import credentials, pypi
 from .book import Book, Connection
 from .rules import Rules

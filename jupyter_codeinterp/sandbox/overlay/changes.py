@@ -12,9 +12,9 @@ import stat
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
+from ..shared.protected import PROTECTED
 from . import trees
 from .layer import Layer
-from .protected import PROTECTED
 
 Kind = Literal["file", "link", "folder", "other", "gone"]
 MOST = 20_000

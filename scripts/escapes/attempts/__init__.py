@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.sandbox.walls import LANDLOCK
+from jupyter_codeinterp.sandbox.walls.names import LANDLOCK
 from scripts.escapes.attempt import Attempt
 
 from .bounds import BOUNDS

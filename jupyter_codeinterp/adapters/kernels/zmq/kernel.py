@@ -26,7 +26,7 @@ from .variables import Variables, follow_engines
 from .wire import new_context
 
 if TYPE_CHECKING:
-    from ..overlay import KernelOverlay
+    from .overlay import KernelOverlay
 
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
@@ -129,7 +129,7 @@ class ZmqKernel:
         link, _ = await self.current()
         if link.written is None:
             return None
-        from ..overlay import KernelOverlay  # Few kernels have one.
+        from .overlay import KernelOverlay  # Few kernels have one.
 
         return KernelOverlay(link.written)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .folders import Folders
-from .network.gate import SOCKET
+from ..network.gate import SOCKET
+from ..shared.folders import Folders
 
 ETC = (
     "alternatives", "ca-certificates", "ca-certificates.conf", "debian_version", "fonts",

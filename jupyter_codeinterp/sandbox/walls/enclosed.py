@@ -12,11 +12,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import landlock, seccomp
+from ..shared import seccomp
+from ..shared.descriptor import data
+from ..shared.folders import FolderError, Folders
+from . import landlock
 from .arguments import ETC, LINKS
-from .folders import FolderError, Folders
 from .launching import LaunchError, Process, launch
-from .starting import Kernel, data
+from .starting import Kernel
 
 KEPT = (".ipynb_checkpoints",)
 """What may be writable in the notebook's folder: no program runs it."""
@@ -50,10 +52,10 @@ GAPS = (
 """What is weaker than in bubblewrap, or missing."""
 
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _START = (
     "import sys; sys.path.append(sys.argv.pop(1));"
-    " from jupyter_codeinterp.sandbox import watcher; watcher.main()"
+    " from jupyter_codeinterp.sandbox.walls import watcher; watcher.main()"
 )
 _STARTUP = "get_ipython().system = get_ipython().system_raw\n"
 """IPython runs ``!command`` in a terminal of its own, which is not there."""

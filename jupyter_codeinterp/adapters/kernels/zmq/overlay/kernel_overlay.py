@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from ....core.errors import KernelError
-from ....core.ports import WaitingFile
+from .....core.errors import KernelError
+from .....core.ports import WaitingFile
 
 if TYPE_CHECKING:
-    from ....sandbox.overlay.written import Written
+    from .....sandbox.overlay.written import Written
 
 T = TypeVar("T")
 Left = tuple[tuple[str, str], ...]

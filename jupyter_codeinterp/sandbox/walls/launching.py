@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from . import groups, limits
-from .network.gate import Gate
-from .overlay.protected import PROTECTED
-from .seen.files import FolderWatch
+from ..network.gate import Gate
+from ..seen.files import FolderWatch
+from ..shared import groups, limits
+from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
-from .overlay.protected import PROTECTED
+from .protected import PROTECTED
 
 REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 
-from . import folders, interpreter, seccomp
+from ..network.gate import Gate
+from ..shared import folders, interpreter, seccomp
+from ..shared.descriptor import data
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LaunchError, Process, launch
-from .network.gate import Gate
-from .starting import Kernel, data
+from .starting import Kernel
 
 CONNECTION = "/run/connection.json"
 """The connection file, in the sandbox."""

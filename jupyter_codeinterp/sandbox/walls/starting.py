@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .folders import Folders
-from .limits import Limits
-from .overlay.layer import Layer
-from .place import Place
+from ..overlay.layer import Layer
+from ..shared.folders import Folders
+from ..shared.limits import Limits
+from ..shared.place import Place
 
 
 class Kernel(NamedTuple):
@@ -39,11 +38,3 @@ class Kernel(NamedTuple):
         key = self.connection["key"]
         text = key.decode() if isinstance(key, bytes) else key
         return json.dumps({**self.connection, "ip": sockets, "key": text}).encode()
-
-
-def data(content: bytes) -> int:
-    """A descriptor that another program reads this from."""
-    number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
-    os.write(number, content)
-    os.lseek(number, 0, os.SEEK_SET)
-    return number

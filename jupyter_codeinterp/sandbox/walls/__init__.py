@@ -1,0 +1,3 @@
+"""What holds a kernel: ``bubblewrap`` with its ``arguments``, or ``enclosed`` behind ``landlock``
+with a ``watcher``; ``launching`` starts either, ``starting`` says what, and ``names`` them
+"""
