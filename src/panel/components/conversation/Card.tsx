@@ -57,7 +57,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords = isKernel || kind === 'notebook' || kind === 'verify' || kind === 'peek';
+  const isInWords =
+    isKernel || kind === 'notebook' || kind === 'verify' || kind === 'peek';
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
