@@ -102,7 +102,7 @@ class Variables:
         return None if self._link.busy else answer
 
     async def progress(self) -> dict[str, Any] | None:
-        """As ``kernel_side/engines/progress.py``, while a cell runs; None where nothing can."""
+        """What ``engines/progress.py`` tells while a cell runs; None where nothing can."""
         if self._subshell is None or self._registered_at != self._link.start:
             return None
         try:
