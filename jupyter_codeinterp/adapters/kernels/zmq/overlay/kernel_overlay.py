@@ -52,8 +52,8 @@ class KernelOverlay:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Raises KernelError."""
-        from ....sandbox.overlay.layer import LayerError
-        from ....sandbox.overlay.trees import TooMany
+        from .....sandbox.overlay.layer import LayerError
+        from .....sandbox.overlay.trees import TooMany
 
         try:
             return await asyncio.to_thread(work)
