@@ -3,7 +3,7 @@
 REHEARSE = "jupyter_codeinterp.rehearse"
 _FORKS = ("preflight", "filter", "reached", "walls", "capture", "child", "follow", "rehearse")
 REHEARSE_FILES = (
-    *("engines", "variables", "watching/changes"),
+    *("engines/facts", "engines/sizes", "variables", "watching/changes"),
     *(f"forks/{name}" for name in _FORKS),
 )
 """In the order of their imports."""
