@@ -51,6 +51,9 @@ class Kernel:
     async def variables(self, names: tuple[str, ...] = ()) -> None:
         return None
 
+    async def overlay(self) -> None:
+        return None
+
     async def missing(self, asked: dict[str, Any]) -> None:
         return None
 

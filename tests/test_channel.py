@@ -192,6 +192,7 @@ def example(kind: type[Any], session_id: str) -> c.Command:
         str: "x",
         bool: False,
         dict[str, int]: {},
+        dict[str, str]: {},
         Receipt: {"status": "done"},
     }
     given: dict[str, Any] = {"type": kind.__struct_config__.tag, "id": 7}

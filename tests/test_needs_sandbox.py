@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX
+from tests import pretending
 from tests.cli import fake_process, make_cli
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
@@ -85,19 +85,12 @@ async def test_what_asks(
     site: Site, api: FakeAnthropic, file: Path, monkeypatch: pytest.MonkeyPatch,
     way: str, mode: str, sandboxed: bool,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: sandboxed)
-    monkeypatch.setattr(process.LocalProcess, "watched", _nobody)
-    monkeypatch.setattr(process.LocalProcess, "limit_hit", lambda self, error: "")
-    monkeypatch.setattr(process.LocalProcess, "refused", lambda self, since: "")
+    pretending.sandboxed(monkeypatch, sandboxed)
     api.play(in_order(TWO))
     number, offers = await WAYS[way](site, mode)
     expected, can_run_all = ASKS[mode, sandboxed]
     assert (number, offers[0] if offers else None) == (expected, can_run_all)
     assert (NEEDS_SANDBOX in offers) is (mode == "auto" and not sandboxed)
-
-
-async def _nobody(self: object) -> None:
-    return None
 
 
 @runs_here

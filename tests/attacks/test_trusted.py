@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.events import Note
+from tests import pretending
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop
 from tests.core.conftest import room as room
@@ -129,7 +129,7 @@ async def test_a_cell_that_asks_in_auto_is_trusted_once_a_person_has_decided(
 async def test_a_script_of_a_sandboxed_kernel_is_not_trusted_though_a_person_decided(
     bench: Benches, monkeypatch: pytest.MonkeyPatch, code: str, trusted: bool
 ) -> None:
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: True)
+    pretending.sandboxed(monkeypatch)
     b = bench(run(code), say("Done."))
     b.send()
     b.decide(await b.draft())

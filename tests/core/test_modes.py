@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX, TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
+from tests import pretending
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, fix, last_cell, run, say
 
@@ -170,7 +170,7 @@ async def test_run_all_is_not_had_by_force(bench: Benches, room: Room) -> None:
 async def test_auto_in_sandboxed_kernels_only(
     bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch, sandboxed: bool
 ) -> None:
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: sandboxed)
+    pretending.sandboxed(monkeypatch, sandboxed)
     b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(auto_needs_sandbox=True))
     b.send(mode="auto")
     if not sandboxed:

@@ -9,7 +9,6 @@ from typing import Literal
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.hooks.hook import Hook, Refusal
@@ -17,6 +16,7 @@ from jupyter_codeinterp.core.hooks.hooks import Hooks
 from jupyter_codeinterp.core.tools.built_in.peek import PEEK
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
+from tests import pretending
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, say
 
@@ -92,7 +92,7 @@ async def test_whether_it_asks(
     needs: bool,
     verdict: Verdict,
 ) -> None:
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: sandboxed)
+    pretending.sandboxed(monkeypatch, sandboxed)
     b = peeking(bench, "6 * 7", rules=Rules(auto_needs_sandbox=needs))
     done = await looked(b, mode, "run" if verdict == "ask" else "")
     assert ("42" in told(b)) is (verdict != "refuse")
@@ -109,7 +109,7 @@ async def test_a_person_rejects_it(bench: Benches) -> None:
 async def test_a_hook_has_its_say(bench: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
     hooks = Hooks()
     hooks.add(Hook("no", before_run=lambda code: Refusal(f"no {code.source}")))
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: True)
+    pretending.sandboxed(monkeypatch)
     b = peeking(bench, "6 * 7", hooks=hooks)
     done = await looked(b, decision="")
     assert done.status == "rejected" and "no 6 * 7" in told(b)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.rehearsal.kernel_answer import Rehearsal, read
 from jupyter_codeinterp.core.turn.limits import Rules
+from tests import pretending
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, run, say
@@ -124,7 +124,7 @@ async def test_drafts_that_are_tried_by_themselves(
     code: str,
     is_tried: bool,
 ) -> None:
-    monkeypatch.setattr(process, "is_sandboxed", lambda manager: sandboxed)
+    pretending.sandboxed(monkeypatch, sandboxed)
     b = bench(run(code), say("Done."))
     b.session.send("Go", "review", "", try_drafts=wanted)
     draft = await b.draft()

@@ -136,7 +136,7 @@ def test_the_header_takes_the_place_of_the_programs_own() -> None:
 
 
 def _given() -> dict[str, str]:
-    return {"A_KEY": SECRET, "B": "b", "LINES": f"{SECRET}\r\nX: y", **os.environ}
+    return {**os.environ, "A_KEY": SECRET, "B": "b", "LINES": f"{SECRET}\r\nX: y"}
 
 
 def _shown(pid: int) -> str:

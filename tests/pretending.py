@@ -1,0 +1,23 @@
+"""Kernels that pass for sandboxed ones, for tests of what follows from that."""
+
+from __future__ import annotations
+
+import pytest
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from jupyter_codeinterp.adapters.kernels.zmq import process
+
+
+def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
+    """Say so of every kernel. Its provisioner then answers as ours does where nothing happened."""
+    monkeypatch.setattr(process, "is_sandboxed", lambda manager: is_so)
+    answers = {
+        "written": None,
+        "copies": 0,
+        "copies_memory": 0,
+        "hit": lambda self, error: "",
+        "refused": lambda self, since: "",
+        "observer": lambda self: None,
+    }
+    for name, answer in answers.items():
+        monkeypatch.setattr(LocalProvisioner, name, answer, raising=False)
