@@ -68,7 +68,11 @@ test('the draft of an outside agent waits for the person', async ({
   await expect(run).toBeVisible();
   expect((await notebook.cells())[1].cell_type).toBe('raw');
   await page.screenshot({ path: 'test-results/mcp-waits.png' });
-  await run.click();
+  // A press right after the code appeared counts as an accident.
+  await expect(async () => {
+    await run.click({ timeout: 1000 });
+    await expect(run).toBeHidden({ timeout: 2000 });
+  }).toPass();
   expect(await running).toContain('40');
   expect(await notebook.sources()).toEqual(['mine = 20', 'print(mine * 2)']);
   await expect(panel.log).toContainText('By Outside agent');

@@ -4,6 +4,7 @@ import {
   fireEvent,
   render,
   screen,
+  waitFor,
   within
 } from '@testing-library/react';
 import React from 'react';
@@ -92,7 +93,9 @@ it('forgets the result when the cell asks again', async () => {
   await act(async () => client.play('s1', begun, came));
   await screen.findByRole('group', { name: 'Rehearsal' });
   await act(async () => client.play('s1', waiting));
-  expect(screen.queryByRole('group', { name: 'Rehearsal' })).toBeNull();
+  await waitFor(() =>
+    expect(screen.queryByRole('group', { name: 'Rehearsal' })).toBeNull()
+  );
 });
 
 it('says why a cell was not tried', async () => {

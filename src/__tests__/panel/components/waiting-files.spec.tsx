@@ -66,8 +66,12 @@ const end = ended({ waiting_files: 2, added: ['cell1'] });
 const tray = () => screen.findByRole('group', { name: 'Files that wait' });
 
 async function press(name: string): Promise<void> {
+  await click(within(await tray()).getByRole('button', { name }));
+}
+
+async function click(control: HTMLElement): Promise<void> {
   await act(async () => {
-    fireEvent.click(within(await tray()).getByRole('button', { name }));
+    fireEvent.click(control);
     await settled();
   });
 }
@@ -116,7 +120,11 @@ describe('files that wait in an overlay', () => {
 
   it('are put back with the turn', async () => {
     const made = await panel([file()], started, end);
-    await press('Undo turn with files');
+    await click(await screen.findByRole('button', { name: 'Undo turn' }));
+    const offer = await screen.findByRole('group', { name: 'Undo turn' });
+    await click(within(offer).getByLabelText('Also 2 files that wait'));
+    expect(within(offer).queryByLabelText('Also variables')).toBeNull();
+    await click(within(offer).getByRole('button', { name: 'Undo' }));
     expect(made.client.ofType('undo_turn')).toMatchObject([
       { turn: 1, cells: [], files: true }
     ]);
