@@ -28,6 +28,8 @@ export async function revealCell(
   if (!cell) {
     return false;
   }
+  // What keeps another place in view, as after a cell above was deleted, would scroll back.
+  following.get(notebook)?.abort();
   renderCell(notebook, index);
   try {
     await notebook.scrollToItem(index, 'center');
