@@ -7,6 +7,7 @@
  * with a line of JSON: `{"result": …}` or `{"error": …}`. See pages.py for the steps.
  */
 /* global document, process, window */
+import { URL } from 'node:url';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
