@@ -93,17 +93,17 @@ async def test_whether_it_asks(
     verdict: Verdict,
 ) -> None:
     pretending.sandboxed(monkeypatch, sandboxed)
-    b = peeking(bench, "6 * 7", rules=Rules(auto_needs_sandbox=needs))
+    b = peeking(bench, "601 * 7001", rules=Rules(auto_needs_sandbox=needs))
     done = await looked(b, mode, "run" if verdict == "ask" else "")
-    assert ("42" in told(b)) is (verdict != "refuse")
+    assert ("4207601" in told(b)) is (verdict != "refuse")
     assert done.status == ("rejected" if verdict == "refuse" else "ok")
     assert len(b.of(e.DraftWaiting)) == (verdict == "ask")
 
 
 async def test_a_person_rejects_it(bench: Benches) -> None:
-    b = peeking(bench, "6 * 7")
+    b = peeking(bench, "601 * 7001")
     done = await looked(b, decision="reject")
-    assert done.status == "rejected" and "42" not in told(b)
+    assert done.status == "rejected" and "4207601" not in told(b)
 
 
 async def test_a_hook_has_its_say(bench: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
