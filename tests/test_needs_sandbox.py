@@ -1,6 +1,6 @@
 """``auto_needs_sandbox`` at each way in: code runs unasked in a sandboxed kernel alone.
 
-`%%ai` is none of them: it runs in the kernel (docs/security.md). Outside agents are in
+`%%ai` is not tested here, because it runs in the kernel (docs/security.md). Outside agents are in
 tests/test_mcp.py, verify in tests/core/test_verify_tool.py.
 """
 

@@ -47,7 +47,11 @@ class Result:
     def fault(self) -> str:
         """What is wrong; "" for nothing."""
         if self.got_out != self.known:
-            return "it got out" if self.got_out else "this wall holds it, and is said not to"
+            return (
+                "it got out"
+                if self.got_out
+                else "this wall holds it, but its table says that it does not"
+            )
         if self.outside is False and self.attempt.control is not Control.SOME:
             return f"it does not succeed {self.attempt.control.value} either: {self.missed}"
         return ""

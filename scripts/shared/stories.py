@@ -87,7 +87,7 @@ async def _in_file(checks: Checks, site: Site, pages: Pages) -> None:
 
 
 async def three_cells(checks: Checks, site: Site, pages: Pages) -> None:
-    """Three cells, one of which fails and is mended, while both type without a pause."""
+    """Three cells, one of which fails and is fixed, while both people type without a pause."""
     await opened(site, pages, "ada", "bert")
     await pages.do("ada", "ask", text="Which region grew fastest? #growth")
     typing = [

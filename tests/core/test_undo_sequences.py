@@ -116,7 +116,7 @@ async def both(*work: object) -> list[str]:
 
 
 async def test_two_windows_undo_at_once(bench: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of them does it. The other is told, and nothing happens twice."""
+    """One window undoes the turn. The other gets an error, and nothing happens twice."""
     b, _ = await tidied(bench)
     look = b.document.snapshot
 

@@ -70,7 +70,7 @@ async def test_the_variables_are_as_before_the_turn(
     assert await person.run("print(x, names, 'new' in globals())") == "1 ['kept'] False\n"
     assert await offered(site, window) == WENT_BACK
 
-    # The model is told, and what its next run reads is not said to be gone.
+    # The model learns of it. No note says that a variable which its next run reads is gone.
     assert (await window.ask("And now?")).error is None
     await window.ended(2)
     said = json.dumps(api.requests[-1].body["messages"][-1])

@@ -31,7 +31,7 @@ MOST_TOOLS = 1_000
 """On a server's list."""
 MOST_BYTES = 20_000_000
 MOST_MESSAGES = 10_000
-"""What a server may send from one request of ours to the next."""
+"""Most messages that a server may send between two of our requests."""
 CLOSES_WITHIN = 8.0
 NOT_IN_WORDS = "The server refused it: {words}"
 

@@ -48,7 +48,7 @@ class ToolRegistry:
         self._tools = {tool.name: tool for tool in tools}
 
     def add_own(self, tool: Tool) -> None:
-        """Add a tool of ours that an admin has turned on."""
+        """Add a built-in tool that an admin has turned on."""
         self._tools[tool.name] = tool
 
     def add(self, tool: Tool) -> None:

@@ -17,7 +17,7 @@ ENTRIES = 20_000
 SECONDS = 0.2
 """For listing them."""
 NAMES = 50
-"""Files that are told by name, of each kind."""
+"""Most file names in a report: of opened files, and of changed ones."""
 _OPEN, _MODIFY, _ATTRIB = 0x20, 0x2, 0x4
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
 _CHANGES = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE

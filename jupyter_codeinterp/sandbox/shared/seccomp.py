@@ -142,7 +142,7 @@ _SCHEDULES: tuple[tuple[tuple[int | None, int | None], int], ...] = (
     ((314, 274), 0),  # sched_setattr
     ((251, 30), 1),  # ioprio_set
 )
-"""Landlock asks about none of them. ZeroMQ ends with an error if one fails for its threads."""
+"""Landlock does not check them. ZeroMQ ends with an error if one fails for its threads."""
 _WITHOUT_EFFECT: tuple[tuple[int | None, int | None], ...] = (
     (90, None),  # chmod
     (91, 52),  # fchmod

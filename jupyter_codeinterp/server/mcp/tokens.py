@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
 import time
 from pathlib import Path
-from typing import Literal, Union
+from typing import Literal
 
 import msgspec
 
 from ...core.errors import CommandError
 from ...core.visible import visible_line
+from ..private_file import PrivateFile
 
 Scope = Literal["look", "run"]
 """``look``: read notebooks and variables. ``run``: also change them and run code, by review."""
@@ -50,13 +50,11 @@ class _Content(msgspec.Struct, frozen=True):
 
 class Tokens:
     def __init__(self, folder: Path) -> None:
-        self._file = folder / "mcp.json"
-        self._read_at: Union[tuple[int, int], None] = None
-        self._content = _Content()
+        self._file = PrivateFile(folder / "mcp.json", _Content(), "the list of tokens")
 
     def all(self) -> tuple[Token, ...]:
         """The oldest first. Raises CommandError ``not_kept``."""
-        return tuple(kept.token for kept in self._now().tokens)
+        return tuple(kept.token for kept in self._file.content.tokens)
 
     def make(self, name: str, scope: Scope) -> tuple[Token, str]:
         """A new token, and its secret, which nobody can read again.
@@ -66,63 +64,35 @@ class Tokens:
         name = visible_line(name.strip())
         if not name or len(name) > LONGEST_NAME:
             raise CommandError("bad_name", f"A name has 1 to {LONGEST_NAME} characters.")
-        now = self._now()
+        now = self._file.content
         if len(now.tokens) >= MOST:
             words = f"There are {MOST} tokens. Revoke one that is not needed."
             raise CommandError("too_many_tokens", words)
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), name, scope, time.time())
-        self._write(_Content(tokens=(*now.tokens, _Kept(token, _digest(secret)))))
+        self._file.write(_Content(tokens=(*now.tokens, _Kept(token, _digest(secret)))))
         return token, secret
 
     def revoke(self, token_id: str) -> Token:
         """Raises CommandError ``unknown_token`` or ``not_kept``."""
-        now = self._now()
+        now = self._file.content
         found = next((one.token for one in now.tokens if one.token.id == token_id), None)
         if found is None:
             raise CommandError("unknown_token", "This token does not exist.")
         left = tuple(one for one in now.tokens if one.token.id != token_id)
-        self._write(_Content(tokens=left))
+        self._file.write(_Content(tokens=left))
         return found
 
     def find(self, secret: str) -> Token:
         """The token with this secret. Raises CommandError ``no_token`` or ``not_kept``."""
         digest = _digest(secret)
         found = None
-        for kept in self._now().tokens:
+        for kept in self._file.content.tokens:
             if hmac.compare_digest(kept.digest, digest):
                 found = kept.token
         if found is None:
             raise CommandError("no_token", NO_TOKEN)
         return found
-
-    def _now(self) -> _Content:
-        try:
-            stat = self._file.stat()
-            seen = (stat.st_mtime_ns, stat.st_ino)
-            if seen != self._read_at:
-                self._content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
-                self._read_at = seen
-        except FileNotFoundError:
-            self._content, self._read_at = _Content(), None
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            words = f"Cannot read {self._file.name}, the list of tokens: {error}"
-            raise CommandError("not_kept", words) from None
-        return self._content
-
-    def _write(self, content: _Content) -> None:
-        """Replace the file atomically. Only its owner can read file and folder."""
-        new = self._file.with_name(f"{self._file.name}.new")
-        try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new.unlink(missing_ok=True)
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(msgspec.json.encode(content))
-            new.replace(self._file)
-        except OSError as error:
-            new.unlink(missing_ok=True)
-            words = f"Nothing saved: cannot write {self._file} ({error.strerror})."
-            raise CommandError("not_kept", words) from None
 
 
 def _digest(secret: str) -> str:

@@ -6,13 +6,13 @@ change converts it.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Literal, Union
 
 import msgspec
 
 from ...core.errors import CommandError
+from .. import private_file
 
 
 class SavedConnection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,18 +100,8 @@ class KeyFile:
         return Content(connections=connections, default_model=first.model or "")
 
     def _write(self, content: Content) -> None:
-        """Replace the file atomically. Only its owner can read file and folder."""
+        """Raises OSError."""
         if content == Content():
             self._file.unlink(missing_ok=True)
             return
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._file.parent.chmod(0o700)
-        new = self._file.with_name(f"{self._file.name}.new")
-        new.unlink(missing_ok=True)
-        try:
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(msgspec.json.encode(content))
-            new.replace(self._file)
-        except OSError:
-            new.unlink(missing_ok=True)
-            raise
+        private_file.replace(self._file, msgspec.json.encode(content))

@@ -125,7 +125,7 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        """What only who may run code can undo is told to them alone: the kernel is asked."""
+        """Answer with the changes. Who may run code also reads whether variables can be undone."""
         if await self.may_execute():
             self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
         else:

@@ -122,7 +122,7 @@ export interface ICardItem {
   readonly silenced: readonly string[];
   /** What was checked of a run without a finding; null if it was not checked. */
   readonly checked: CheckedRun | null;
-  /** What the run did, as it was seen. */
+  /** What the server saw the run do. */
   readonly seen: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;

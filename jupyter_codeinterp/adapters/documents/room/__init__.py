@@ -5,8 +5,8 @@ shared.py    what ops do to a shared notebook, by the reference
 cells.py     its cells: read as nbformat has them, written with the smallest change
 rooms.py     where the server keeps its rooms
 
-Windows are views of a room: none of them has the lease, and none applies ops. The server loads
-this package, and pycrdt, only where a known package for collaboration is enabled.
+Windows are views of a room: they have no lease and apply no ops. The server loads this package,
+and pycrdt, only where a known package for collaboration is enabled.
 """
 
 from .document import RoomDocument

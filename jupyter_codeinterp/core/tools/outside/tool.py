@@ -40,7 +40,7 @@ CHANGED = (
     "The server has changed the tool's description since the conversation began. The model knows "
     "the old one."
 )
-CHANGED_SINCE = "The tool is no longer as it was when you allowed it."
+CHANGED_SINCE = "The tool has changed since you allowed it."
 SPOKEN_TO = (
     "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
     "call asks first."

@@ -369,7 +369,7 @@ it('shared: a copy that another person makes is theirs to follow', async () => {
   expect(rows()).toEqual([A, D, B, ['z', 'raw', CODE]]);
 });
 
-it('shared: what another person deletes is told by their page', async () => {
+it('shared: the page of the person who deletes a draft reports it', async () => {
   await play();
   share();
   await elsewhere(cells => cells.delete(1));
