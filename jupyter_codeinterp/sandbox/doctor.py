@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .shared import groups, seccomp
+from ..kernel_side.forks import bpf
+from .shared import groups
 from .walls import enclosed, landlock
 from .walls.names import AUTO, LANDLOCK
 
@@ -82,8 +83,8 @@ def without_bubblewrap() -> str:
 def _wrong_machine() -> str:
     if sys.platform != "linux":
         return f"The sandbox needs Linux; this is {platform.system()}."
-    if platform.machine() not in seccomp.ARCHITECTURES:
-        known = " and ".join(seccomp.ARCHITECTURES)
+    if platform.machine() not in bpf.ARCHITECTURES:
+        known = " and ".join(bpf.ARCHITECTURES)
         return f"The sandbox knows {known}, not {platform.machine()}."
     return ""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jupyter_codeinterp.kernel_side.forks import bpf
 from jupyter_codeinterp.sandbox.shared import seccomp
 
 SECRET = "a secret of a program"
@@ -72,8 +73,8 @@ def marked(mark: str) -> list[int]:
 
 
 def _calls() -> dict[str, int | None]:
-    place = list(seccomp.ARCHITECTURES).index(platform.machine())
-    return {name: both[place] for name, both in seccomp.DENIED.items()}
+    place = list(bpf.ARCHITECTURES).index(platform.machine())
+    return {name: bpf.CALLS[name][place] for name in seccomp.DENIED}
 
 
 def _user_site(home: Path) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.kernel_side.forks import bpf
 from jupyter_codeinterp.sandbox.shared import folders, seccomp
 from scripts.escapes.attempt import Attempt, Control
 from scripts.escapes.attempts import AREAS
@@ -63,7 +64,7 @@ def test_folders_that_lead_to_a_repository_cannot_be_renamed(tmp_path: Path) -> 
     assert set(found.fixed) == {work / "a", work / "a" / "b"}
 
 
-@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+@pytest.mark.parametrize("machine", bpf.ARCHITECTURES)
 def test_the_filter_is_no_longer_than_linux_takes(machine: str) -> None:
     for namespaces in (True, False):
         assert len(seccomp.compiled(machine, namespaces=namespaces)) // 8 < 4096

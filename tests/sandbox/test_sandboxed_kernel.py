@@ -18,6 +18,7 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
+from jupyter_codeinterp.kernel_side.forks import bpf
 from jupyter_codeinterp.sandbox import is_sandboxed
 from jupyter_codeinterp.sandbox.shared import folders, place, seccomp
 from jupyter_codeinterp.sandbox.shared.limits import Limits, why_ended
@@ -200,7 +201,7 @@ def test_a_search_that_cannot_end_refuses(notebook: Path) -> None:
         folders.protected(notebook, 2)
 
 
-@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+@pytest.mark.parametrize("machine", bpf.ARCHITECTURES)
 def test_the_filter_is_whole(machine: str) -> None:
     assert len(seccomp.compiled(machine)) % 8 == 0
 
