@@ -335,7 +335,9 @@ async def test_a_description_that_gives_orders_is_left_out(bench: Benches) -> No
     b.send()
     await b.ended()
     assert NAME not in [spec.name for spec in b.model.requests[0].tools]
-    assert b.of(e.Note)[0].text == "now (time): its description gives the model orders."
+    assert (
+        b.of(e.Note)[0].text == "now (time): its description or its schema gives the model orders."
+    )
 
 
 async def test_without_servers_requests_stay_the_same(bench: Benches) -> None:

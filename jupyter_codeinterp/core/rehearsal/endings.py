@@ -42,6 +42,8 @@ REACHES = {
     "start": "start a program:",
     "signal": "signal the process",
 }
+WITHOUT_NAME = "see below"
+"""In place of a name that the model reads elsewhere, as data."""
 NO_RESULT = "Not tried: the kernel gave no readable answer."
 
 

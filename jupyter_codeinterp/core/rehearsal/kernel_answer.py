@@ -23,10 +23,12 @@ Scrub = Callable[[str], str]
 
 
 class Rehearsal(msgspec.Struct, frozen=True):
-    """``words`` say why there is no result, or how it ended, where that needs words."""
+    """``words`` say why there is no result, or how it ended, where that needs words. Where they
+    have a name that code or the kernel gave, ``own_words`` are the same without it."""
 
     how: RehearsedHow
     words: str = ""
+    own_words: str = ""
     outputs: tuple[Output, ...] = ()
     changes: tuple[VariableChange, ...] = ()
     reached: tuple[Reach, ...] = ()
@@ -63,7 +65,9 @@ class _Answer(msgspec.Struct):
 
 
 def no_rehearsal(code: str, detail: str = "", scrub: Scrub = str) -> Rehearsal:
-    return Rehearsal("refused", endings.refused(code, _line(detail, scrub)))
+    words = endings.refused(code, _line(detail, scrub))
+    own = endings.refused(code, endings.WITHOUT_NAME)
+    return Rehearsal("refused", words, own if detail and own != words else "")
 
 
 def read(answer: dict[str, Any], limit: float, scrub: Scrub = str) -> Rehearsal:
@@ -73,24 +77,34 @@ def read(answer: dict[str, Any], limit: float, scrub: Scrub = str) -> Rehearsal:
     try:
         told = msgspec.convert(answer, _Answer)
     except (msgspec.ValidationError, RecursionError):
-        return Rehearsal("refused", endings.NO_RESULT)
+        return _unreadable()
     reached = tuple(
         Reach(one.what, _line(one.name, scrub))
         for one in told.reached[:MOST_REACHED]
         if one.what in endings.REACHES
     )
     how = _how(told)
+    words, own = _words(how, reached, limit), _words(how, (), limit)
+    try:
+        outputs = _outputs(told, how)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return _unreadable()
     return Rehearsal(
         how,
-        _words(how, reached, limit),
-        _outputs(told, how),
+        words,
+        own if own != words else "",
+        outputs,
         tuple(
             VariableChange(_line(one.name, scrub), _line(_described(one), scrub))
             for one in told.changes[:MOST_CHANGES]
         ),
         reached,
-        max(0.0, told.seconds),
+        min(max(0.0, told.seconds), limit),  # JSON may have Infinity
     )
+
+
+def _unreadable() -> Rehearsal:
+    return Rehearsal("refused", endings.NO_RESULT)
 
 
 def _how(told: _Answer) -> RehearsedHow:
@@ -116,9 +130,9 @@ def _outputs(told: _Answer, how: str) -> tuple[Output, ...]:
         # Where it stops, the error is ours.
         known = kind in OUTPUT_TYPES or kind == "clear_output"
         if known and not (how == "stopped" and kind == "error"):
-            collector.add(kind, content, 0)
+            collector.add(kind, content, len(msgspec.json.encode(content)))
     if told.native:
-        collector.add("stream", {"name": "stdout", "text": told.native}, 0)
+        collector.add("stream", {"name": "stdout", "text": told.native}, len(told.native))
     return collector.outputs
 
 

@@ -19,8 +19,10 @@ DID: dict[Deed, str] = {
     "changes": "changed your variables",
 }
 """What people and the model read."""
-_SERVERS = (".ipynb_checkpoints", ".jupyter_ystore.db", ".virtual_documents")
-"""How names begin that a Jupyter server writes beside a notebook."""
+_SERVERS = (".jupyter_ystore.db", ".jupyter_ystore.db-journal")
+"""Files that a Jupyter server writes beside a notebook."""
+_FOLDERS = (".ipynb_checkpoints", ".virtual_documents")
+"""Folders of copies of notebooks, by their names."""
 
 
 def sentence(seen: Iterable[Observation]) -> str:
@@ -39,18 +41,25 @@ def of_the_code(observed: Iterable[Observation], notebook: str) -> tuple[Observa
     """Without the files that the server itself reads and writes: those of the notebook (its path
     on the server), and of extensions."""
     name = notebook.rpartition("/")[2]
-    own = {name, f".~{name}"}
+    stem = name.rpartition(".")[0] or name
+    own = {name, f".~{name}", *_SERVERS}
     found: list[Observation] = []
     for one in observed:
         names = one.names
         if one.kind in ("writes", "reads"):
-            names = tuple(n for n in names if n not in own and not n.startswith(_SERVERS))
+            names = tuple(n for n in names if n not in own and not _is_copy(n, stem))
         if one.kind == "writes":
             # Who changes a file opens it.
             own.update(names)
         if names or one.kind in ("programs", "lost"):
             found.append(msgspec.structs.replace(one, names=names))
     return tuple(found)
+
+
+def _is_copy(path: str, stem: str) -> bool:
+    """Of this notebook, or their folder."""
+    folder, _, file = path.partition("/")
+    return folder in _FOLDERS and (not file or file.startswith(stem))
 
 
 def beyond(rule: Rule, observed: Iterable[Observation]) -> tuple[Observation, ...]:

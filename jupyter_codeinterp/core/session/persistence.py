@@ -247,6 +247,20 @@ class PersistentSession:
         finally:
             self._release_lease()
 
+    @contextlib.contextmanager
+    def alone(self, turn: int = 0) -> Iterator[None]:
+        """Within, no turn runs, and ops undo or redo ``turn``. Raises as ``need_idle`` and
+        ``here``."""
+        self.need_idle()
+        with self.here():
+            self.undoing = True
+            self.workplace.begin_turn(-turn)
+            try:
+                yield
+            finally:
+                self.undoing = False
+                self.workplace.end_turn()
+
     def _release_lease(self) -> None:
         """Let other servers continue, unless work remains here."""
         if not (self.running or self.undoing or self._unsaved):
@@ -310,7 +324,7 @@ class PersistentSession:
         if self.running:
             raise CommandError("busy", "A turn is running. Stop it first, or wait.")
         if self.undoing:
-            raise CommandError("busy", "Restoring cells. Wait a moment.")
+            raise CommandError("busy", "Restoring cells or files. Wait a moment.")
 
     # --- events ----------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ class Reviews:
     def __init__(self, session: PersistentSession, waiting_files: WaitingFiles) -> None:
         self._session = session
         self._waiting_files = waiting_files
+        self._undoing: set[asyncio.Future[None]] = set()
 
     def review(self, turn: int) -> Review:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
@@ -39,8 +40,8 @@ class Reviews:
             return None
         try:
             return await forks.why_not(copy_key(self._session.info.session_id, turn))
-        except KernelError:
-            return None
+        except KernelError as error:
+            return error.message
 
     async def undo(
         self,
@@ -59,11 +60,31 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
-        with self._alone(turn):
-            chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._session.alone(turn))
+            more = variables or files
+            chosen = self._chosen(turn, cells) if cells else self._left(turn, more)
+            counts = None if cells else self._counts(turn)
+            work = self._undo(stack.pop_all(), turn, chosen, counts, window, variables, files)
+            undoing = asyncio.ensure_future(work)
+        self._undoing.add(undoing)
+        undoing.add_done_callback(self._undoing.discard)
+        # Where the window closes meanwhile, all of it is done, and recorded.
+        await asyncio.shield(undoing)
+
+    async def _undo(
+        self,
+        held: contextlib.ExitStack,
+        turn: int,
+        chosen: tuple[Change, ...],
+        counts: dict[str, int] | None,
+        window: int,
+        variables: bool,
+        files: bool,
+    ) -> None:
+        with held:
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            counts = None if cells else self._counts(turn)
             ledger = self._session.ledger
             if chosen or variables:
                 undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
@@ -94,7 +115,7 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        with self._alone(turn):
+        with self._session.alone(turn):
             chosen = self._redoable(turn, cells)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
@@ -110,7 +131,7 @@ class Reviews:
         kept: dict[str, Kept] = {}
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
-        with self._alone():
+        with self._session.alone():
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:
@@ -149,11 +170,12 @@ class Reviews:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
-        if not self._changes(turn) and not files:
+    def _left(self, turn: int, more: bool) -> tuple[Change, ...]:
+        """``more``: whether there is something to undo besides cells."""
+        if not self._changes(turn) and not more:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
-        if not left and not files:
+        if not left and not more:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 
@@ -186,20 +208,7 @@ class Reviews:
         """Remove a failed cell that the agent left. Raises CommandError ``busy``, ``not_ours``
         or ``cell_changed``, and DocumentError ``not_open``."""
         turn = self._session.replay.added_by(cell_id) or 0
-        with self._alone(turn):
+        with self._session.alone(turn):
             document, ledger = self._session.workplace.document, self._session.ledger
             removed = await undo.remove(cell_id, turn, document, ledger)
             self._session.show(replace(removed, window=window))
-
-    @contextlib.contextmanager
-    def _alone(self, turn: int = 0) -> Iterator[None]:
-        """Within, no turn runs, and ops undo or redo ``turn``."""
-        self._session.need_idle()
-        with self._session.here():
-            self._session.undoing = True
-            self._session.workplace.begin_turn(-turn)
-            try:
-                yield
-            finally:
-                self._session.undoing = False
-                self._session.workplace.end_turn()

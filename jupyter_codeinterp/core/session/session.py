@@ -312,7 +312,7 @@ class Session(PersistentSession):
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
-        waiting = await self.waiting_files.end_turn(self.replay.turns) if agent is not None else 0
+        waiting = await self._waiting() if agent is not None else 0
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
@@ -320,6 +320,14 @@ class Session(PersistentSession):
         self._show_end(ending, cleared, files, waiting, copied)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
+
+    async def _waiting(self) -> int:
+        try:
+            return await self.waiting_files.end_turn(self.replay.turns)
+        except Exception:
+            # The turn ends all the same.
+            log.exception("Could not look at the files that wait")
+            return 0
 
     def _name_by_answer(self) -> None:
         """After the first answer, unless a person gave the name. The name of a branch shows how

@@ -58,10 +58,9 @@ class WaitingFiles:
     async def keep(self, stamps: Mapping[str, str], window: int = 0) -> None:
         """Copy these files into the folder, each in the state of its stamp. Raises CommandError
         ``busy``, ``no_overlay``, ``too_many_files`` or ``held_elsewhere``, and KernelError."""
-        self._session.need_idle()
         if len(stamps) > LISTED:
             raise CommandError("too_many_files", f"Keep at most {LISTED} files at once.")
-        with self._session.here():
+        with self._session.alone():
             done, left = await (await self._need_overlay()).keep(stamps)
             self._session.show(FilesKept(*self._bounded(done, left), window=window))
 

@@ -13,7 +13,10 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from ....core.errors import KernelError
+from ....core.visible import visible_line
 from ...kernel_wire import execute_request
 from .kernel_files import answer_of
 from .link import KernelLink
@@ -26,6 +29,8 @@ WAKES = 15.0
 OTHERS = 0.3
 """Seconds after which all other clients of the kernel are connected to the copy: ZMQ tries again
 within 0.2 s."""
+LONGEST = 500
+"""Characters of the kernel's reason."""
 MOST = 200
 """Turns of which we know why there is no copy."""
 KEEPING = "jupyter_codeinterp.keeping"
@@ -38,6 +43,13 @@ RESTARTED = "The kernel was restarted since."
 TOO_MANY = "The kernel keeps few copies, and little memory for them. This one is gone."
 WENT_BACK = "An undo has put them back to before this turn already."
 FAILED = "The kernel did not answer when it should have copied them."
+
+
+class _Told(msgspec.Struct):
+    """As ``kernel_side/forks/keeping.py`` answers. ``why`` it did not do what was asked."""
+
+    kept: list[str] = []
+    why: str = ""
 
 
 class Copies:
@@ -69,9 +81,9 @@ class Copies:
         try:
             told = await self._ask(LIMIT, "keep", key=key, most=most, most_bytes=most_bytes)
         except (KernelError, asyncio.TimeoutError):
-            told = {"kept": (), "why": FAILED}
+            told = _Told(why=FAILED)
         self._known.pop(key, None)
-        self._known[key] = str(told["why"])
+        self._known[key] = told.why
         self._learn(told)
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
@@ -87,9 +99,9 @@ class Copies:
             woke = await self._ask(WAKES, "wake", key=key)
         except asyncio.TimeoutError:
             raise KernelError("no_copy", FAILED) from None
-        if woke["why"]:
-            self._known[key] = woke["why"]
-            raise KernelError("no_copy", woke["why"])
+        if woke.why:
+            self._known[key] = woke.why
+            raise KernelError("no_copy", woke.why)
         try:
             self.link.replaced()
         except OSError as error:
@@ -105,9 +117,9 @@ class Copies:
         await self.link.settle()
         await asyncio.sleep(OTHERS)
 
-    def _learn(self, told: dict[str, Any]) -> None:
+    def _learn(self, told: _Told) -> None:
         for key, why in self._known.items():
-            if not why and key not in told["kept"]:
+            if not why and key not in told.kept:
                 self._known[key] = TOO_MANY
 
     def _check_start(self) -> None:
@@ -116,7 +128,7 @@ class Copies:
             self._start = self.link.start
             self._known = dict.fromkeys(self._known, RESTARTED)
 
-    async def _ask(self, limit: float, do: str, **given: Any) -> dict[str, Any]:
+    async def _ask(self, limit: float, do: str, **given: Any) -> _Told:
         """Raises KernelError and TimeoutError."""
         asked = json.dumps({"do": do, "with": given})
         told = await self._told(limit, _KNOWN.format(name=NAME, asked=asked))
@@ -124,9 +136,14 @@ class Copies:
             # The first time in this kernel.
             told = await self._told(limit, answer_of(FILES, __name__=KEEPING, ASKED=asked))
         if told.get("status") != "ok":
-            return {"kept": (), "why": FAILED}
-        answer: dict[str, Any] = json.loads(ast.literal_eval(told["data"]["text/plain"]))
-        return answer
+            return _Told(why=FAILED)
+        try:
+            # Written in the kernel, where any code may have changed it.
+            answer = json.loads(ast.literal_eval(told["data"]["text/plain"]))
+            found = msgspec.convert(answer, _Told)
+        except (KeyError, TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
+            return _Told(why=FAILED)
+        return _Told(found.kept, visible_line(found.why[:LONGEST]))
 
     async def _told(self, limit: float, expression: str) -> dict[str, Any]:
         request = execute_request("pass", silent=True)

@@ -11,12 +11,13 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from ...approval import policy
+from ...approval.code_warnings import hidden_characters
 from ...cells import hooked
 from ...cells.cell_run import NEEDS_SANDBOX
 from ...errors import KernelError
 from ...events import DraftWaiting, Event, Status
 from ...hooks.hook import CellCode
-from ...hooks.hooks import Checked
+from ...injection.caution import SPOKEN_TO
 from ...messages import ToolUse
 from ...ports import KernelInfo
 from ...rehearsal import endings
@@ -68,7 +69,8 @@ class _Peeking:
                 line = hooked.line(turn, said.refusal)
                 self.reject(line, line)
                 return
-            verdict = self._verdict(info, said, why)
+            notices = tuple(filter(None, (why, *self._suspicious(info))))
+            verdict = self._verdict(info, said.ask or bool(notices))
             if verdict == "refuse":
                 self.reject(policy.refusal("peek", turn.mode), policy.refused(turn.mode))
                 return
@@ -76,7 +78,7 @@ class _Peeking:
                 notes = [hooked.line(turn, note) for note in said.notes[:MOST_NOTES]]
                 barred = NEEDS_SANDBOX if self._is_barred(info) and turn.allowed.unasked else ""
                 draft = draft_of(self._call, "peek", PEEK.label, self._source, "")
-                notices = tuple(filter(None, (why, barred, *notes)))
+                notices = tuple(filter(None, (*notices, barred, *notes)))
                 draft = msgspec.structs.replace(draft, notices=notices)
                 yield DraftWaiting(draft)
                 decision = await turn.clock.attend(turn.decisions.ask(draft))
@@ -97,15 +99,21 @@ class _Peeking:
             await self._told(read(answer, SECONDS, turn.untrusted.scrub))
             return
 
-    def _verdict(self, info: KernelInfo, said: Checked, why: str) -> policy.Verdict:
+    def _suspicious(self, info: KernelInfo) -> tuple[str, ...]:
+        """Why it asks in every mode."""
+        sign = "" if info.sandboxed else self._turn.cautions.sign
+        spoken = (SPOKEN_TO.format(sign=sign),) if sign else ()
+        return (*hidden_characters(self._source), *spoken)
+
+    def _verdict(self, info: KernelInfo, suspicious: bool) -> policy.Verdict:
         turn = self._turn
-        if info.sandboxed and turn.allowed.changes and not (said.ask or why):
+        if info.sandboxed and turn.allowed.changes and not (suspicious or turn.always_ask):
             return "run"
         return policy.decide(
             "peek",
             turn.mode,
             owned=True,
-            suspicious=said.ask or bool(why),
+            suspicious=suspicious,
             always_ask=turn.always_ask,
             run_all=turn.run_all,
             barred=self._is_barred(info),
@@ -130,20 +138,22 @@ class _Peeking:
 
     async def _told(self, found: Rehearsal) -> None:
         turn = self._turn
-        if found.how == "refused":
-            self.end("not_started", found.words)
-            return
         seen = await turn.results.see(found.outputs)
         lines = [seen.text] if seen.text else []
-        lines += [f"would change {one.name}: {one.text}" for one in found.changes]
+        shown = (one for one in found.changes if one.name not in turn.private)
+        lines += [f"would change {one.name}: {one.text}" for one in shown]
         lines += [f"would {endings.reach(one.what, one.name)}" for one in found.reached]
         quoted = turn.untrusted.quoted("\n".join(lines)) if lines else ""
+        if found.how == "refused" and found.own_words:
+            quoted = turn.untrusted.quoted(found.words)
         status: Status = "ok" if found.how == "done" else "error"
+        if found.how == "refused":
+            status = "not_started"
         self._set(
             turn.results.make(
                 self._call,
                 status,
-                " ".join(part for part in (found.words, LOST) if part),
+                " ".join(part for part in (found.own_words or found.words, LOST) if part),
                 title=PEEK.label,
                 summary=found.words,
                 images=seen.images,

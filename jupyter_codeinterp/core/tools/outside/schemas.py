@@ -9,7 +9,7 @@ values that would have to change is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -121,27 +121,43 @@ def _value(key: str, value: Any) -> Any:
     return value
 
 
+def texts(schema: Any) -> Iterator[str]:
+    """Every text in a checked schema: the model reads them all."""
+    if isinstance(schema, dict):
+        for name, part in schema.items():
+            yield name
+            yield from texts(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from texts(part)
+    elif isinstance(schema, str):
+        yield schema
+
+
 def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
     """A checked schema with inert texts. Raises BadSchema if a name or a value would change."""
 
-    def walk(part: Any, is_schema: bool) -> Any:
-        if isinstance(part, dict):
-            made = {}
-            for key, value in part.items():
-                if is_schema and key in _TEXTS and isinstance(value, str):
-                    made[key] = inert(value[:LONGEST_TEXT])
-                else:
-                    keeps = is_schema and key in (_OF_NAMES | _VALUES)
-                    made[_same(key)] = walk(value, not keeps)
-            return made
+    def walk(part: Any) -> Any:
+        """A schema, or a list of them."""
         if isinstance(part, list):
-            return [walk(one, is_schema) for one in part]
-        return _same(part) if isinstance(part, str) else part
+            return [walk(one) for one in part]
+        if not isinstance(part, dict):
+            return same(part)
+        made: dict[str, Any] = {}
+        for key, value in part.items():
+            if key in _TEXTS and isinstance(value, str):
+                made[key] = inert(value[:LONGEST_TEXT])
+            elif key in _OF_NAMES and isinstance(value, dict):
+                made[key] = {same(name): walk(one) for name, one in value.items()}
+            else:
+                made[key] = same(value) if key in _VALUES else walk(value)
+        return made
 
-    def _same(text: str) -> str:
-        if inert(text) != text:
+    def same(value: Any) -> Any:
+        """A value, or a name, as it is."""
+        if any(inert(text) != text for text in texts(value)):
             raise BadSchema("its input schema contains a key or one of our delimiters")
-        return text
+        return value
 
-    found: dict[str, Any] = walk(schema, True)
+    found: dict[str, Any] = walk(schema)
     return found

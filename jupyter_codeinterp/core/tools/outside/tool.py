@@ -13,6 +13,7 @@ from ...approval import policy
 from ...approval.code_warnings import hidden_characters
 from ...errors import ToolServerError
 from ...events import DraftDecided, DraftWaiting, Event, Status
+from ...injection.caution import SPOKEN_TO
 from ...injection.signs import first_sign
 from ...labels import Rule
 from ...messages import ToolUse
@@ -33,7 +34,7 @@ LONGEST_DESCRIPTION = 1_000
 """Characters."""
 LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
-SPEAKS = "its description gives the model orders"
+SPEAKS = "its description or its schema gives the model orders"
 GONE = "The server no longer has this tool."
 HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
 CHANGED = (
@@ -41,10 +42,7 @@ CHANGED = (
     "the old one."
 )
 CHANGED_SINCE = "The tool has changed since you allowed it."
-SPOKEN_TO = (
-    "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
-    "call asks first."
-)
+
 
 _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
 """Of calls that had begun, by the error's code."""
@@ -65,7 +63,7 @@ def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], li
 def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     """Raises BadSchema."""
     told = clean(tool.description)
-    if first_sign(told):
+    if any(first_sign(text) for text in (told, *schemas.texts(tool.schema))):
         raise BadSchema(SPEAKS)
     server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
@@ -82,6 +80,10 @@ def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
         work=work,
         whole_schema=schemas.for_model(tool.schema, untrusted.inert),
     )
+
+
+class _NotCalled(Exception):
+    """Its text says why nothing was sent."""
 
 
 class _Call:
@@ -108,11 +110,15 @@ class _Call:
             return
         try:
             words = shown_call.call(self._tool.server, self._tool.tool, self._given)
+        except ValueError as error:
+            self._end("not_started", str(error))
+            return
+        try:
             if turn.untrusted.known(words) != words:
-                raise ValueError(HAS_KEY)
+                raise _NotCalled(HAS_KEY)
             async for event in self._decided(words):
                 yield event
-        except ValueError as error:
+        except _NotCalled as error:
             self._end("not_started", str(error))
         except ToolServerError as error:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
@@ -122,7 +128,7 @@ class _Call:
         while True:
             now = await self._source.pinned(self._tool)
             if not now:
-                raise ValueError(GONE)
+                raise _NotCalled(GONE)
             rule, notices = self._rule(now), self._notices(now, words)
             verdict = policy.decide(
                 "outside",
