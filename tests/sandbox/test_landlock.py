@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,23 @@ from tests.sandbox.test_sandboxed_kernel import HELPERS, REFUSED, kernel, run
 runs_here = pytest.mark.skipif(
     bool(doctor.landlock_problem()), reason=doctor.landlock_problem() or "runs here"
 )
+CHANGES = {
+    # of a file that it may only read, open as FILE
+    "its mode": "os.fchmod(FILE, 0o604)",
+    "its time": "os.utime(FILE, (5, 5))",
+    "its time by the path": "os.utime(PATH, (5, 5))",
+    "its owner": "os.fchown(FILE, os.getuid(), os.getgid())",
+    "its owner by the path": "os.chown(PATH, os.getuid(), os.getgid())",
+    "a new attribute": "os.setxattr(FILE, 'user.new', b'1')",
+    "a new attribute by the path": "os.setxattr(PATH, 'user.new', b'1')",
+    "an attribute less": "os.removexattr(FILE, 'user.old')",
+    "an attribute less by the path": "os.removexattr(PATH, 'user.old')",
+    "its flags": (
+        "import array, fcntl\n"
+        "flags = array.array('l', [0]); fcntl.ioctl(FILE, 0x80086601, flags)\n"
+        "flags[0] ^= 0x40; fcntl.ioctl(FILE, 0x40086602, flags)"
+    ),
+}
 OF_GIT = [name for name, code in REFUSED.items() if ".git" in code]
 LEAVES = """
 import subprocess, sys
@@ -87,6 +105,45 @@ async def test_what_it_refuses_and_what_works(tmp_path: Path, notebook: Path) ->
             assert reply["status"] == "ok", (code, reply)
         assert (await run(client, "x = bytearray(2**31)"))["ename"] == "MemoryError"
         assert (notebook / "result").read_text() == "1"
+
+
+@runs_here
+async def test_nothing_of_a_file_to_read_can_be_changed(tmp_path: Path, notebook: Path) -> None:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    file = folder / "data.csv"
+    file.write_text("1")
+    # Linux sets the time of the last change itself, so it tells of every one.
+    with suppress(OSError):  # a file system without such attributes
+        os.setxattr(file, "user.old", b"1")
+    before = file.stat().st_ctime_ns
+    config = {"wall": "landlock", "readable": [str(folder)]}
+    async with kernel(tmp_path, notebook, **config) as (_, client):
+        opened = f"import os; PATH = {str(file)!r}; FILE = os.open(PATH, os.O_RDONLY)"
+        assert (await run(client, opened))["status"] == "ok"
+        changed = []
+        for name, code in CHANGES.items():
+            await run(client, code)
+            if file.stat().st_ctime_ns != before:
+                changed.append(name)
+                before = file.stat().st_ctime_ns
+        assert changed == []
+
+
+@runs_here
+async def test_it_cannot_slow_all_programs_of_the_person_down(
+    tmp_path: Path, notebook: Path
+) -> None:
+    async with kernel(tmp_path, notebook, wall="landlock") as (_, client):
+        # Linux would refuse the way back: no error shows that it was not asked.
+        code = (
+            "import os; os.setpriority(os.PRIO_PROCESS, 0, 1)\n"
+            "assert os.getpriority(os.PRIO_PROCESS, 0) == 1\n"
+            "for who in (os.PRIO_PGRP, os.PRIO_USER): os.setpriority(who, 0, 0)\n"
+            "assert os.getpriority(os.PRIO_PROCESS, 0) == 1"
+        )
+        reply = await run(client, code)
+        assert reply["status"] == "ok", reply
 
 
 @runs_here

@@ -149,6 +149,7 @@ CALLS = {
     "fchmodat2": (452, 452),
     "setxattrat": (463, 463),
     "removexattrat": (466, 466),
+    "open_tree_attr": (467, 467),
     "file_setattr": (469, 469),
 }
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06

@@ -34,6 +34,7 @@ DENIED = (
     "process_vm_writev", "kcmp", "finit_module", "kexec_file_load", "bpf", "userfaultfd",
     "io_uring_setup", "io_uring_enter", "io_uring_register", "open_tree", "move_mount",
     "fsopen", "fsconfig", "fsmount", "fspick", "pidfd_getfd", "mount_setattr", "quotactl_fd",
+    "open_tree_attr",
 )  # fmt: skip
 _MODES = {
     # calls that set a file's mode, and the mode's place
@@ -59,16 +60,18 @@ SHARED = (
     "process_mrelease",
     # a program that listens in the file system may do anything for who connects
     "connect",
-    # what Landlock does not ask about, on any path
-    "chown", "lchown", "fchownat", "setxattr", "lsetxattr", "removexattr", "lremovexattr",
-    "setxattrat", "removexattrat", "file_setattr", "inotify_add_watch",
+    # what Landlock does not ask about, on any path or open file
+    "chown", "lchown", "fchown", "fchownat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat",
+    "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
+    "inotify_add_watch",
 )  # fmt: skip
 _SCHEDULES = {
-    # without effect on another process or thread: and the place of its id
-    "setpriority": 1, "sched_setparam": 0, "sched_setscheduler": 0, "sched_setaffinity": 0,
-    "sched_setattr": 0, "ioprio_set": 1,
+    # places of arguments, and what they are for the calling thread
+    "setpriority": {0: 0, 1: 0}, "ioprio_set": {0: 1, 1: 0}, "sched_setparam": {0: 0},
+    "sched_setscheduler": {0: 0}, "sched_setaffinity": {0: 0}, "sched_setattr": {0: 0},
 }  # fmt: skip
-"""Landlock does not check them. ZeroMQ ends with an error if one fails for its threads."""
+"""Without effect on other processes, groups and users: Landlock does not check them. ZeroMQ ends
+with an error if one fails for its threads."""
 _WITHOUT_EFFECT = (
     "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat",
 )  # fmt: skip
@@ -76,6 +79,18 @@ _WITHOUT_EFFECT = (
 error would end them."""
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
+_CONTROLS = (
+    0x5411,  # TIOCOUTQ
+    0x541B,  # FIONREAD
+    0x5421,  # FIONBIO
+    0x5450,  # FIONCLEX
+    0x5451,  # FIOCLEX
+    0x5452,  # FIOASYNC
+    0x40049409,  # FICLONE
+    0x4020940D,  # FICLONERANGE
+)
+"""Requests of ``ioctl`` that change no file but one that is open for writing. Landlock checks those
+of devices alone: others set flags of a file that it may only read, or make folders."""
 
 
 def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
@@ -95,7 +110,9 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
     for name, place in _OPENS.items():
         made.look(name, [load(place), *unless(ANY_BIT, _MAKES, ALLOW), *_mode(place + 1, deny)])
     typing = [one for number in TERMINAL for one in when(EQUAL, number, deny)]
-    made.look("ioctl", [load(1), *typing])
+    # As a file answers that does not know the request.
+    known = [] if namespaces else among(_CONTROLS, ERROR | errno.ENOTTY)
+    made.look("ioctl", [load(1), *typing, *known])
     # Without a network, the error after which ZeroMQ does not stop the program.
     no_family = ERROR | (errno.EAFNOSUPPORT if namespaces else errno.EOPNOTSUPP)
     family = [load(0), *among(FAMILIES if namespaces else UNIX, no_family)]
@@ -108,8 +125,9 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
 
 def _without_namespaces(made: Filter, deny: int) -> None:
     made.look("prlimit64", [load(0), *unless(EQUAL, 0, deny)])
-    for name, place in _SCHEDULES.items():
-        made.look(name, [load(place), *unless(EQUAL, 0, ERROR)])
+    for name, own in _SCHEDULES.items():
+        looks = [[load(place), *unless(EQUAL, value, ERROR)] for place, value in own.items()]
+        made.look(name, [one for look in looks for one in look])
     for name in _WITHOUT_EFFECT:
         made.look(name, [step(RETURN, ERROR)])
 
