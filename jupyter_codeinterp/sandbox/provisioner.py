@@ -217,7 +217,9 @@ class SandboxProvisioner(LocalProvisioner):
     def refused(self, since: float) -> str:
         """The connections that were refused since this time of ``time.monotonic``; "" for none."""
         way = self._sandbox.gate if self._sandbox is not None else None
-        return book.sentence(way.refused(since)) if way is not None else ""
+        if way is None:
+            return ""
+        return book.sentence(way.refused(since), way.has_lost(since)[0])
 
     def observer(self) -> Observer | None:
         """Watches a run that begins now; None if no sandbox runs. Takes a while in a large

@@ -1330,7 +1330,7 @@ export interface CheckedRun {
  * programs   started other programs; without names
  * writes     files in the notebook's folder were changed, made or deleted while it ran
  * reads      files there were opened while it ran
- * lost       more happened to files than could be followed; without names
+ * lost       it did more with files or connections than could be followed; without names
  * changes    variables of the person's that changed
  */
 export interface Observation {

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core.labels import Observation
+from jupyter_codeinterp.sandbox.network.book import KEPT
 from jupyter_codeinterp.sandbox.seen import files as watching
 from jupyter_codeinterp.sandbox.seen.files import FolderWatch, Touched
 from jupyter_codeinterp.sandbox.seen.programs import programs
@@ -91,6 +92,15 @@ client = http.client.HTTPConnection(os.environ['HTTPS_PROXY'].removeprefix('http
         assert done.observed == (Observation("refused", ("a.invalid:80",)),)
         _, done = await run(made, "1")
         assert done.observed == ()
+        many = (
+            f"for number in range({KEPT + 1}):\n    try:\n"
+            "        urllib.request.urlopen(f'http://h{number}.invalid')\n"
+            "    except OSError:\n        pass"
+        )
+        _, done = await run(made, many)
+        hosts = tuple(f"h{number + 1}.invalid:80" for number in range(KEPT))
+        assert done.observed == (Observation("refused", hosts), Observation("lost"))
+        assert done.note.endswith("and 59 more. Others are not listed: there were too many.")
 
 
 async def test_nothing_is_seen_of_a_plain_kernel() -> None:

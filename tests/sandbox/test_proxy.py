@@ -136,8 +136,25 @@ def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
     assert len(every) == books.KEPT
     assert every[-1][1:] == (str(longest), "its address is not public and not on the list")
     assert next(one.target for one in book.since(every[-2].at)) == f"h{books.KEPT + 2}.org:443"
+    assert book.has_lost(0) and not book.has_lost(every[0].at)
     book.close()
-    assert book.since(0) == []
+    assert book.since(0) == [] and not book.has_lost(0)
+
+
+def test_a_busy_target_pushes_no_other_out() -> None:
+    book = Book(os.memfd_create("refusals"))
+    once, busy = Target("once.org", 443), Target("busy.org", 443)
+    book.write(once, "why")
+    for _ in range(books.KEPT + 3):
+        book.write(busy, "why")
+    book.write(busy, "another reason")
+    found = [(one.target, one.why) for one in book.since(0)]
+    assert found == [(str(once), "why"), (str(busy), "why"), (str(busy), "another reason")]
+    assert not book.has_lost(0)
+    # One that comes again is of the later run.
+    last = book.since(0)[-1].at
+    book.write(once, "why")
+    assert [one.target for one in book.since(last)][1:] == [str(once)]
 
 
 def test_the_sentence_names_a_few() -> None:
@@ -145,6 +162,7 @@ def test_the_sentence_names_a_few() -> None:
     assert sentence([]) == ""
     assert sentence([each[0]] * 9) == "The sandbox refused a connection: h0.org:443 (why)."
     assert sentence(each).endswith("h4.org:443 (why), and 2 more.")
+    assert sentence(each, True).endswith("2 more. Others are not listed: there were too many.")
 
 
 def test_a_loopback_host_of_the_list_is_outside() -> None:

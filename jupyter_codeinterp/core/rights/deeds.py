@@ -15,7 +15,7 @@ DID: dict[Deed, str] = {
     "programs": "started programs",
     "writes": "changed files",
     "reads": "read other files",
-    "lost": "used more files than can be followed",
+    "lost": "did more than can be followed",
     "changes": "changed your variables",
 }
 """What people and the model read."""

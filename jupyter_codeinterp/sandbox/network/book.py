@@ -16,7 +16,8 @@ from .rules import Target
 SIZE = 384
 """Bytes of an entry: a host has 253 at most."""
 KEPT = 64
-"""Entries; a new one takes the place of the oldest."""
+"""Entries; a new one takes the place of the oldest. After them is the time of the last one that
+lost its place."""
 SHOWN = 5
 _ENTRY = re.compile(r"([0-9]+\.[0-9]{6})\t([!-~]+)\t([ -~]*?) *\Z")
 
@@ -35,22 +36,43 @@ class Book:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._next = 0
+        self._rows: dict[tuple[Target, str], tuple[int, float]] = {}
+        """The writer's: places and times of entries, the latest last."""
 
     def write(self, target: Target, why: str = "") -> None:
-        text = f"{time.monotonic():.6f}\t{target}\t{why}".encode("ascii", "replace")
-        os.pwrite(self.number, text[:SIZE].ljust(SIZE), self._next * SIZE)
-        self._next = (self._next + 1) % KEPT
+        """A target has one entry for each reason, so that one busy program pushes no other out."""
+        now = time.monotonic()
+        place, _ = self._rows.pop((target, why), None) or self._free()
+        self._rows[target, why] = place, now
+        self._put(place, now, str(target), why)
+
+    def _free(self) -> tuple[int, float]:
+        if len(self._rows) < KEPT:
+            return len(self._rows), 0.0
+        place, at = self._rows.pop(next(iter(self._rows)))
+        self._put(KEPT, at, "lost", "")
+        return place, at
+
+    def _put(self, place: int, at: float, target: str, why: str) -> None:
+        entry = f"{at:.6f}\t{target}\t{why}".encode("ascii", "replace")[:SIZE]
+        os.pwrite(self.number, entry.ljust(SIZE), place * SIZE)
 
     def since(self, at: float) -> list[Connection]:
         """The oldest first; none of a closed book."""
-        found: list[Connection] = []
-        for place in range(KEPT if self.number >= 0 else 0):
-            # One that is just being written is left out.
-            entry = _ENTRY.match(os.pread(self.number, SIZE, place * SIZE).decode("ascii"))
-            if entry is not None:
-                found.append(Connection(float(entry[1]), entry[2], entry[3]))
-        return sorted(one for one in found if one.at >= at)
+        found = (self._get(place) for place in range(KEPT))
+        return sorted(one for one in found if one is not None and one.at >= at)
+
+    def has_lost(self, at: float) -> bool:
+        """Whether there were more since then, whose places others have taken."""
+        lost = self._get(KEPT)
+        return lost is not None and lost.at >= at
+
+    def _get(self, place: int) -> Connection | None:
+        """None for one that is just being written, too."""
+        if self.number < 0:
+            return None
+        entry = _ENTRY.match(os.pread(self.number, SIZE, place * SIZE).decode("ascii"))
+        return Connection(float(entry[1]), entry[2], entry[3]) if entry is not None else None
 
     def close(self) -> None:
         """May be called again."""
@@ -59,12 +81,13 @@ class Book:
             self.number = -1
 
 
-def sentence(refused: list[Connection]) -> str:
-    """For the person and the model; "" for none."""
+def sentence(refused: list[Connection], more: bool = False) -> str:
+    """For the person and the model; "" for none. ``more``: there were others, which are lost."""
     each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))
     if not each:
         return ""
-    more = len(each) - SHOWN
+    left = len(each) - SHOWN
     words = "a connection" if len(each) == 1 else "connections"
-    named = ", ".join(each[:SHOWN]) + (f", and {more} more" if more > 0 else "")
-    return f"The sandbox refused {words}: {named}."
+    named = ", ".join(each[:SHOWN]) + (f", and {left} more" if left > 0 else "")
+    others = " Others are not listed: there were too many." if more else ""
+    return f"The sandbox refused {words}: {named}.{others}"

@@ -116,6 +116,10 @@ class Gate:
         """The same of connections to hosts of the list on which data passed."""
         return self._made.since(since)
 
+    def has_lost(self, since: float) -> tuple[bool, bool]:
+        """Whether there were others, which are lost: of those refused, and of those made."""
+        return self._refused.has_lost(since), self._made.has_lost(since)
+
     def close(self) -> None:
         """End the proxy. May be called again."""
         if self._process is not None:

@@ -12,11 +12,12 @@ from .programs import programs
 
 
 class Seen(NamedTuple):
-    """``refused`` and ``connected`` are hosts with their ports. ``files``: in the notebook's
-    folder; None where they cannot be followed."""
+    """``refused`` and ``connected`` are hosts with their ports; ``lost``: there were others, too
+    many to follow. ``files``: in the notebook's folder; None where they cannot be followed."""
 
     refused: tuple[str, ...]
     connected: tuple[str, ...]
+    lost: bool
     started_programs: bool
     files: Touched | None
 
@@ -37,6 +38,7 @@ class Observer:
         return Seen(
             _hosts(gate.refused(self._since)) if gate is not None else (),
             _hosts(gate.made(self._since)) if gate is not None else (),
+            gate is not None and any(gate.has_lost(self._since)),
             programs(self._first).started(self._programs),
             self._files.touched() if self._files is not None else None,
         )

@@ -166,5 +166,5 @@ def _observations(seen: Seen) -> Iterator[Observation]:
         yield Observation("writes", files.changed)
     if files is not None and files.opened:
         yield Observation("reads", files.opened)
-    if files is not None and files.lost:
+    if seen.lost or (files is not None and files.lost):
         yield Observation("lost")

@@ -33,7 +33,7 @@ const TABLE: [Observation, string][] = [
   [{ kind: 'reads', names: ['a.csv'], more: 0 }, 'read a file: a.csv'],
   [
     { kind: 'lost', names: [], more: 0 },
-    'used more files than can be followed'
+    'did more than can be followed'
   ],
   [{ kind: 'changes', names: ['df'], more: 0 }, 'changed your df']
 ];

@@ -75,7 +75,7 @@ export function wordsOf(deed: Observation, trans: TranslationBundle): string {
     case 'reads':
       return trans._n('read a file: %2', 'read %1 files: %2', count, some);
     case 'lost':
-      return trans.__('used more files than can be followed');
+      return trans.__('did more than can be followed');
     case 'changes':
       return trans.__('changed your %1', some);
   }
@@ -106,7 +106,7 @@ function tipOf(deed: Observation, trans: TranslationBundle): string {
     case 'programs':
       return trans.__('The sandbox holds them as it holds the code.');
     case 'lost':
-      return trans.__('The notebook’s folder shows what is there now.');
+      return trans.__('Not all files and connections are listed here.');
     case 'changes':
       return trans.__('Your variables with another value now:\n%1', listed);
     case 'connected':
