@@ -54,6 +54,18 @@ def problem_of(wall: str) -> str:
     return missing
 
 
+def overlay_problem(wall: str) -> str:
+    """Why a kernel with one of ``walls.WALLS`` can have no overlay here; "" where its wall allows
+    one. ``overlays`` tries the file system."""
+    why = without(wall)
+    return f"An overlay needs bubblewrap. {why}" if why else ""
+
+
+def without(wall: str) -> str:
+    """Why a kernel with one of ``walls.WALLS`` does not run in bubblewrap here; "" if it does."""
+    return "The wall of this kernel is Landlock." if wall == LANDLOCK else problem()
+
+
 def landlock_problem() -> str:
     """Why Landlock cannot hold a kernel here; "" if it can."""
     if _wrong_machine():

@@ -31,10 +31,22 @@ def installed(specs: KernelSpecManager) -> str:
     return NAME if NAME in found else min(found, default="")
 
 
+def setting(specs: KernelSpecManager, name: str, setting: str, default: object) -> object:
+    """Of the provisioner, for this kernelspec: its own, or else that of the configuration."""
+    named = _named(specs.get_kernel_spec(name).metadata)
+    config = named.get("config")
+    own = config if isinstance(config, dict) else {}
+    return own.get(setting, specs.config.SandboxProvisioner.get(setting, default))
+
+
 def _provisioner(spec: dict[str, Any]) -> object:
-    metadata = spec.get("metadata")
+    return _named(spec.get("metadata")).get("provisioner_name")
+
+
+def _named(metadata: object) -> dict[str, Any]:
+    """What a kernelspec's metadata say of its provisioner."""
     named = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
-    return named.get("provisioner_name") if isinstance(named, dict) else None
+    return named if isinstance(named, dict) else {}
 
 
 def install(

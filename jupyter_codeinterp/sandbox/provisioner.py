@@ -79,6 +79,11 @@ class SandboxProvisioner(LocalProvisioner):
         """Whether a process runs that this object put into a sandbox."""
         return self._sandbox is not None and self.process is self._sandbox.popen
 
+    @property
+    def forks(self) -> bool:
+        """Whether a fork of its kernel works. Behind Landlock it could not open its own /proc."""
+        return self._sandbox is not None and not self._sandbox.watched
+
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         await asyncio.wrap_future(LAUNCHER.submit(sweep))
         if self.place is None:
@@ -156,10 +161,11 @@ class SandboxProvisioner(LocalProvisioner):
             layer=written.layer if written is not None else None,
         )
         if self._wall() == LANDLOCK:
-            if self.allow or self.credentials:
-                raise LaunchError(f"A list of allowed hosts needs bubblewrap. {doctor.problem()}")
+            if self._reaches_hosts:
+                why = doctor.without(self.wall)
+                raise LaunchError(f"A list of allowed hosts needs bubblewrap. {why}")
             if self.overlay:
-                raise LaunchError(f"An overlay needs bubblewrap. {doctor.problem()}")
+                raise LaunchError(doctor.overlay_problem(self.wall))
             return enclosed.start(kernel)
         way = self._way(place)
         try:
@@ -199,7 +205,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
-        if not (self.allow or self.credentials):
+        if not self._reaches_hosts:
             return None
         try:
             return gate.Gate(place.path / "network", self.allow, self.credentials)
@@ -210,7 +216,7 @@ class SandboxProvisioner(LocalProvisioner):
         """Which limit made a run fail, while the kernel goes on; "" for none. ``error`` is the
         exception's name and text."""
         limit = what_was_hit(error, self._limits, self._out_of_memory)
-        if not limit and not self.allow and is_without_network(error):
+        if not limit and not self._reaches_hosts and is_without_network(error):
             return NO_NETWORK
         return limit
 
@@ -226,6 +232,11 @@ class SandboxProvisioner(LocalProvisioner):
         folder."""
         sandbox = self._sandbox
         return Observer(sandbox.init, sandbox.gate, sandbox.files) if sandbox is not None else None
+
+    @property
+    def _reaches_hosts(self) -> bool:
+        """Whether its settings name hosts. Each way to name some needs the proxy."""
+        return bool(self.allow or self.credentials)
 
     @property
     def _out_of_memory(self) -> bool:

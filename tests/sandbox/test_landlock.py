@@ -12,7 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from traitlets.config import Config
 
+from jupyter_codeinterp.cli.arguments import parser
+from jupyter_codeinterp.cli.commands import sandbox
+from jupyter_codeinterp.cli.commands.run import _sandboxed as sandboxed
+from jupyter_codeinterp.cli.local.problems import DONE, FAILED, USAGE, Problem
+from jupyter_codeinterp.cli.terminal.stopping import Stopping
+from jupyter_codeinterp.core.rehearsal.endings import refused
 from jupyter_codeinterp.sandbox import doctor, is_sandboxed
 from jupyter_codeinterp.sandbox.install import install
 from jupyter_codeinterp.sandbox.shared.folders import FolderError, Folders
@@ -21,6 +28,9 @@ from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from scripts.escapes.attempts import AREAS, OPEN
 from scripts.escapes.outside import marked
 from scripts.escapes.running import results
+from tests.kernels import kernel_manager, running_kernel
+from tests.sandbox.test_agents_runs import NAMED
+from tests.sandbox.test_agents_runs import install as agents_install
 from tests.sandbox.test_sandboxed_kernel import HELPERS, REFUSED, kernel, run
 
 runs_here = pytest.mark.skipif(
@@ -192,6 +202,20 @@ def test_all_its_processes_end_with_a_server_that_is_killed(tmp_path: Path, note
 
 
 @runs_here
+async def test_neither_a_rehearsal_nor_a_copy_is_tried(
+    tmp_path: Path, notebook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notebook)
+    async with (
+        kernel_manager(agents_install(tmp_path, *NAMED, wall="landlock")) as kernels,
+        running_kernel(kernels, "sandboxed") as (_, made, _),
+    ):
+        assert await made.rehearse("print(1)", 5) == {"refused": "landlock", "detail": ""}
+        assert "needs bubblewrap" in refused("landlock", "")
+        assert (await made.current())[0].copies == (0, 0)
+
+
+@runs_here
 @pytest.mark.timeout(180)
 async def test_code_behind_landlock_reaches_no_server_and_decides_on_no_draft() -> None:
     found = await results(["the server"], controls=False, wall="landlock")
@@ -237,6 +261,50 @@ async def test_auto_takes_it_where_bubblewrap_cannot_run(
     with pytest.raises(LaunchError, match="A list of allowed hosts needs bubblewrap"):
         async with kernel(tmp_path / "other", notebook, wall="auto", allow=["example.org:443"]):
             pass
+
+
+MISSING = "bubblewrap is not installed."
+OVERLAYS = [
+    # the wall, whether bubblewrap runs here, and why there is no overlay
+    ("bubblewrap", True, ""),
+    ("bubblewrap", False, f"An overlay needs bubblewrap. {MISSING}"),
+    ("landlock", True, "An overlay needs bubblewrap. The wall of this kernel is Landlock."),
+    ("landlock", False, "An overlay needs bubblewrap. The wall of this kernel is Landlock."),
+    ("auto", True, ""),
+    ("auto", False, f"An overlay needs bubblewrap. {MISSING}"),
+]
+
+
+@pytest.mark.parametrize(("wall", "runs", "why"), OVERLAYS)
+def test_where_an_overlay_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wall: str, runs: bool, why: str
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(doctor, "problem", lambda: "" if runs else MISSING)
+    monkeypatch.setattr(doctor, "landlock_problem", lambda: "")
+    assert doctor.overlay_problem(wall) == why
+    # At the installation.
+    options = parser().parse_args(["sandbox", "install", "--user", "--overlay", "--wall", wall])
+    if why:
+        with pytest.raises(Problem, match=r"bubblewrap") as raised:
+            sandbox.sandbox(options, Stopping())
+        # Without any wall nothing is wrong with the options.
+        assert raised.value.code == (USAGE if wall != "bubblewrap" else FAILED)
+        assert not list(tmp_path.rglob("kernel.json"))
+    else:
+        assert sandbox.sandbox(options, Stopping()) == DONE
+    # At a run: with the kernelspec's own setting, the configuration's, or --commit.
+    install("python3", "boxed", user=True, wall=wall)
+    for config, commit in (({}, True), ({"overlay": True}, False)):
+        given = Config({"SandboxProvisioner": config})
+        if why:
+            with pytest.raises(Problem, match=r"bubblewrap") as raised:
+                sandboxed(given, commit)
+            assert raised.value.code == USAGE
+        else:
+            assert sandboxed(given, commit)
+    if wall != "bubblewrap":
+        assert sandboxed(Config(), False) == "boxed"
 
 
 def _without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeinterp.sandbox.shared import groups
-from jupyter_codeinterp.sandbox.shared.limits import KEPT, Limits, size, what_was_hit, why_ended
+from jupyter_codeinterp.sandbox.shared.limits import (
+    KEPT,
+    NO_NETWORK,
+    Limits,
+    size,
+    what_was_hit,
+    why_ended,
+)
+from jupyter_codeinterp.sandbox.walls.names import WALLS
 from tests.kernels import kernel_manager, run, running_kernel, text
 from tests.sandbox.here import MISSING, runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
@@ -54,6 +64,30 @@ def test_a_group_knows_for_sure() -> None:
 )
 def test_a_size_in_words(count: int, words: str) -> None:
     assert size(count) == words
+
+
+UNKNOWN_HOST = "URLError: <urlopen error [Errno -3] Temporary failure in name resolution>"
+KEY = {"api.example.org:443": {"header": "Authorization", "env": "EXAMPLE_KEY"}}
+
+
+@pytest.mark.parametrize(
+    ("allow", "credentials", "said"),
+    [
+        ([], {}, NO_NETWORK),
+        (["example.org:443"], {}, ""),
+        (["pypi"], {}, ""),
+        ([], KEY, ""),
+        (["example.org:443"], KEY, ""),
+    ],
+)
+@pytest.mark.parametrize("wall", WALLS)
+def test_only_a_kernel_without_hosts_has_no_network(
+    allow: list[str], credentials: dict[str, Any], said: str, wall: str
+) -> None:
+    made = SandboxProvisioner(allow=allow, credentials=credentials, wall=wall, memory=2**31)
+    assert made.hit(UNKNOWN_HOST) == said
+    assert made.hit("ValueError: a") == ""
+    assert "2 GB of memory" in made.hit("MemoryError: ")
 
 
 @runs_here

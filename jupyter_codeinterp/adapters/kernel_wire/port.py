@@ -227,6 +227,10 @@ class Process(Protocol):
         """Watch a run that begins now; None where nothing can be seen of it from outside."""
 
     @property
+    def forks(self) -> bool:
+        """Whether the kernel's wall lets a fork of it work."""
+
+    @property
     def copies(self) -> tuple[int, int]:
         """How many copies of it may be kept, for an undo of variables, and their bytes beside the
         kernel's own; 0 for none."""

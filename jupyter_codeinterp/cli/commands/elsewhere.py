@@ -30,6 +30,9 @@ NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
 """Options that belong to work in this process."""
 
 
+NOT_REMOVED = "The server did not answer. The rule may still hold. Remove it again."
+
+
 class _RemoteTalk:
     def __init__(self, server: RemoteServer, session_id: str) -> None:
         self._server = server
@@ -55,8 +58,11 @@ class _RemoteTalk:
 
     async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
         if change.remove:
-            with suppress(httpx2.HTTPError):
+            try:
                 await self._server.delete(f"sessions/{self._session_id}/rules/{change.remove}")
+            except httpx2.HTTPError:
+                # Nobody else says so, and the rule may still let code run.
+                raise CommandError("not_removed", NOT_REMOVED) from None
         else:
             await self._post("rules", {"draft_id": draft.draft_id, "nonce": draft.nonce})
 

@@ -37,6 +37,8 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
+    if options.overlay and (missing := doctor.overlay_problem(options.wall)):
+        raise Problem(f"{missing} Leave out --overlay, or --wall.", USAGE)
     name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
         folder, title = install(

@@ -13,6 +13,7 @@ REFUSED = {
     "shared_memory": "Not tried: the kernel shares memory with a file ({}).",
     "memory": "Not tried: there is not enough memory ({}).",
     "walls": "Not tried: this system cannot hold back what the code does ({}).",
+    "landlock": "Not tried: Landlock alone holds this kernel. Trying needs bubblewrap.",
     "busy": "Not tried: the kernel is busy.",
     "slow": "Not tried: the kernel did not answer in time.",
     "other_language": "Not tried: this works only in Python kernels.",

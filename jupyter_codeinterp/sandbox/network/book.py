@@ -42,7 +42,8 @@ class Book:
     def write(self, target: Target, why: str = "") -> None:
         """A target has one entry for each reason, so that one busy program pushes no other out."""
         now = time.monotonic()
-        place, _ = self._rows.pop((target, why), None) or self._free()
+        known = self._rows.pop((target, why), None)
+        place, _ = known or self._free()
         self._rows[target, why] = place, now
         self._put(place, now, str(target), why)
 

@@ -49,7 +49,7 @@ class Process:
         self.gate = gate
         self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
-        self._watched = watched
+        self.watched = watched
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
@@ -76,9 +76,9 @@ class Process:
     def kill(self) -> None:
         """End every process of the sandbox."""
         with suppress(OSError):
-            number = signal.SIGTERM if self._watched else signal.SIGKILL
+            number = signal.SIGTERM if self.watched else signal.SIGKILL
             signal.pidfd_send_signal(self._handle, number)
-        if not self._watched:
+        if not self.watched:
             with suppress(OSError):
                 self.popen.kill()
         if self.gate is not None:

@@ -35,6 +35,7 @@ class GatewayProcess:
     """The gateway restarts a kernel that died, and tells of it on the wire."""
     number = None
     copies = (0, 0)
+    forks = True
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
         """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""

@@ -192,6 +192,8 @@ class ZmqKernel:
 
     async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
         link, _ = await self.current()
+        if not link.forks:
+            return {"refused": "landlock", "detail": ""}
         function = kept_function(REHEARSE_FILES, REHEARSE, "answer")
         return await rehearse(link, function, code, seconds)
 

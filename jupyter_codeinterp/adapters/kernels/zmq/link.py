@@ -356,6 +356,11 @@ class KernelLink:
         return self._process.written
 
     @property
+    def forks(self) -> bool:
+        """Whether the kernel's wall lets a fork work (``Process.forks``)."""
+        return self._process.forks
+
+    @property
     def copies(self) -> tuple[int, int]:
         return self._process.copies
 

@@ -90,9 +90,14 @@ class LocalProcess:
         return Watched(observer) if observer is not None else None
 
     @property
+    def forks(self) -> bool:
+        provisioner: Any = self._km.provisioner
+        return bool(provisioner.forks) if self.is_sandboxed else True
+
+    @property
     def copies(self) -> tuple[int, int]:
         provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed:
+        if not self.is_sandboxed or not provisioner.forks:
             return 0, 0
         return int(provisioner.copies), int(provisioner.copies_memory)
 
