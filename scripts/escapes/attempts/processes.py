@@ -75,6 +75,10 @@ PROCESSES = (
             "read a variable of the server in the sandbox's first process": (
                 "assert b'A_SECRET' in open('/proc/1/environ', 'rb').read()"
             ),
+            "slow all programs of the person down": (
+                "os.setpriority(os.PRIO_USER, 0, 1)\n"
+                "assert os.getpriority(os.PRIO_PROCESS, VICTIM) == 1"
+            ),
             "use a folder outside that a program left open": (
                 "for path in glob.glob('/proc/[0-9]*/fd/*'):\n"
                 "    try:\n        folder = stat.S_ISDIR(os.stat(path).st_mode)\n"

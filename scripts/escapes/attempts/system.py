@@ -10,6 +10,9 @@ def _written(path: str) -> str:
     return f"path = {path}\nopen(path, 'x').close()\nos.remove(path)"
 
 
+_OPENED = "file = os.open(f'{sys.prefix}/pyvenv.cfg', os.O_RDONLY)\n"
+"""Open to read: what follows asks for no right to write, and changes nothing."""
+
 SYSTEM = (
     *plain(
         {
@@ -29,6 +32,12 @@ SYSTEM = (
             "read the machine's id": "assert open('/etc/machine-id').read()",
             "learn the machine's name": "assert socket.gethostname() == MACHINE",
             "see the machine's services": "assert os.listdir('/run/systemd')",
+            "set the flags of a file of the Python environment": (
+                f"{_OPENED}import array, fcntl\n"
+                "flags = array.array('l', [0])\n"
+                "fcntl.ioctl(file, 0x80086601, flags); fcntl.ioctl(file, 0x40086602, flags)\n"
+                "os.close(file)"
+            ),
         },
         Control.SOME,
     ),
@@ -39,6 +48,13 @@ SYSTEM = (
             "add a program to the system": _written("'/usr/local/bin/codeinterp-escape'"),
             "change the settings of the system": _written("'/etc/codeinterp-escape'"),
             "change the Python environment": _written("f'{sys.prefix}/codeinterp-escape'"),
+            "mark a file of the Python environment": (
+                f"{_OPENED}os.setxattr(file, 'user.codeinterp', b'1')\n"
+                "os.removexattr(file, 'user.codeinterp'); os.close(file)"
+            ),
+            "give a file of the Python environment to its group": (
+                f"{_OPENED}os.fchown(file, -1, os.fstat(file).st_gid); os.close(file)"
+            ),
             "make a device": (
                 "path = 'device'; os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 1))\n"
                 "os.remove(path)"
