@@ -201,7 +201,7 @@ def _sweep(root: Path) -> None:
 
 def _is_empty(folder: Path) -> bool:
     try:
-        return next(iter(os.scandir(folder)), None) is None
+        return not list(folder.iterdir())
     except OSError:
         return False
 
