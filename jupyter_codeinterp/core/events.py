@@ -212,8 +212,9 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
 class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
     """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
-    overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
-    none could be put back, "" if they could."""
+    overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
+    stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
+    ``redoable``: a redo can bring them back."""
 
     turn: int
     files: tuple[str, ...] = ()
@@ -221,6 +222,8 @@ class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
     more: int = 0
     why: str = ""
     window: int = 0
+    redone: bool = False
+    redoable: bool = False
 
 
 class FilesKept(_Event, frozen=True, tag="files_kept"):

@@ -256,13 +256,15 @@ export interface UndoTurn {
 /**
  * Bring back what undoing a turn took back, unless the person has touched it since.
  *
- * ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+ * ``cells`` are ids; empty means all that can be redone. Variables keep their values. ``files``:
+ * also bring back the files of an overlay that an undo took back.
  */
 export interface RedoTurn {
   type: 'redo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
+  files?: boolean;
   id?: number;
 }
 /**
@@ -905,8 +907,9 @@ export interface ChangesKept {
 }
 /**
  * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
- * overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
- * none could be put back, "" if they could.
+ * overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
+ * stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
+ * ``redoable``: a redo can bring them back.
  */
 export interface FilesPutBack {
   type: 'files_put_back';
@@ -916,6 +919,8 @@ export interface FilesPutBack {
   more: number;
   why: string;
   window: number;
+  redone: boolean;
+  redoable: boolean;
 }
 /**
  * A file that stays as it is, and why. The path is from the notebook's folder.

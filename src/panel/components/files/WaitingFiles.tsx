@@ -11,9 +11,12 @@ import { bytes } from './bytes';
 const FEW = 10;
 
 export default function WaitingFiles({
-  item
+  item,
+  lists
 }: {
   item: IEndItem;
+  /** Whether all files that wait are listed here, too. */
+  lists: boolean;
 }): JSX.Element {
   const { store, trans } = usePanel();
   const [list, setList] = React.useState<IWaitingList | null>(null);
@@ -21,14 +24,16 @@ export default function WaitingFiles({
   const [busy, setBusy] = React.useState(false);
   React.useEffect(() => {
     let shown = true;
-    void store.conversation
-      .waitingFiles()
-      .then(found => shown && setList(found));
+    if (lists) {
+      void store.conversation
+        .waitingFiles()
+        .then(found => shown && setList(found));
+    }
     return () => {
       shown = false;
     };
-  }, [store, item.files]);
-  const files = list?.files ?? [];
+  }, [store, item.files, lists]);
+  const files = (lists && list?.files) || [];
   const able = files.filter(file => !file.why);
   const more = all ? 0 : files.length - FEW;
   const act = async (action: () => Promise<unknown>) => {
@@ -45,7 +50,7 @@ export default function WaitingFiles({
       className="jp-codeinterp-Artefacts"
       role="group"
       aria-label={trans.__('Files that wait')}
-      aria-busy={list === null}
+      aria-busy={lists && list === null}
     >
       {files.length > 0 && (
         <span className="jp-codeinterp-Artefacts-title">
@@ -69,7 +74,7 @@ export default function WaitingFiles({
           {trans._n('Show %1 more file', 'Show %1 more files', more)}
         </Button>
       )}
-      {more <= 0 && !!list?.left_out && (
+      {lists && more <= 0 && !!list?.left_out && (
         <p className="jp-codeinterp-Review-note">
           {trans._n(
             '%1 more is not shown. See: jupyter codeinterp sandbox changes',
@@ -119,13 +124,16 @@ function outcome(
   if (put && event.why) {
     return [trans.__('The files stay: %1', event.why)];
   }
-  const said = put
-    ? trans._n('%1 file put back.', '%1 files put back.', count)
-    : trans._n(
-        '%1 file copied into the folder.',
-        '%1 files copied into the folder.',
-        count
-      );
+  const redone = put && event.redone;
+  const said = redone
+    ? trans._n('%1 file redone.', '%1 files redone.', count)
+    : put
+      ? trans._n('%1 file put back.', '%1 files put back.', count)
+      : trans._n(
+          '%1 file copied into the folder.',
+          '%1 files copied into the folder.',
+          count
+        );
   const left = event.left.map(({ path, why }) => `${path}: ${why}`);
   const more = event.more
     ? [trans._n('%1 more file.', '%1 more files.', event.more)]

@@ -59,7 +59,9 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
         />
       )}
-      {last && end.waiting_files > 0 && <WaitingFiles item={item} />}
+      {end.waiting_files > 0 && (last || item.files) && (
+        <WaitingFiles item={item} lists={last} />
+      )}
       {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
@@ -73,10 +75,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
-  const [offers, setOffers] = React.useState(false);
+  const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
+  const filesBack =
+    item.files?.type === 'files_put_back' && item.files.redoable;
   const act = (redo: boolean) => async () => {
-    if (!redo && (end.variables || end.waiting_files)) {
-      setOffers(true);
+    if (redo ? filesBack : end.variables || end.waiting_files) {
+      setOffers(redo ? 'redo' : 'undo');
       return;
     }
     setBusy(true);
@@ -104,7 +108,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           </Button>
           {[
             isOpen && trans.__('Undo turn'),
-            item.redoable.length > 0 && trans.__('Redo turn')
+            (item.redoable.length > 0 || filesBack) && trans.__('Redo turn')
           ].map(
             (name, redo) =>
               name && (
@@ -122,8 +126,13 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           )}
         </span>
       </div>
-      {offers && isOpen && (
-        <UndoOffer item={item} close={() => setOffers(false)} />
+      {offers && (offers === 'undo' ? isOpen : filesBack) && (
+        <UndoOffer
+          key={offers}
+          item={item}
+          redo={offers === 'redo'}
+          close={() => setOffers(null)}
+        />
       )}
       <p className="jp-codeinterp-End-result" role="status">
         {acted && <Outcome item={item} />}
