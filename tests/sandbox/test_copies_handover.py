@@ -12,7 +12,7 @@ from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.kernel_side.forks.refusing import NAME
-from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text, until
+from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
 from tests.sandbox.test_copies import sandboxed
@@ -65,6 +65,7 @@ async def test_a_cell_sent_in_the_moment_of_the_change_is_refused_in_words(
         lost = [one for one in sent if one not in answered and not refused(person, one)]
         assert len(lost) <= 3, "on their way as the process ends: hundredths of a second"
         assert not (folder / "effect.txt").exists()
+        assert int(await k.value("x")) % 10 == 1
 
 
 @runs_here

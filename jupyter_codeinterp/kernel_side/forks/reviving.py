@@ -56,8 +56,10 @@ def hear_no_more(port: int) -> None:
     for number, at in sockets():
         if at.endswith(f"-{port}"):
             one = socket.socket(fileno=number)
-            with suppress(OSError):  # it listens, or its client has left
-                one.shutdown(socket.SHUT_RD)
+            with suppress(OSError):  # its client has left
+                # ZMQ ends a process whose listening socket it cannot use.
+                if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    one.shutdown(socket.SHUT_RD)
             one.detach()
 
 

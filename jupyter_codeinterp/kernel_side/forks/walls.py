@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import stat
+from contextlib import suppress
 
 from .filter import die_with_parent, install
 from .preflight import free_memory, text_of
@@ -71,8 +72,6 @@ def reopened(number: int) -> int:
         own = os.open(f"/proc/self/fd/{number}", os.O_RDONLY)
     except OSError:
         return -1
-    try:
+    with suppress(OSError):  # A folder that is open as a place alone has none.
         os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
-    except OSError:
-        pass  # A folder that is open as a place alone has none.
     return own
