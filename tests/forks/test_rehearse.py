@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.kernel_side.forks.bpf import ARCHITECTURES, CALLS
 from tests.kernels import python, python_and_person, run, text, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
@@ -33,6 +35,12 @@ async def tried(kernel: ZmqKernel, code: str, seconds: float = SECONDS) -> dict[
     answer = await kernel.rehearse(code, seconds)
     assert "refused" not in answer, answer
     return answer
+
+
+async def called(kernel: ZmqKernel, call: str) -> dict[str, Any]:
+    place = list(ARCHITECTURES).index(platform.machine())
+    call = call.replace("{ioprio_set}", str(CALLS["ioprio_set"][place]))
+    return await tried(kernel, f"{FUNCTION}print({call}, ctypes.get_errno())")
 
 
 SHOWN = {
@@ -96,9 +104,39 @@ HELD = {
     "libc.execv(b'/bin/true', None)": 13,
     "libc.setrlimit(1, b'\\xff' * 16)": 13,
     "libc.ioctl(file.fileno(), 0x40086602, b'\\0' * 8)": 25,
+    "libc.syscall(463, -100, b'kept.txt', 0, b'user.x', None, 16)": 30,
+    "libc.syscall(466, -100, b'kept.txt', 0, b'user.x')": 30,
+    "libc.syscall(469, -100, b'kept.txt', b'\\0' * 24, 24, 0)": 30,
+    "libc.sched_setaffinity(libc.getppid(), 8, b'\\1' + b'\\0' * 7)": 13,
+    "libc.sched_setscheduler(libc.getppid(), 3, b'\\0' * 4)": 13,
+    "libc.sched_setparam(libc.getppid(), b'\\0' * 4)": 13,
+    "libc.syscall({ioprio_set}, 1, libc.getppid(), 0)": 13,
+    "libc.syscall({ioprio_set}, 2, 0, 0)": 13,
+    "libc.fcntl(1, 8, libc.getppid())": 13,
+    "libc.fcntl(1, 10, 9)": 13,
+    "libc.fcntl(file.fileno(), 1024, 0)": 13,
+    "libc.flock(file.fileno(), 2)": 13,
+    "libc.prctl(1, 0, 0, 0, 0)": 13,
+    "libc.setresuid(-1, -1, -1)": 13,
+    "libc.shmctl(0, 0, None)": 13,
+    "libc.semctl(0, 0, 0)": 13,
+    "libc.msgctl(0, 0, None)": 13,
+    "libc.process_vm_readv(libc.getppid(), None, 0, None, 0, 0)": 13,
+    "libc.klogctl(5, None, 0)": 13,
+    "libc.madvise(None, 4096, 100)": 13,
     "libc.write(file.fileno(), b'x', 1)": 9,
     "libc.write(sock.fileno(), b'x', 1)": 9,
 }
+ALLOWED = (
+    # of the same system calls: what concerns this process alone
+    "libc.sched_setaffinity(0, 8, b'\\xff' * 8)",
+    "libc.sched_setscheduler(os.getpid(), 0, b'\\0' * 4)",
+    "libc.syscall({ioprio_set}, 1, 0, 0)",
+    "libc.flock(file.fileno(), 1)",
+    "libc.fcntl(file.fileno(), 2, 1)",
+    "libc.prctl(15, b'name', 0, 0, 0)",
+    "libc.madvise(None, 0, 4)",
+)
 ENDS = {
     # code: how the rehearsal ends
     "import time; time.sleep(60)": "timeout",
@@ -138,8 +176,11 @@ async def test_what_a_rehearsal_shows_and_stops_at(tmp_path: Path) -> None:
             assert answer["reached"][:1] == [reach], (code, answer)
             assert answer["stopped"] and not answer["success"], (code, answer)
         for call, error in HELD.items():
-            answer = await tried(kernel, f"{FUNCTION}print({call}, ctypes.get_errno())")
+            answer = await called(kernel, call)
             assert shown(answer).endswith(f"-1 {error}\n"), (call, answer)
+        for call in ALLOWED:
+            answer = await called(kernel, call)
+            assert shown(answer).endswith("0 0\n"), (call, answer)
         # Nothing of it was published, and the kernel is as before.
         later = {m["msg_type"] for m in person.messages[published:]}
         assert later <= {"status", "execute_input"}

@@ -12,6 +12,7 @@ REFUSED = {
     "gpu": "Not tried: the kernel uses a GPU ({}).",
     "shared_memory": "Not tried: the kernel shares memory with a file ({}).",
     "memory": "Not tried: there is not enough memory ({}).",
+    "hidden": "Not tried: this kernel's sandbox (Landlock) cannot hold a fork. bubblewrap's can.",
     "walls": "Not tried: this system cannot hold back what the code does ({}).",
     "landlock": "Not tried: Landlock alone holds this kernel. Trying needs bubblewrap.",
     "busy": "Not tried: the kernel is busy.",

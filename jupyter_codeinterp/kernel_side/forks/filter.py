@@ -15,24 +15,53 @@ import struct
 from .bpf import ANY_BIT, EQUAL, ERROR, Filter, among, load, unless, when
 
 FILES = (
+    # files and what belongs to them, also queues of messages with a name
     "rename", "mkdir", "rmdir", "creat", "link", "unlink", "symlink", "chmod", "fchmod",
     "chown", "fchown", "lchown", "truncate", "utime", "mknod", "setxattr", "lsetxattr",
     "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utimes", "mq_open",
     "mq_unlink", "mkdirat", "mknodat", "fchownat", "futimesat", "unlinkat", "renameat",
     "linkat", "symlinkat", "fchmodat", "utimensat", "open_by_handle_at", "renameat2",
-    "fchmodat2",
+    "fchmodat2", "setxattrat", "removexattrat", "file_setattr",
 )  # fmt: skip
 OTHERS = (
-    "shmget", "shmat", "semget", "socket", "connect", "sendmsg", "bind", "fork", "vfork",
-    "execve", "kill", "msgget", "ptrace", "rt_sigqueueinfo", "setpriority", "setrlimit",
-    "settimeofday", "mount", "umount2", "reboot", "pivot_root", "adjtimex", "acct",
-    "swapon", "swapoff", "sethostname", "setdomainname", "iopl", "ioperm", "init_module",
-    "delete_module", "tkill", "clock_settime", "kexec_load", "add_key", "request_key",
-    "keyctl", "unshare", "rt_tgsigqueueinfo", "perf_event_open", "clock_adjtime",
-    "sendmmsg", "setns", "process_vm_writev", "finit_module", "bpf", "execveat",
-    "pidfd_send_signal", "io_uring_setup", "open_tree", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "pidfd_getfd", "mount_setattr",
+    # what other programs share: memory, semaphores, messages, sockets
+    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd",
+    "msgrcv", "msgctl", "mq_timedsend", "mq_timedreceive", "mq_notify", "socket", "connect",
+    "sendmsg", "sendmmsg", "bind",
+    # other programs
+    "fork", "vfork", "execve", "execveat", "kill", "tkill", "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo", "pidfd_send_signal", "pidfd_getfd", "ptrace", "process_vm_readv",
+    "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "migrate_pages",
+    "move_pages", "setpriority", "setrlimit", "perf_event_open",
+    # a process with other rights no longer dies with the kernel
+    "setuid", "setgid", "setreuid", "setregid", "setgroups", "setresuid", "setresgid", "setfsuid",
+    "setfsgid", "capset",
+    # the system, for a kernel with an administrator's rights
+    "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "mount", "umount2", "open_tree",
+    "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+    "pivot_root", "chroot", "unshare", "setns", "quotactl", "quotactl_fd", "acct", "swapon",
+    "swapoff", "reboot", "sethostname", "setdomainname", "iopl", "ioperm", "init_module",
+    "finit_module", "delete_module", "kexec_load", "kexec_file_load", "bpf", "syslog", "vhangup",
+    "fanotify_init", "fanotify_mark",
+    # ways round this filter, and keys that outlive the process
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl",
 )  # fmt: skip
+SCHEDULES = {
+    # arguments that make it this process's own: by their places
+    "sched_setparam": {0: (0, "pid")}, "sched_setscheduler": {0: (0, "pid")},
+    "sched_setattr": {0: (0, "pid")}, "sched_setaffinity": {0: (0, "pid")},
+    "ioprio_set": {0: (1,), 1: (0, "pid")},
+}  # fmt: skip
+CONTROLS = {
+    # for a call: the place of its request, and the requests that reach beyond this process
+    "fcntl": (1, (8, 10, 15, 1024, 1026, 1036, 1038)),
+    "prctl": (0, (1, 62)),
+    "madvise": (2, (100, 101)),
+}
+"""fcntl: who gets a file's signals (F_SETOWN, F_SETSIG, F_SETOWN_EX), leases, notices of a folder
+and hints of a file. prctl: not to die with the kernel, and to share a processor with others.
+madvise: to mark memory as broken, which the kernel may share."""
+LOCK_EX = 2
 HARMLESS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """Requests to a file that ask (is it a terminal, how wide, how much to read) or concern only this
 process (blocking, closing). Others may change the file, also one that is open for reading."""
@@ -55,6 +84,16 @@ def program(machine: str, pid: int) -> bytes:
     made.look("clone", [load(0), *unless(ANY_BIT, CLONE_THREAD, no)])
     made.look("tgkill", [load(0), *unless(EQUAL, pid, no)])
     made.look("ioctl", [load(1), *among(HARMLESS, ERROR | errno.ENOTTY)])
+    for name, own in SCHEDULES.items():
+        looks = [
+            [load(place), *among([pid if one == "pid" else one for one in values], no)]
+            for place, values in own.items()
+        ]
+        made.look(name, [one for look in looks for one in look])
+    for name, (place, requests) in CONTROLS.items():
+        refused = [one for request in requests for one in when(EQUAL, request, no)]
+        made.look(name, [load(place), *refused])
+    made.look("flock", [load(1), *when(ANY_BIT, LOCK_EX, no)])
     for name, place in (("sendto", 4), ("prlimit64", 2)):
         # A pointer: the address to send to, or a new limit.
         halves = [load(place), *when(ANY_BIT, 0xFFFFFFFF, no)]

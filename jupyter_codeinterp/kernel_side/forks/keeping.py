@@ -22,7 +22,8 @@ from contextlib import suppress
 from typing import Any
 
 from .preflight import mapped, native_threads, refusal
-from .reviving import park, revive, unlike_ours
+from .refusing import Refusing
+from .reviving import hear_no_more, park, revive, unlike_ours
 
 NAME = "codeinterp_copies"
 """The shell's attribute that holds them."""
@@ -64,6 +65,7 @@ WHY = {
     "gpu": "The kernel used a graphics processor ({detail}), which a copy cannot.",
     "shared_memory": "The kernel had a file in shared memory ({detail}).",
     "memory": "Too little memory was free: {detail}.",
+    "hidden": "This kernel's sandbox (Landlock) cannot hold a copy. bubblewrap's can.",
 }
 """By the codes of ``preflight.py``."""
 SUBREAPER = 36
@@ -100,6 +102,7 @@ class Copies:
         self.first = os.getpid()
         self.most = self.most_bytes = 0
         self.is_due = False
+        self.refusing: Refusing | None = None
         self.told, self.tells = os.pipe()
         os.set_blocking(self.told, False)
 
@@ -114,9 +117,7 @@ class Copies:
         why = "" if key in self.kept else unlike_ours(self.shell) or unsafe() or self.fork(key)
         for oldest in list(self.kept)[:-most]:
             self.kept.pop(oldest).end()
-        callbacks = self.shell.events.callbacks["post_run_cell"]
-        if self.ran not in callbacks:
-            self.shell.events.register("post_run_cell", self.ran)
+        self.watch()
         return {"kept": list(self.kept), "why": why}
 
     def look(self) -> dict[str, Any]:
@@ -148,9 +149,22 @@ class Copies:
             os.close(wakes)
             os.close(ready)
             park(waits)
-            revive(self.shell, says, lambda: module and module.setstate(state))
+            revive(self.shell, says, lambda: self.begin(module, state))
         finally:
             os._exit(1)
+
+    def begin(self, random: Any, state: Any) -> None:
+        """Be the kernel's copies, in a fork that becomes the kernel."""
+        self.is_due = False  # the timer was the old loop's
+        self.watch()
+        if random is not None:
+            random.setstate(state)
+
+    def watch(self) -> None:
+        """Bound the copies after each cell."""
+        callbacks = self.shell.events.callbacks["post_run_cell"]
+        if self.ran not in callbacks:
+            self.shell.events.register("post_run_cell", self.ran)
 
     def ran(self, result: Any) -> None:
         """What a cell changes is no longer shared. Measure it soon: that takes some time."""
@@ -176,7 +190,7 @@ class Copies:
 
     def wake(self, key: str) -> dict[str, Any]:
         """Wake a copy. It binds its sockets while this kernel still has its own. Answers why it
-        did not wake, or ""."""
+        did not wake, or "". Then cells of others are refused until ``leave`` or ``stay``."""
         copy = self.kept.get(key)
         if copy is None or not copy.lives:
             return {"why": "The copy of the variables is no longer there."}
@@ -188,27 +202,31 @@ class Copies:
                 break
             said += text
         if said == b"ready":
+            kernel = self.shell.kernel
+            server = kernel.get_parent("shell")["header"]["session"]
+            self.refusing = Refusing(kernel, server)
             return {"why": ""}
         self.kept.pop(key).end()
         why = said.decode(errors="replace")[-300:] or "it did not answer"
         return {"why": f"The copy of the variables did not wake: {why}."}
 
     def leave(self, key: str) -> None:
-        """Make way for the copy that has woken, as soon as this is answered."""
-        asyncio.get_running_loop().call_later(ANSWERED, self.end, key)
-
-    def end(self, key: str) -> None:
-        try:
-            self.make_way(key)
-        finally:
-            os._exit(1)
-
-    def make_way(self, key: str) -> None:
-        """End this kernel, and all copies after that one."""
+        """Make way for the copy that has woken, as soon as this is answered. All copies after that
+        one end."""
         keys = list(self.kept)
         for later in keys[keys.index(key) + 1 :]:
             self.kept.pop(later).end()
-        pid = self.kept[key].pid
+        later_on = asyncio.get_running_loop().call_later
+        later_on(ANSWERED, hear_no_more, self.shell.kernel.parent.shell_port)
+        later_on(2 * ANSWERED, self.end, key)  # what was heard until then is refused
+
+    def end(self, key: str) -> None:
+        try:
+            self.make_way(self.kept[key].pid)
+        finally:
+            os._exit(1)
+
+    def make_way(self, pid: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # also in the supervisor until it is ready
         if os.getpid() != self.first:
             os.write(self.tells, str(pid).encode())
@@ -220,6 +238,9 @@ class Copies:
 
     def stay(self, key: str) -> None:
         """The copy that has woken is not wanted after all."""
+        if self.refusing is not None:
+            self.refusing.end()
+            self.refusing = None
         copy = self.kept.pop(key, None)
         if copy is not None:
             copy.end()

@@ -24,6 +24,7 @@ CODES = (
     "gpu",
     "shared_memory",
     "memory",
+    "hidden",
 )
 OWN_THREADS = ("ipykernel", "IPython", "zmq", "tornado", "tqdm")
 DEBUGGERS = ("debugpy", "_pydevd_bundle", "_pydev_bundle", "pydevd")
@@ -53,6 +54,8 @@ def refusal() -> Refusal | None:
         return refused("not_linux")
     if threading.current_thread() is not threading.main_thread():
         return refused("not_main_thread")
+    if not sees_processes():
+        return refused("hidden")
     for code, found in (
         ("thread", persons_thread),
         ("task", persons_task),
@@ -69,6 +72,16 @@ def refusal() -> Refusal | None:
 
 def refused(code: str, detail: str = "") -> Refusal:
     return {"refused": code, "detail": detail[:100]}
+
+
+def sees_processes() -> bool:
+    """Whether a fork could look at itself. Landlock gives a kernel its own folder in /proc alone,
+    and a fork has another."""
+    try:
+        os.close(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY))
+    except OSError:
+        return False
+    return True
 
 
 def persons_thread() -> str:

@@ -46,6 +46,26 @@ def park(waits: int) -> None:
 
 def close_sockets() -> None:
     """Those of the kernel: as long as this process held them, nobody would miss the kernel."""
+    for number, _ in sockets():
+        os.close(number)
+
+
+def hear_no_more(port: int) -> None:
+    """Cut what clients send on a channel. They connect to the kernel that listens there now, and
+    send it what waits. Messages that came before can still be read."""
+    for number, at in sockets():
+        if at.endswith(f"-{port}"):
+            one = socket.socket(fileno=number)
+            with suppress(OSError):  # its client has left
+                # ZMQ ends a process whose listening socket it cannot use.
+                if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    one.shutdown(socket.SHUT_RD)
+            one.detach()
+
+
+def sockets() -> list[tuple[int, str]]:
+    """The descriptors of the kernel's sockets, and their paths."""
+    found = []
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
         number = int(name)
         with suppress(OSError):
@@ -57,7 +77,8 @@ def close_sockets() -> None:
             finally:
                 one.detach()
             if isinstance(at, str) and at.startswith(SOCKETS):
-                os.close(number)
+                found.append((number, at))
+    return found
 
 
 def revive(shell: Any, says: int, begin: Any) -> None:

@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import stat
+from contextlib import suppress
 
 from .filter import die_with_parent, install
 from .preflight import free_memory, text_of
@@ -50,7 +51,7 @@ def limit(what: int, most: int) -> None:
 
 
 def cut(keep: set[int]) -> None:
-    """Put own files and dead ends in place of all descriptors but ``keep`` and folders."""
+    """Put own files and folders, and dead ends in place of all descriptors but ``keep``."""
     nothing = os.open("/dev/null", os.O_RDONLY)
     for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
         if number in keep or number == nothing:
@@ -59,19 +60,18 @@ def cut(keep: set[int]) -> None:
             mode = os.fstat(number).st_mode
         except OSError:
             continue  # The listing's own.
-        if stat.S_ISDIR(mode):
-            continue
-        own = reopened(number) if stat.S_ISREG(mode) else -1
+        own = reopened(number) if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else -1
         os.dup2(own if own >= 0 else nothing, number, inheritable=False)
         if own >= 0:
             os.close(own)
 
 
 def reopened(number: int) -> int:
-    """The same file at the same place, for reading; -1 if that is not allowed."""
+    """The same file or folder at the same place, for reading; -1 if that is not allowed."""
     try:
         own = os.open(f"/proc/self/fd/{number}", os.O_RDONLY)
     except OSError:
         return -1
-    os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
+    with suppress(OSError):  # A folder that is open as a place alone has none.
+        os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
     return own

@@ -16,33 +16,37 @@ _CHILDRENS_FAULTS, _START = 8, 19
 """Fields of a process's ``stat``, behind its name."""
 
 
-class Programs(NamedTuple):
-    """``alive``: number and start of each process. ``faults``: of the ended children of the first
-    process and of the kernel, which only grows."""
+Process = tuple[int, str]
+"""Its number and its start: numbers are used again."""
 
-    alive: frozenset[tuple[int, str]]
-    faults: int
+
+class Programs(NamedTuple):
+    """``faults`` of each process: those of its ended children, which only grow."""
+
+    faults: dict[Process, int]
 
     def started(self, before: Programs) -> bool:
-        return bool(self.alive - before.alive) or self.faults > before.faults
+        return any(
+            process not in before.faults or faults > before.faults[process]
+            for process, faults in self.faults.items()
+        )
 
 
 def programs(first: int) -> Programs:
-    """Below the first process of a sandbox. What ends meanwhile is left out."""
-    alive: set[tuple[int, str]] = set()
-    faults, waiting = 0, [(first, 0)]
-    while waiting and len(alive) < MOST:
-        number, depth = waiting.pop()
+    """Below the first process of a sandbox. The kernel is its child; after an undo with variables,
+    a child of that one. What ends meanwhile is left out."""
+    found: dict[Process, int] = {}
+    waiting = [first]
+    while waiting and len(found) < MOST:
+        number = waiting.pop()
         with suppress(OSError, IndexError, ValueError):
             fields = _read(f"/proc/{number}/stat").rpartition(")")[2].split()
-            alive.add((number, fields[_START]))
-            faults += int(fields[_CHILDRENS_FAULTS]) if depth < 2 else 0
+            found[number, fields[_START]] = int(fields[_CHILDRENS_FAULTS])
             # One entry a thread: each has the children that it started.
             for thread in os.listdir(f"/proc/{number}/task"):  # noqa: PTH208
                 with suppress(OSError):
-                    children = _read(f"/proc/{number}/task/{thread}/children").split()
-                    waiting += ((int(one), depth + 1) for one in children)
-    return Programs(frozenset(alive), faults)
+                    waiting += map(int, _read(f"/proc/{number}/task/{thread}/children").split())
+    return Programs(found)
 
 
 def _read(path: str) -> str:

@@ -36,13 +36,14 @@ MOST = 200
 KEEPING = "jupyter_codeinterp.keeping"
 NAME = "codeinterp_copies"
 """The attribute of the kernel's shell that holds them."""
-FILES = ("forks/preflight", "forks/reviving", "forks/keeping")
+FILES = ("forks/preflight", "forks/refusing", "forks/reviving", "forks/keeping")
 """In the order of their imports."""
 NEVER = "The kernel has no copy of them from before this turn."
 RESTARTED = "The kernel was restarted since."
 TOO_MANY = "The kernel keeps few copies, and little memory for them. This one is gone."
 WENT_BACK = "An undo has put them back to before this turn already."
 FAILED = "The kernel did not answer when it should have copied them."
+SLOW = "The kernel did not answer in time."
 
 
 class _Told(msgspec.Struct):
@@ -98,16 +99,14 @@ class Copies:
         try:
             woke = await self._ask(WAKES, "wake", key=key)
         except asyncio.TimeoutError:
-            raise KernelError("no_copy", FAILED) from None
+            raise await self._stays(key, SLOW) from None
         if woke.why:
-            self._known[key] = woke.why
-            raise KernelError("no_copy", woke.why)
+            raise self._without(key, woke.why)
         try:
             self.link.replaced()
         except OSError as error:
-            await self._ask(LIMIT, "stay", key=key)
-            self._known[key] = f"Its sockets could not be found: {error}."
-            raise KernelError("no_copy", self._known[key]) from None
+            why = f"Its sockets could not be found: {error}."
+            raise await self._stays(key, why) from None
         with suppress(KernelError, asyncio.TimeoutError):
             await self._ask(LIMIT, "leave", key=key)
         self.link.went_back()
@@ -116,6 +115,16 @@ class Copies:
         self._start = self.link.start
         await self.link.settle()
         await asyncio.sleep(OTHERS)
+
+    async def _stays(self, key: str, why: str) -> KernelError:
+        """Have the kernel end a copy that has woken, or will. It answers requests in order."""
+        with suppress(KernelError, asyncio.TimeoutError):
+            await self._ask(LIMIT, "stay", key=key)
+        return self._without(key, why)
+
+    def _without(self, key: str, why: str) -> KernelError:
+        self._known[key] = why
+        return KernelError("no_copy", why)
 
     def _learn(self, told: _Told) -> None:
         for key, why in self._known.items():

@@ -218,6 +218,11 @@ class Forks:
         return await self._pool.copies(link).why_not(key)
 
     async def go_back(self, key: str) -> None:
+        link, _ = await self._kernel.current()
+        # Cancelled half-way, it would leave two kernels, or the kernel to other runs.
+        await asyncio.shield(link.spawn(self._go_back(key)))
+
+    async def _go_back(self, key: str) -> None:
         async with AsyncExitStack() as stack:
             try:
                 holding = stack.enter_async_context(self._kernel.hold())
@@ -225,8 +230,7 @@ class Forks:
             except asyncio.TimeoutError:
                 raise KernelError("no_copy", BUSY) from None
             link, _ = await self._kernel.current()
-            # Cancelled half-way, it would leave two kernels.
-            await asyncio.shield(link.spawn(self._pool.copies(link).go_back(key)))
+            await self._pool.copies(link).go_back(key)
 
 
 class ZmqSlot:
