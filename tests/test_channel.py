@@ -244,18 +244,19 @@ async def test_a_command_without_permission_does_nothing(
     assert (await w.ended()).stop_reason == "cancelled"
 
 
-async def test_who_may_not_run_code_undoes_no_variables(
+async def test_who_may_not_run_code_undoes_no_variables_and_no_files(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     w = await site.window()
     monkeypatch.setattr(Denying, "denied", (EXECUTE,))
     undo = c.UndoTurn("0" * 32, 1)
     assert (await w.send(undo)).error == "unknown_session"
-    reply = await w.send(msgspec.structs.replace(undo, variables=True))
-    assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
+    for more in ({"variables": True}, {"files": True}):
+        reply = await w.send(msgspec.structs.replace(undo, **more))
+        assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE]), more
     page = await site.of_a_page()
     path = ("sessions", "0" * 32, "turns", "1", "undo")
-    for given, code in (({}, 404), ({"variables": True}, 403)):
+    for given, code in (({}, 404), ({"variables": True}, 403), ({"files": True}, 403)):
         response = await site.request("POST", *path, json_body=given, headers=dict(page))
         assert response.code == code, given
 

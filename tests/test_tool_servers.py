@@ -59,6 +59,7 @@ class Place:
             AsyncLargeFileManager(root_dir=str(self.root)),
             self.data,
             learn=self.secrets.add,
+            forget=self.secrets.forget,
             scrub=self.secrets.scrub,
             **given,
         )

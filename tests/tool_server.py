@@ -40,6 +40,9 @@ class Server:
 
     def tools(self) -> list[dict[str, Any]]:
         self.lists += 1
+        for one in self.how:
+            if one.startswith("names="):
+                return [tool(name) for name in one[6:].split(",")]
         if "many" in self.how:
             return [tool(f"tool_{number:03}") for number in range(128)]
         if "lies" in self.how:

@@ -181,10 +181,12 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         return ["a turn of the code interpreter"] if working else None
 
     async def stop_extension(self) -> None:
-        if self._mcp is not None:
-            await self._mcp.close()
-        if self._in_use:
-            await self.workbench.close()
+        try:
+            if self._mcp is not None:
+                await self._mcp.close()
+        finally:
+            if self._in_use:
+                await self.workbench.close()
 
     @property
     def _in_use(self) -> bool:

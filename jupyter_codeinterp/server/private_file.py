@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar, Union
 
@@ -10,7 +14,14 @@ import msgspec
 
 from ..core.errors import CommandError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 T = TypeVar("T", bound=msgspec.Struct)
+LOCKED_WITHIN = 2.0
+"""Seconds that a change waits for another program's; each takes milliseconds."""
 
 
 class PrivateFile(Generic[T]):
@@ -41,23 +52,59 @@ class PrivateFile(Generic[T]):
             raise CommandError("not_kept", words) from None
         return self._content
 
-    def write(self, content: T) -> None:
-        """Raises CommandError ``not_kept``."""
+    def change(self, changed: Callable[[T], T]) -> None:
+        """Write what ``changed`` makes of the content. It may raise CommandError; then nothing
+        changes. Raises CommandError ``not_kept``."""
         try:
-            replace(self._path, msgspec.json.encode(content))
+            with locked(self._path):
+                replace(self._path, msgspec.json.encode(changed(self.content)))
         except OSError as error:
             words = f"Nothing saved: cannot write {self._path} ({error.strerror})."
             raise CommandError("not_kept", words) from None
 
 
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other programs from changing the file meanwhile. Without effect on Windows, and where
+    the file system has no locks. Raises OSError."""
+    make_private_folder(path.parent)
+    lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(lock)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(lock: int) -> None:
+    """Raises BlockingIOError after some time."""
+    if fcntl is None:
+        return
+    until = time.monotonic() + LOCKED_WITHIN
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        except OSError:
+            return
+
+
+def make_private_folder(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
 def replace(path: Path, data: bytes) -> None:
     """Write a file again, whole or not at all. Only its owner can read it, and its folder."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.parent.chmod(0o700)
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
+    make_private_folder(path.parent)
+    number, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    new = Path(name)
     try:
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(number, "wb") as file:
             file.write(data)
         new.replace(path)
     except OSError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
@@ -18,7 +17,7 @@ from ...core.errors import ToolServerError
 from ...core.tools.outside.port import Answer
 from ...core.visible import visible_line
 from .content import outputs_of
-from .entries import Entry
+from .entries import NEUTRAL, Entry
 from .http import http
 from .listing import Told
 from .stdio import Program, stdio
@@ -50,6 +49,7 @@ class Connection:
         self._over = asyncio.Event()
         self._client: Client | None = None
         self._running: asyncio.Task[None] | None = None
+        self._started = False
         self._bytes = self._messages = 0
 
     @property
@@ -84,6 +84,7 @@ class Connection:
             client = Client(streams, mode="auto", cache=None, client_info=self._about)
             async with client:
                 self._client = client
+                self._started = True
                 ready.set_result(None)
                 await self._over.wait()
         except Exception as error:
@@ -97,9 +98,10 @@ class Connection:
     def _streams(self) -> Any:
         entry = self._entry
         if entry.url:
-            return http(entry.url, self._headers, self._received)
+            return http(entry.url, self._headers, self._received, self._ended)
         command = (entry.command, *entry.args)
-        return stdio(command, self._env, entry.folder, self._program, self._received, self._ended)
+        folder = entry.cwd or NEUTRAL
+        return stdio(command, self._env, folder, self._program, self._received, self._ended)
 
     def _received(self, count: int) -> None:
         self._bytes += count
@@ -108,7 +110,7 @@ class Connection:
             raise ValueError("It sent too much, so it was ended.")
 
     def _ended(self) -> None:
-        """The program has closed its output."""
+        """The program has closed its output, or an address no longer knows us."""
         self._client = None
         self._over.set()
 
@@ -161,11 +163,12 @@ class Connection:
     async def close(self) -> None:
         self._over.set()
         if self._running is not None:
-            done, _ = await asyncio.wait({self._running}, timeout=CLOSES_WITHIN)
+            # One that is still starting does not look whether it is over.
+            within = CLOSES_WITHIN if self._started else 0
+            done, _ = await asyncio.wait({self._running}, timeout=within)
             if not done:
                 self._running.cancel()
-                with suppress(asyncio.CancelledError):
-                    await self._running
+                await asyncio.wait({self._running})
 
 
 def _words(error: BaseException) -> str:

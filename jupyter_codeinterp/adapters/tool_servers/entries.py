@@ -1,14 +1,17 @@
 """Entries of MCP servers in configuration files: ``{"mcpServers": {name: entry}}``.
 
-An entry has ``command``, ``args`` and ``env``, or ``url`` and ``headers``. Values of ``env`` and
-``headers`` may have ``${NAME}``, which stands for a variable of the server's environment.
+An entry has ``command``, ``args``, ``env`` and ``cwd``, or ``url`` and ``headers``. Values of
+``env`` and ``headers`` may have ``${NAME}``, which stands for a variable of the server's
+environment.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,20 +24,27 @@ MOST = 20
 LONGEST_NAME = 60
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _HTTP = ("http://", "https://")
+_AUTHORIZE = ("auth", "cookie", "key", "password", "secret", "session", "token")
+"""One of these is in the name of a header that authorizes."""
 HIDDEN = "…"
+NEUTRAL = str(Path(os.sep).resolve())
+"""The folder of a program whose entry names none. Programs load files from their folder and
+those above it (``python -m``, ``npx``), and a sandboxed kernel may write into the notebook's."""
+FOLDER = "Folder: {folder}. Files that a notebook's code writes there may change what this starts."
+NO_FOLDER = f"Folder: {NEUTRAL} (the entry names no “cwd”)"
 
 
 class Entry(msgspec.Struct, frozen=True):
     """A server as a file names it. ``fault`` says why it cannot be used; "" if it can."""
 
     name: str
-    folder: str
-    """Where its program starts."""
     digest: str
-    """Of the whole entry and its folder: what a person approves."""
+    """Of the whole entry and its file's folder: what a person approves."""
     command: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    cwd: str = ""
+    """The folder that the entry names, whole; "" if it names none."""
     url: str = ""
     headers: dict[str, str] = {}
     fault: str = ""
@@ -52,6 +62,7 @@ class _Stdio(msgspec.Struct):
     command: str
     args: list[str] = []
     env: dict[str, str] = {}
+    cwd: str = ""
 
 
 class _Http(msgspec.Struct):
@@ -60,7 +71,7 @@ class _Http(msgspec.Struct):
 
 
 def parsed(text: str, folder: str) -> list[Entry]:
-    """Raises BadFile."""
+    """``folder``: the file's, from which ``cwd`` counts. Raises BadFile."""
     try:
         given = msgspec.json.decode(text, type=_File).mcpServers
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -81,7 +92,7 @@ def _entry(name: str, given: Any, folder: str) -> Entry:
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise BadFile(f"not JSON: {error}") from None
     digest = hashlib.sha256(whole).hexdigest()
-    found = Entry(name, folder, digest)
+    found = Entry(name, digest)
     replace = msgspec.structs.replace
     if not name or len(name) > LONGEST_NAME or visible_line(name) != name:
         return replace(found, fault=f"its name must be a line of 1 to {LONGEST_NAME} characters")
@@ -91,8 +102,9 @@ def _entry(name: str, given: Any, folder: str) -> Entry:
             found = replace(found, url=http.url, headers=http.headers)
         else:
             local = msgspec.convert(given, _Stdio)
+            cwd = str(Path(folder, local.cwd)) if local.cwd else ""
             args = tuple(local.args)
-            found = replace(found, command=local.command, args=args, env=local.env)
+            found = replace(found, command=local.command, args=args, env=local.env, cwd=cwd)
     except (msgspec.ValidationError, TypeError) as error:
         return replace(found, fault=f"its entry is wrong: {error}")
     return replace(found, fault=_fault(found))
@@ -103,9 +115,9 @@ def _fault(entry: Entry) -> str:
         return "its address must begin with http:// or https://"
     if not entry.url and not entry.command:
         return "it has neither a command nor an address"
-    if any("${" in text for text in (entry.url, entry.command, *entry.args)):
+    if any("${" in text for text in (entry.url, entry.command, *entry.args, entry.cwd)):
         return "only values of env and headers may have ${…}"
-    if "\0" in "".join((entry.command, *entry.args, *entry.env, *entry.env.values())):
+    if "\0" in "".join((entry.command, entry.cwd, *entry.args, *entry.env, *entry.env.values())):
         return "it has a character that no program accepts"
     return ""
 
@@ -134,6 +146,20 @@ def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[st
     }
 
 
+def secrets_of(entry: Entry, environment: Mapping[str, str]) -> list[str]:
+    """What to remove from texts: variables that fill the entry, headers that authorize, and values
+    that look like secrets. Other values may be ordinary words or paths. Call ``missing`` before."""
+    found: list[str] = []
+    for values, names in ((entry.env, ()), (entry.headers, _AUTHORIZE)):
+        for name, value in values.items():
+            found += (environment[variable] for variable in _VARIABLE.findall(value))
+            whole = f"{name}={value}"
+            telling = any(part in name.lower() for part in names)
+            if "${" not in value and (telling or without_secrets(whole) != whole):
+                found += (value, value.rpartition(" ")[2])  # The latter without “Bearer”.
+    return found
+
+
 def described(entry: Entry) -> list[str]:
     """Lines for a person who decides whether to start it. Variables are not filled in; values that
     look like secrets are hidden, and those of headers always."""
@@ -144,7 +170,7 @@ def described(entry: Entry) -> list[str]:
         lines = [f"Command: {entry.command}"]
         lines += [f"Argument: {argument}" for argument in entry.args]
         lines += [f"Variable: {_shown(name, value)}" for name, value in entry.env.items()]
-        lines.append(f"Folder: {entry.folder}")
+        lines.append(FOLDER.format(folder=entry.cwd) if entry.cwd else NO_FOLDER)
     return [without_secrets(visible_line(line)) for line in lines]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
@@ -11,6 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 TIMEOUT = httpx2.Timeout(10.0, read=None)
 """Seconds. The call has a limit of its own."""
+SESSION = "mcp-session-id"
 
 
 class _Counted(httpx2.AsyncByteStream):
@@ -31,13 +33,19 @@ class _Counted(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def http(
-    url: str, headers: Mapping[str, str], received: Callable[[int], None]
+    url: str,
+    headers: Mapping[str, str],
+    received: Callable[[int], None],
+    lost: Callable[[], None],
 ) -> AsyncIterator[Any]:
     """Read and write streams for a session of the package. ``received`` gets the bytes of each
-    part of an answer, and may raise ValueError to end it. Redirects are not followed: headers
-    belong to this address."""
+    part of an answer, and may raise ValueError to end it. Calls ``lost`` when the server no longer
+    knows the session, as after its restart. Redirects are not followed: headers belong to this
+    address."""
 
     async def bound(response: httpx2.Response) -> None:
+        if response.status_code == HTTPStatus.NOT_FOUND and SESSION in response.request.headers:
+            lost()
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise ValueError("It sent a compressed answer, which no one asked for.")
         if isinstance(response.stream, httpx2.AsyncByteStream):

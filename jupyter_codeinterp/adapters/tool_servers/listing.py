@@ -43,15 +43,14 @@ class Listed(msgspec.Struct, frozen=True):
 def chosen(
     server: str, entry: str, told: Iterable[Told], picked: Collection[str] | None
 ) -> tuple[tuple[OutsideTool, ...], tuple[Listed, ...]]:
-    """The tools for a conversation, and the list for people. ``entry`` is the digest of the
-    server's entry; ``picked`` are names of the person's choice, None for as many as fit."""
-    told = list(told)
-    called = names((server, one.name) for one in told if isinstance(one.name, str))
+    """The tools for a conversation, which get their names later, and the list for people.
+    ``entry`` is the digest of the server's entry; ``picked`` are names of the person's choice, None
+    for as many as fit."""
     tools: list[OutsideTool] = []
     listed: list[Listed] = []
     size = 0
     for one in told:
-        tool, why = _tool(server, entry, one, called)
+        tool, why = _tool(server, entry, one)
         if tool is not None:
             weight = len(msgspec.json.encode(tool.schema))
             weight += len(tool.description[:LONGEST_DESCRIPTION].encode("utf-8", "replace"))
@@ -70,9 +69,7 @@ def chosen(
     return tuple(tools), tuple(listed)
 
 
-def _tool(
-    server: str, entry: str, told: Told, called: dict[tuple[str, str], str]
-) -> tuple[OutsideTool | None, str]:
+def _tool(server: str, entry: str, told: Told) -> tuple[OutsideTool | None, str]:
     name, description = told.name, told.description if told.description is not None else ""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         return None, f"its name must have 1 to {LONGEST_NAME} characters"
@@ -85,4 +82,13 @@ def _tool(
     pinned = hashlib.sha256(
         msgspec.json.encode([entry, name, description, told.schema], order="sorted")
     ).hexdigest()
-    return OutsideTool(server, name, called[server, name], description, schema, pinned), ""
+    return OutsideTool(server, name, "", description, schema, pinned), ""
+
+
+def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:
+    """The tools of a conversation, each with a name of its own for the model."""
+    tools = tuple(tools)
+    called = names((tool.server, tool.tool) for tool in tools)
+    return tuple(
+        msgspec.structs.replace(tool, name=called[tool.server, tool.tool]) for tool in tools
+    )

@@ -64,7 +64,7 @@ async def stdio(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**_inherited(), **env},
-        cwd=folder or None,
+        cwd=folder,
         limit=MOST_BYTES,
         start_new_session=True,
     )

@@ -42,6 +42,7 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
         env=settings.mcp_env,
         call_timeout=settings.mcp_call_timeout,
         learn=secrets.add,
+        forget=secrets.forget,
         scrub=secrets.scrub,
     )
     found, faults = await servers.shown(notebook)

@@ -64,24 +64,30 @@ class Tokens:
         name = visible_line(name.strip())
         if not name or len(name) > LONGEST_NAME:
             raise CommandError("bad_name", f"A name has 1 to {LONGEST_NAME} characters.")
-        now = self._file.content
-        if len(now.tokens) >= MOST:
-            words = f"There are {MOST} tokens. Revoke one that is not needed."
-            raise CommandError("too_many_tokens", words)
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), name, scope, time.time())
-        self._file.write(_Content(tokens=(*now.tokens, _Kept(token, _digest(secret)))))
+
+        def added(now: _Content) -> _Content:
+            if len(now.tokens) >= MOST:
+                words = f"There are {MOST} tokens. Revoke one that is not needed."
+                raise CommandError("too_many_tokens", words)
+            return _Content(tokens=(*now.tokens, _Kept(token, _digest(secret))))
+
+        self._file.change(added)
         return token, secret
 
     def revoke(self, token_id: str) -> Token:
         """Raises CommandError ``unknown_token`` or ``not_kept``."""
-        now = self._file.content
-        found = next((one.token for one in now.tokens if one.token.id == token_id), None)
-        if found is None:
-            raise CommandError("unknown_token", "This token does not exist.")
-        left = tuple(one for one in now.tokens if one.token.id != token_id)
-        self._file.write(_Content(tokens=left))
-        return found
+        found: list[Token] = []
+
+        def without(now: _Content) -> _Content:
+            found.extend(one.token for one in now.tokens if one.token.id == token_id)
+            if not found:
+                raise CommandError("unknown_token", "This token does not exist.")
+            return _Content(tokens=tuple(one for one in now.tokens if one.token.id != token_id))
+
+        self._file.change(without)
+        return found[0]
 
     def find(self, secret: str) -> Token:
         """The token with this secret. Raises CommandError ``no_token`` or ``not_kept``."""

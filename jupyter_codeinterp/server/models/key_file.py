@@ -60,12 +60,13 @@ class KeyFile:
 
         Raises CommandError ``not_kept`` and then changes nothing.
         """
-        now = self._read() or self.content
-        others = {name: one for name, one in now.connections.items() if name != provider}
-        connections = others if kept is None else {**others, provider: kept}
-        content = Content(connections=connections, default_model=default_model)
         try:
-            self._write(content)
+            with private_file.locked(self._file):
+                now = self._read() or self.content
+                others = {name: one for name, one in now.connections.items() if name != provider}
+                connections = others if kept is None else {**others, provider: kept}
+                content = Content(connections=connections, default_model=default_model)
+                self._write(content)
         except OSError as error:
             words = f"Nothing saved: cannot write {self._file} ({error.strerror})."
             raise CommandError("not_kept", words) from None

@@ -106,8 +106,8 @@ class ModelSet(_Body, frozen=True):
 
 class Undone(_Body, frozen=True):
     """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
-    the kernel, which needs the right to run code. ``files``: also put back the files that wait in
-    the overlay of a sandboxed kernel."""
+    the kernel. ``files``: also put back the files that wait in the overlay of a sandboxed kernel.
+    Both need the right to run code."""
 
     cells: tuple[str, ...] = ()
     variables: bool = False
@@ -276,7 +276,7 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        if given.variables and not await self.may_execute():
+        if (given.variables or given.files) and not await self.may_execute():
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.undo(
             session_id,

@@ -81,9 +81,9 @@ NOT_ALLOWED = {
 
 
 def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
-    """The command's permissions. Putting back variables is another kernel process."""
+    """The command's permissions. Variables and waiting files are the kernel's."""
     needs = NEEDS[type(command)]
-    if isinstance(command, c.UndoTurn) and command.variables:
+    if isinstance(command, c.UndoTurn) and (command.variables or command.files):
         return (*needs, EXECUTE)
     return needs
 

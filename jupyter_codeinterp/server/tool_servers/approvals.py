@@ -6,6 +6,7 @@ The command line and several servers change the file; each reads it again when i
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Union
 
@@ -44,9 +45,14 @@ class Approvals:
         """Raises CommandError ``not_kept``."""
         return self._file.content.words.get(digest, NONE)
 
-    def set(self, digest: str, word: Word) -> None:
+    def set(self, digest: str, change: Callable[[Word], Word]) -> None:
         """Raises CommandError ``not_kept``."""
-        word = msgspec.structs.replace(word, when=time.time())
-        words = {**self._file.content.words, digest: word}
-        kept = sorted(words, key=lambda one: words[one].when)[-MOST:]
-        self._file.write(_Content(words={one: words[one] for one in kept}))
+
+        def changed(content: _Content) -> _Content:
+            word = change(content.words.get(digest, NONE))
+            word = msgspec.structs.replace(word, when=time.time())
+            words = {**content.words, digest: word}
+            kept = sorted(words, key=lambda one: words[one].when)[-MOST:]
+            return _Content(words={one: words[one] for one in kept})
+
+        self._file.change(changed)

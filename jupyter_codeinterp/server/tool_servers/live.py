@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from ..._version import __version__
-from ...adapters.tool_servers.entries import Entry, filled
+from ...adapters.tool_servers.entries import Entry, filled, secrets_of
 from ...core.errors import ToolServerError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RESTARTS = 1
 """In a row, after a server has ended by itself."""
 ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
+OFF = "The person has turned this server off."
 NOT_INSTALLED = (
     "MCP servers need a package. Install it and restart the server: "
     "pip install 'jupyter_codeinterp[mcp]'"
@@ -38,6 +39,8 @@ class Live:
         """Why it does not run, for people."""
         self.told: list[Told] = []
         """What it said last of its tools."""
+        self.secrets = secrets_of(entry, environment)
+        """What no text may show while it is on."""
         self._env = filled(entry.env, environment)
         self._headers = filled(entry.headers, environment)
         self._scrub = scrub
@@ -45,6 +48,8 @@ class Live:
         self._connection: Union[Connection, None] = None
         self._one = asyncio.Lock()
         self._ends = 0
+        self._starting: Union[asyncio.Task[None], None] = None
+        self._closed = False
 
     @property
     def running(self) -> bool:
@@ -57,20 +62,33 @@ class Live:
 
     async def start_again(self) -> None:
         """On a person's word. Raises ToolServerError."""
-        self._ends = 0
+        async with self._one:
+            self._ends = 0
+            if self.fault:
+                await self._disconnect()
         await self.look()
 
     async def look(self) -> list[Told]:
         """Its tools as it tells them now. Raises ToolServerError."""
         try:
-            connection = await self._connected()
-            self.told = await connection.told()
+            self.told = await self._listed()
             self.fault = ""
             return self.told
         except ToolServerError as error:
             failed = self._failed(error)
             self.fault = failed.message
             raise failed from None
+
+    async def _listed(self) -> list[Told]:
+        connection = await self._connected()
+        try:
+            return await connection.told()
+        except ToolServerError as error:
+            if error.code != "ended":
+                raise
+        # A list does nothing, so it can be asked for again: an address learns only now that its
+        # server has restarted.
+        return await (await self._connected()).told()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""
@@ -91,16 +109,31 @@ class Live:
     async def _connected(self) -> Connection:
         async with self._one:
             if self._connection is not None and not self._connection.alive:
-                await self._connection.close()
-                self._connection = None
+                await self._disconnect()
                 self._ends += 1
+            if self._closed:
+                raise ToolServerError("not_started", OFF)
             if self._connection is None:
                 if self._ends > RESTARTS:
                     raise ToolServerError("not_started", ENDED)
-                self._connection = await self._start()
+                await self._start()
+            if self._connection is None:
+                raise ToolServerError("not_started", OFF)
             return self._connection
 
-    async def _start(self) -> Connection:
+    async def _start(self) -> None:
+        """``close`` may cancel it. Raises ToolServerError."""
+        self._starting = starting = asyncio.ensure_future(self._connect())
+        try:
+            await asyncio.wait({starting})
+        finally:
+            self._starting = None
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+        if not starting.cancelled():
+            starting.result()
+
+    async def _connect(self) -> None:
         try:
             # In a thread: it takes seconds.
             await asyncio.to_thread(importlib.import_module, "mcp.client.client")
@@ -113,10 +146,17 @@ class Live:
         except ToolServerError:
             self._ends += 1
             raise
-        return made
+        self._connection = made
+
+    async def _disconnect(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
 
     async def close(self) -> None:
+        """For good: end it, also while it starts."""
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
         async with self._one:
-            if self._connection is not None:
-                await self._connection.close()
-                self._connection = None
+            await self._disconnect()

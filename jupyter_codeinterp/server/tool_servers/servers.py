@@ -1,14 +1,13 @@
-"""Which MCP servers a notebook has, and their tools for a conversation.
+"""The MCP servers that may run, a person's word on them, and their tools for a conversation.
 
-Names come from the admin's settings, from the person's file in the data folder, and from
-``.codeinterp/mcp.json`` in the notebook's folder and those above. Only the admin's start without a
-person's word: an entry starts a program, and files may come with a notebook.
+Only the admin's start without a person's word: an entry starts a program, and files may come with
+a notebook.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,25 +16,18 @@ from typing import Any, Literal, Union
 import msgspec
 
 from ...adapters.tool_servers import entries as files
-from ...adapters.tool_servers.entries import BadFile, Entry
-from ...adapters.tool_servers.listing import Listed, chosen
+from ...adapters.tool_servers.entries import Entry
+from ...adapters.tool_servers.listing import Listed, chosen, named
 from ...core.errors import CommandError, ToolServerError
 from ...core.redaction.found_secrets import without_secrets
 from ...core.tools.outside.port import Answer, OutsideTool
 from ...core.visible import visible_line
-from ..files.on_disk import root_of
-from ..files.rule_files import folders_of, read_instructions
 from .approvals import Approvals, Word
-from .live import Live
+from .live import OFF, Live
+from .places import Found, Places
 
-PROJECT = ".codeinterp/mcp.json"
-PERSONAL = "mcp-servers.json"
 WAITS = 10.0
 """Seconds that the first turn of a conversation waits for servers."""
-TIMEOUT = 1.0
-"""Seconds for all files, because a drive may be slow."""
-LARGEST = 64_000
-"""Bytes of the person's file."""
 MOST_TOOLS = 64
 """Of all servers in one conversation."""
 MOST_CONVERSATIONS = 1_000
@@ -45,17 +37,12 @@ STARTING = (
     "The MCP server “{name}” is still starting. Its tools will be there in a new conversation."
 )
 FAILED = "The MCP server “{name}” is not available: {why}"
+NOT_READ = "The agent has no tools of MCP servers: {why}"
 LEFT_OUT = "{count} tools of MCP servers are left out. See the gear, Tool servers."
-OFF = "The person has turned this server off."
 UNKNOWN = "This server is no longer named like that. Look at the list again."
+log = logging.getLogger(__name__)
+
 State = Literal["asks", "off", "refused", "stopped", "running", "failed"]
-
-
-class Found(msgspec.Struct, frozen=True):
-    """An entry and where it comes from: ``admin``, ``person``, or the path of a file."""
-
-    entry: Entry
-    place: str
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -82,65 +69,22 @@ class ToolServers:
         env: Sequence[str],
         call_timeout: float,
         learn: Callable[[str], None],
+        forget: Callable[[str], None],
         scrub: Callable[[str], str],
     ) -> None:
         """``admins``: the admin's servers. ``others``: whether files may name more. ``env``: names
-        of variables that entries may use. ``learn`` gets secrets, which ``scrub`` removes."""
-        self._contents = contents
-        self._folder = folder
-        self._admins = admins
-        self._others = others
+        of variables that entries may use. ``learn`` gets secrets, which ``scrub`` removes until
+        ``forget`` gets them."""
+        self._places = Places(contents, folder, admins, others)
         self._env = frozenset(env)
         self._call_timeout = call_timeout
         self._learn = learn
+        self._forget = forget
         self._scrub = scrub
         self.approvals = Approvals(folder)
         self._live: dict[str, Live] = {}
         self._sessions: dict[str, SessionTools] = {}
         self._background: set[asyncio.Future[Any]] = set()
-
-    # --- what there is ---------------------------------------------------------------
-
-    async def found(self, notebook: str, contents: Any = None) -> tuple[list[Found], list[str]]:
-        """The servers of a notebook, and what is wrong with files. A name of the admin's wins, then
-        the nearest file's, then the person's."""
-        home = str(Path.home())
-        found: dict[str, Found] = {}
-        faults: list[str] = []
-
-        def add(place: str, make: Callable[[], list[Entry]]) -> None:
-            try:
-                for entry in make():
-                    found.setdefault(entry.name, Found(entry, place))
-            except BadFile as error:
-                faults.append(f"{visible_line(place)}: {error}.")
-
-        if self._admins:
-            add("admin", lambda: files.entries(self._admins, home))
-        if self._others:
-            for path, text, folder in await self._projects(notebook, contents or self._contents):
-                add(path, lambda text=text, folder=folder: files.parsed(text, folder))  # type: ignore[misc]
-            own = await asyncio.to_thread(_read, self._folder / PERSONAL)
-            if own is not None:
-                add("person", lambda: files.parsed(own, home))
-        return list(found.values()), faults
-
-    async def _projects(self, notebook: str, contents: Any) -> list[tuple[str, str, str]]:
-        """Path, text and folder on the disk of each file, nearest first."""
-        found: list[tuple[str, str, str]] = []
-        root = root_of(contents)
-
-        async def look() -> None:
-            for folder in folders_of(notebook):
-                path = f"{folder}/{PROJECT}" if folder else PROJECT
-                text = await read_instructions(contents, path, hidden=True)
-                if text is not None:
-                    found.append((path, text, _whole(root, folder)))
-
-        # Those that were read in time count.
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(look(), TIMEOUT)
-        return found
 
     def _refused(self, one: Found) -> str:
         return one.entry.fault or files.missing(one.entry, self._env, os.environ)
@@ -151,7 +95,7 @@ class ToolServers:
 
     async def shown(self, notebook: str) -> tuple[list[Shown], list[str]]:
         """For people. Starts nothing. Raises CommandError ``not_kept``."""
-        found, faults = await self.found(notebook)
+        found, faults = await self._places.found(notebook)
         return [self._shown(one) for one in found], faults
 
     def _shown(self, one: Found) -> Shown:
@@ -195,7 +139,7 @@ class ToolServers:
         why = self._refused(one)
         if why:
             raise CommandError("server_refused", f"This server cannot be used: {why}.")
-        self.approvals.set(digest, Word(True, picked=self.approvals.of(digest).picked))
+        self.approvals.set(digest, lambda word: Word(True, picked=word.picked))
         return one.entry
 
     async def approve(self, notebook: str, digest: str) -> None:
@@ -209,20 +153,23 @@ class ToolServers:
     async def turn_off(self, notebook: str, digest: str) -> None:
         """End it now, and start it no more. Raises CommandError as ``approve``."""
         await self._one(notebook, digest)
-        word = self.approvals.of(digest)
-        self.approvals.set(digest, msgspec.structs.replace(word, off=True))
+        self.approvals.set(digest, lambda word: msgspec.structs.replace(word, off=True))
         live = self._live.pop(digest, None)
         if live is not None:
-            await live.close()
+            await self._end(live)
+
+    async def _end(self, live: Live) -> None:
+        await live.close()
+        for secret in live.secrets:
+            self._forget(secret)
 
     async def pick(self, notebook: str, digest: str, names: Union[tuple[str, ...], None]) -> None:
         """Which tools new conversations get. Raises CommandError as ``approve``."""
         await self._one(notebook, digest)
-        word = self.approvals.of(digest)
-        self.approvals.set(digest, msgspec.structs.replace(word, picked=names))
+        self.approvals.set(digest, lambda word: msgspec.structs.replace(word, picked=names))
 
     async def _one(self, notebook: str, digest: str) -> Found:
-        found, _ = await self.found(notebook)
+        found, _ = await self._places.found(notebook)
         for one in found:
             if one.entry.digest == digest:
                 return one
@@ -233,51 +180,64 @@ class ToolServers:
     def _alive(self, entry: Entry) -> Live:
         if entry.digest not in self._live:
             self._live[entry.digest] = Live(entry, os.environ, self._scrub, self._call_timeout)
-            for name, value in files.filled({**entry.env, **entry.headers}, os.environ).items():
-                given = entry.env.get(name, entry.headers.get(name, ""))
-                is_secret = name in entry.headers or "${" in given
-                if is_secret or without_secrets(f"{name}={value}") != f"{name}={value}":
-                    for part in (value, *value.split()):
-                        self._learn(part)
+            for secret in self._live[entry.digest].secrets:
+                self._learn(secret)
         return self._live[entry.digest]
 
     def live(self, digest: str) -> Union[Live, None]:
         """The server with this entry; None if it was turned off, also by the command line."""
         if self.approvals.of(digest).off and digest in self._live:
-            self._in_background(self._live.pop(digest).close())
+            self._in_background(self._end(self._live.pop(digest)))
         return self._live.get(digest)
 
     async def for_session(
         self, session_id: str, notebook: str, contents: Any = None
     ) -> tuple[SessionTools, list[str]]:
         """The tools of a conversation, the same until the server's end, and what a person should
-        know. Waits for servers that start."""
+        know. Waits for servers that start. Raises nothing: a turn goes on without tools."""
         if session_id in self._sessions:
             return self._sessions[session_id], []
-        found, said = await self.found(notebook, contents)
-        starting: dict[str, asyncio.Future[Any]] = {}
+        found, said = await self._places.found(notebook, contents)
+        tools: list[tuple[OutsideTool, str]] = []
+        try:
+            looks = self._looks(found, said)
+            if looks:
+                await asyncio.wait(looks.values(), timeout=WAITS)
+            tools = self._offered(found, looks, said)
+        except CommandError as error:
+            said.append(NOT_READ.format(why=error.message))
+        made = self._sessions[session_id] = SessionTools(self, tools)
+        while len(self._sessions) > MOST_CONVERSATIONS:
+            self._sessions.pop(next(iter(self._sessions)))
+        return made, said
+
+    def _looks(self, found: Sequence[Found], said: list[str]) -> dict[str, asyncio.Future[Any]]:
+        """The lists of tools to come, by the entry's digest. Raises CommandError ``not_kept``."""
+        looks: dict[str, asyncio.Future[Any]] = {}
         for one in found:
             if self._may_start(one):
-                live = self._alive(one.entry)
-                starting[one.entry.digest] = self._in_background(live.look())
+                looks[one.entry.digest] = self._in_background(self._alive(one.entry).look())
             elif not self._refused(one) and not self.approvals.of(one.entry.digest).off:
                 said.append(ASKS.format(name=self._clean(one.entry.name), place=one.place))
-        if starting:
-            await asyncio.wait(starting.values(), timeout=WAITS)
+        return looks
+
+    def _offered(
+        self, found: Sequence[Found], looks: Mapping[str, asyncio.Future[Any]], said: list[str]
+    ) -> list[tuple[OutsideTool, str]]:
+        """The tools that are there, each with its entry's digest. Raises CommandError
+        ``not_kept``."""
         tools: list[tuple[OutsideTool, str]] = []
         left_out = 0
-        for one in found:
-            look = starting.get(one.entry.digest)
-            name = self._clean(one.entry.name)
-            if look is None:
-                continue
+        for entry in (one.entry for one in found if one.entry.digest in looks):
+            look, name = looks[entry.digest], self._clean(entry.name)
             if not look.done():
                 said.append(STARTING.format(name=name))
+            elif look.cancelled():
+                said.append(FAILED.format(name=name, why="it was ended meanwhile."))
             elif (error := look.exception()) is not None:
                 said.append(FAILED.format(name=name, why=str(error)))
             else:
-                picked = self.approvals.of(one.entry.digest).picked
-                entry = one.entry
+                picked = self.approvals.of(entry.digest).picked
                 offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
                 room = MOST_TOOLS - len(tools)
                 tools += [(tool, entry.digest) for tool in offered[:room]]
@@ -285,10 +245,7 @@ class ToolServers:
                 left_out -= sum(tool.why == "not picked" for tool in listed)
         if left_out:
             said.append(LEFT_OUT.format(count=left_out))
-        made = self._sessions[session_id] = SessionTools(self, tools)
-        while len(self._sessions) > MOST_CONVERSATIONS:
-            self._sessions.pop(next(iter(self._sessions)))
-        return made, said
+        return tools
 
     def _in_background(self, work: Any) -> asyncio.Future[Any]:
         """It goes on if a turn ends."""
@@ -305,42 +262,39 @@ class ToolServers:
     async def close(self) -> None:
         for task in self._background:
             task.cancel()
-        await asyncio.gather(*(live.close() for live in self._live.values()))
+        ends = [live.close() for live in self._live.values()]
         self._live.clear()
+        for fault in await asyncio.gather(*ends, return_exceptions=True):
+            if fault is not None:
+                log.error("An MCP server did not end as it should", exc_info=fault)
 
 
 class SessionTools:
     """The tools of one conversation (``OutsideTools``)."""
 
     def __init__(self, servers: ToolServers, tools: Sequence[tuple[OutsideTool, str]]) -> None:
+        """``tools``: each with its entry's digest."""
         self._servers = servers
-        self._entries = {tool.name: digest for tool, digest in tools}
-        self.tools = tuple(tool for tool, _ in tools)
+        self._digests = {(tool.server, tool.tool): digest for tool, digest in tools}
+        self.tools = named(tool for tool, _ in tools)
 
     async def pinned(self, tool: OutsideTool) -> str:
-        digest = self._entries[tool.name]
         told = await self._live(tool).look()
-        now, _ = chosen(tool.server, digest, told, (tool.tool,))
+        now, _ = chosen(tool.server, self._digest(tool), told, (tool.tool,))
         return now[0].pinned if now else ""
 
     async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> Answer:
         return await self._live(tool).call(tool.tool, arguments)
 
+    def _digest(self, tool: OutsideTool) -> str:
+        return self._digests[tool.server, tool.tool]
+
     def _live(self, tool: OutsideTool) -> Live:
-        live = self._servers.live(self._entries[tool.name])
+        """Raises ToolServerError."""
+        try:
+            live = self._servers.live(self._digest(tool))
+        except CommandError as error:
+            raise ToolServerError("not_started", error.message) from None
         if live is None:
             raise ToolServerError("not_started", OFF)
         return live
-
-
-def _whole(root: Union[Path, None], folder: str) -> str:
-    """The folder without links: the same for every server and the command line."""
-    return str((root / folder).resolve() if root is not None else Path.home())
-
-
-def _read(file: Path) -> Union[str, None]:
-    try:
-        data = file.read_bytes()[: LARGEST + 1]
-        return data.decode() if len(data) <= LARGEST else ""
-    except (OSError, UnicodeDecodeError):
-        return None

@@ -6,10 +6,13 @@ message.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, MutableMapping
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from jupyter_core.utils import ensure_async
 
 from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
@@ -56,6 +59,8 @@ if TYPE_CHECKING:
     from ...core.tools.registry import ToolRegistry
     from ..windows.kept_marks import KeptMarks
 
+
+log = logging.getLogger(__name__)
 
 SHARING = frozenset({"jupyter_server_ydoc"})
 """The server extensions with rooms that ``adapters/documents/room`` knows."""
@@ -157,6 +162,7 @@ class Workbench:
             env=settings.mcp_env,
             call_timeout=settings.mcp_call_timeout,
             learn=self.secrets.add,
+            forget=self.secrets.forget,
             scrub=self.scrub,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
@@ -315,11 +321,11 @@ class Workbench:
         return await self.tool_servers.for_session(session_id, notebook)
 
     async def close(self) -> None:
-        await self.tool_servers.close()
-        await self.verifier.close()
-        await self.holder.close()
-        await self.manager.close()
-        if "_kernels" in vars(self):
-            self._kernels.close()
-        await self.models.close()
-        self.store.close()
+        """Close every part, also after one fails."""
+        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.holder, self.manager)
+        kernels = [self._kernels] if "_kernels" in vars(self) else []
+        for part in (*running, *kernels, self.models, self.store):
+            try:
+                await ensure_async(part.close())
+            except Exception:
+                log.exception("Could not close %s", type(part).__name__)

@@ -1,0 +1,69 @@
+"""Files that several programs change at once."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.server import private_file
+from jupyter_codeinterp.server.mcp.tokens import Tokens
+from jupyter_codeinterp.server.tool_servers.approvals import Approvals, Word
+
+WRITER = """
+import sys
+from pathlib import Path
+from jupyter_codeinterp.server.tool_servers.approvals import Approvals, Word
+approvals = Approvals(Path(sys.argv[1]))
+for number in range(25):
+    approvals.set(f"{sys.argv[2]}-{number}", lambda word: Word(True))
+"""
+
+
+def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    command = [sys.executable, "-c", WRITER, str(folder)]
+    writers = [subprocess.Popen([*command, str(number)]) for number in range(3)]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    approvals = Approvals(folder)
+    missing = [
+        f"{writer}-{number}"
+        for writer in range(3)
+        for number in range(25)
+        if not approvals.of(f"{writer}-{number}").approved
+    ]
+    assert missing == []
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "mcp-approved.json",
+        "mcp-approved.json.lock",
+    ]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private_file, "LOCKED_WITHIN", 0.1)
+    approvals = Approvals(tmp_path)
+    approvals.set("a", lambda word: Word(True))
+    lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with pytest.raises(CommandError, match="Nothing saved"):
+        approvals.set("b", lambda word: Word(True))
+    os.close(lock)
+    approvals.set("b", lambda word: Word(True))
+    assert approvals.of("a").approved and approvals.of("b").approved
+
+
+def test_a_refused_change_writes_nothing(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    made, _ = tokens.make("One", "look")
+    before = (tmp_path / "mcp.json").read_bytes()
+    with pytest.raises(CommandError, match="does not exist"):
+        tokens.revoke("0" * 16)
+    assert (tmp_path / "mcp.json").read_bytes() == before
+    assert tokens.revoke(made.id) == made and tokens.all() == ()

@@ -1,0 +1,321 @@
+"""MCP servers where something ends, is slow, or meets something else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.tool_servers.entries import NEUTRAL, parsed, secrets_of
+from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.server.tool_servers import places as places_module
+from jupyter_codeinterp.server.tool_servers.live import Live
+from jupyter_codeinterp.server.workbench.workbench import Workbench
+from tests.http_tool_server import HttpToolServer
+from tests.kernels import until
+from tests.test_tool_servers import (
+    NOTEBOOK,
+    Place,
+    approved,
+    entry,
+    is_alive,
+    named,
+    opened,
+    said,
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    for made in place.made:
+        jp_asyncio_loop.run_until_complete(made.close())
+
+
+@pytest.fixture
+def web(place: Place, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[HttpToolServer]:
+    async def begun() -> HttpToolServer:
+        return HttpToolServer()
+
+    server = jp_asyncio_loop.run_until_complete(begun())
+    place.name(one={"url": server.url})
+    yield server
+    server.stop()
+
+
+# --- the folder of a program ---------------------------------------------------------
+
+
+async def test_no_module_beside_the_notebook_becomes_a_server(place: Place) -> None:
+    """``python -m`` looks in its folder first, where a sandboxed kernel may write."""
+    for folder in (place.root / "work", place.root):
+        (folder / "json").mkdir()
+        (folder / "json" / "__init__.py").write_text(f"open({str(place.log)!r}, 'w').close()")
+    program = entry()["args"][0]
+    code = f"import sys, runpy; sys.argv = ['x']; runpy.run_path({program!r}, run_name='__main__')"
+    place.name(one={"command": entry()["command"], "args": ["-c", code]})
+    servers = place.servers()
+    await approved(servers)
+    assert not place.log.exists(), "the notebook's folder gave it a module"
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert f"Folder: {NEUTRAL} (the entry names no “cwd”)" in shown.lines
+
+
+@pytest.mark.parametrize("given", [".", "whole"])
+async def test_an_entry_names_its_folder_itself(place: Place, given: str) -> None:
+    work = place.root / "work"
+    (work / "here").write_text("")
+    code = "import os, sys; sys.exit(' '.join(sorted(os.listdir())))"
+    cwd = "." if given == "." else str(work)
+    place.name(one={"command": entry()["command"], "args": ["-c", code], "cwd": cwd})
+    servers = place.servers()
+    [shown], _ = await servers.shown(NOTEBOOK)
+    [line] = [line for line in shown.lines if line.startswith("Folder: ")]
+    assert line.startswith(f"Folder: {work}. Files that a notebook's code writes there")
+    with pytest.raises(CommandError, match=r"It said: \.codeinterp here"):
+        await approved(servers)
+
+
+# --- addresses that restart ----------------------------------------------------------
+
+
+LOST = [
+    "",
+    json.dumps(
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Session not found"}}
+    ),
+]
+
+
+@pytest.mark.parametrize("body", LOST)
+async def test_an_address_that_restarts_is_connected_anew(
+    place: Place, web: HttpToolServer, body: str
+) -> None:
+    web.lost = body
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    for number in range(3):
+        web.restart()
+        assert await tools.pinned(named(tools, "echo")) == named(tools, "echo").pinned
+        assert said(await tools.call(named(tools, "echo"), {"text": str(number)})) == str(number)
+    assert web.begun == 4
+
+
+async def test_a_restart_right_before_a_call_repeats_no_call(
+    place: Place, web: HttpToolServer
+) -> None:
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    web.restart()
+    with pytest.raises(ToolServerError, match="ended during this") as caught:
+        await tools.call(named(tools, "echo"), {"text": "a"})
+    assert caught.value.code == "ended" and web.calls == 0
+    assert said(await tools.call(named(tools, "echo"), {"text": "b"})) == "b"
+
+
+async def test_a_person_starts_again_what_does_not_say_that_it_restarted(
+    place: Place, web: HttpToolServer
+) -> None:
+    """The protocol asks for 404. Some servers answer an unknown session with 400."""
+    web.status = HTTPStatus.BAD_REQUEST
+    servers = place.servers()
+    digest = await approved(servers)
+    tools = await opened(servers)
+    web.restart()
+    with pytest.raises(ToolServerError):
+        await tools.pinned(named(tools, "echo"))
+    [shown], _ = await servers.shown(NOTEBOOK)
+    assert shown.state == "failed"
+    await servers.approve(NOTEBOOK, digest)
+    assert said(await tools.call(named(tools, "echo"), {"text": "back"})) == "back"
+
+
+# --- secrets -------------------------------------------------------------------------
+
+KEY = "zq81-kLm02-Qrs93-9983"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"url": "http://a", "headers": {"Accept": "application/json"}}, []),
+        ({"url": "http://a", "headers": {"X-Project": "quarterly-report"}}, []),
+        ({"url": "http://a", "headers": {"Authorization": f"Bearer {KEY}"}}, [KEY]),
+        ({"url": "http://a", "headers": {"X-Api-Key": KEY}}, [KEY]),
+        ({"url": "http://a", "headers": {"Cookie": f"sid={KEY}"}}, [f"sid={KEY}"]),
+        ({"url": "http://a", "headers": {"X-Any": "Bearer ${A_KEY}"}}, ["of-the-variable"]),
+        ({"command": "x", "env": {"DATA": "/srv/data/files", "MODE": "fast-and-good"}}, []),
+        ({"command": "x", "env": {"A": "/srv/${A_KEY}/data"}}, ["of-the-variable"]),
+        ({"command": "x", "env": {"API_TOKEN": KEY}}, [KEY]),
+    ],
+)
+def test_which_values_of_an_entry_are_secrets(given: Any, kept: list[str]) -> None:
+    [one] = parsed(json.dumps({"mcpServers": {"one": given}}), "/")
+    found = secrets_of(one, {"A_KEY": "of-the-variable"})
+    assert set(kept) <= set(found) and all(any(k in f for k in kept) for f in found), found
+
+
+async def test_secrets_are_forgotten_when_a_server_is_off(place: Place) -> None:
+    place.name(one=entry(env={"API_TOKEN": KEY}))
+    servers = place.servers()
+    digest = await approved(servers)
+    assert KEY not in place.secrets.scrub(f"It is {KEY}.")
+    await servers.turn_off(NOTEBOOK, digest)
+    assert place.secrets.scrub(f"It is {KEY}.") == f"It is {KEY}."
+
+
+# --- names ---------------------------------------------------------------------------
+
+
+async def test_tools_of_two_servers_never_share_a_name(place: Place) -> None:
+    """“a b” and “a_b” are the same in a model's name for a tool."""
+    first, second = place.root.parent / "first", place.root.parent / "second"
+    place.name(**{"a b": entry(f"log={first}"), "a_b": entry(f"log={second}")})
+    servers = place.servers()
+    for name in ("a b", "a_b"):
+        await approved(servers, name)
+    tools = await opened(servers)
+    names = [tool.name for tool in tools.tools]
+    assert len(names) == 14 == len(set(names))
+    for tool in tools.tools:
+        if tool.tool == "echo":
+            await tools.call(tool, {"text": tool.server})
+    assert [
+        sum(line.startswith("call") for line in log.read_text().split("\n"))
+        for log in (first, second)
+    ] == [1, 1]
+
+
+async def test_servers_with_underscores_never_share_a_name(place: Place) -> None:
+    place.name(**{"a": entry("names=b__c,d"), "a__b": entry("names=c")})
+    servers = place.servers()
+    for name in ("a", "a__b"):
+        await approved(servers, name)
+    tools = (await opened(servers)).tools
+    assert len({tool.name for tool in tools}) == 3 and "mcp__a__d" in {tool.name for tool in tools}
+
+
+# --- ends ----------------------------------------------------------------------------
+
+
+async def starting(place: Place, servers: Any) -> tuple[str, int, asyncio.Future[Any]]:
+    """A server that never answers, in its start: its id, its process, and the first turn."""
+    [shown], _ = await servers.shown(NOTEBOOK)
+    await servers.allow(NOTEBOOK, shown.id)
+    turn = asyncio.ensure_future(servers.for_session("s", NOTEBOOK))
+    await until(lambda: place.logged)
+    return shown.id, int(place.logged[0].split()[1]), turn
+
+
+@pytest.mark.parametrize("how", ["off", "close"])
+async def test_an_end_waits_for_no_start(place: Place, how: str) -> None:
+    place.name(one=entry("silent", f"log={place.log}"))
+    servers = place.servers()
+    digest, pid, turn = await starting(place, servers)
+    began = time.monotonic()
+    await (servers.turn_off(NOTEBOOK, digest) if how == "off" else servers.close())
+    assert time.monotonic() - began < 8
+    assert not is_alive(pid)
+    tools, words = await turn
+    assert tools.tools == () and "is not available" in words[0], "the turn goes on"
+
+
+async def test_what_is_closed_starts_no_more(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    [one] = parsed(place.file.read_text(), "/")
+    live = Live(one, os.environ, str, 5.0)
+    await live.close()
+    with pytest.raises(ToolServerError, match="turned this server off"):
+        await live.look()
+    assert place.logged == []
+
+
+async def test_a_stop_ends_a_start(place: Place) -> None:
+    place.name(one=entry("silent", f"log={place.log}"))
+    [one] = parsed(place.file.read_text(), "/")
+    live = Live(one, os.environ, str, 5.0)
+    looking = asyncio.ensure_future(live.look())
+    await until(lambda: place.logged)
+    looking.cancel()
+    done, _ = await asyncio.wait({looking}, timeout=8)
+    assert done and looking.cancelled()
+    assert not is_alive(int(place.logged[0].split()[1]))
+
+
+async def test_one_fault_at_the_end_skips_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.name(one=entry(), two=entry("stays", f"log={place.log}"))
+    servers = place.servers()
+    first = await approved(servers, "one")
+    await approved(servers, "two")
+    live = servers.live(first)
+    assert live is not None
+
+    async def broken() -> None:
+        await end()
+        raise OSError("broken")
+
+    end = live.close
+    monkeypatch.setattr(live, "close", broken)
+    await servers.close()
+    assert not is_alive(int(place.logged[0].split()[1]))
+    assert "did not end as it should" in caplog.text
+
+
+async def test_a_workbench_closes_every_part(caplog: pytest.LogCaptureFixture) -> None:
+    closed: list[str] = []
+
+    def part(name: str) -> Any:
+        async def close() -> None:
+            closed.append(name)
+            raise OSError("broken")
+
+        return SimpleNamespace(close=close)
+
+    names = ["tool_servers", "verifier", "holder", "manager", "_kernels", "models", "store"]
+    await Workbench.close(SimpleNamespace(**{name: part(name) for name in names}))  # type: ignore[arg-type]
+    assert closed == names and caplog.text.count("Could not close") == len(names)
+
+
+# --- files ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["{", '{"version": 2}'])
+async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None:
+    place.name(one=entry())
+    servers = place.servers(admins={"two": entry()})
+    await approved(servers)
+    before = await opened(servers, "before")
+    (place.data / "mcp-approved.json").write_text(text)
+    tools, [words] = await servers.for_session("s", NOTEBOOK)
+    assert tools.tools == () and "has no tools of MCP servers: Cannot read mcp-approved" in words
+    with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
+        await before.pinned(named(before, "echo"))
+
+
+async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(*given: Any, **more: Any) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(places_module, "TIMEOUT", 0.05)
+    monkeypatch.setattr(places_module, "read_instructions", slow)
+    tools, [words] = await place.servers().for_session("s", NOTEBOOK)
+    assert tools.tools == () and "Some are missing" in words
+
+
+async def test_a_large_file_is_said(place: Place) -> None:
+    place.file.write_text("{" + " " * 70_000)
+    _, [words] = await place.servers().shown(NOTEBOOK)
+    assert words.endswith("mcp.json: it is larger than 64 kB.")
