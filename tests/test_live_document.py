@@ -338,8 +338,11 @@ class Keeper:
         self.marks: dict[str, int] = {}
         self.opened = self.looking = False
 
-    def has(self, cell_id: str) -> bool:
-        return False
+    def look_for(self, cell_id: str) -> None: ...
+
+    def cells_gone(self, live: LiveNotebook, cell_ids: frozenset[str]) -> None: ...
+
+    def not_saved(self, session_ids: frozenset[str], words: str) -> None: ...
 
     def file_writer(self, live: LiveNotebook) -> Keeper:
         return self

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from jupyter_ydoc import YNotebook
 
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
 from jupyter_codeinterp.adapters.documents.live import notebook as live_module
-from jupyter_codeinterp.adapters.documents.room import RoomDocument
-from jupyter_codeinterp.adapters.documents.room import document as room_module
-from jupyter_codeinterp.adapters.documents.room.rooms import ServerYDoc, found
+from jupyter_codeinterp.adapters.documents.room import RoomDocument, found, gone, saves
+from jupyter_codeinterp.adapters.documents.room import document as document_module
+from jupyter_codeinterp.adapters.documents.room import rooms as rooms_module
+from jupyter_codeinterp.adapters.documents.room.server_ydoc import ServerYDoc
+from jupyter_codeinterp.adapters.documents.room.shared import SharedNotebook
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
 from jupyter_codeinterp.core.commands import Lease, ServerFrame
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
@@ -41,6 +44,24 @@ class Window:
         return [frame for frame in self.frames if isinstance(frame, Lease)]
 
 
+class Room:
+    """A room of the world."""
+
+    def __init__(self, world: World, document: YNotebook) -> None:
+        self.document = document
+        self.is_loaded = True
+        self._world = world
+        self.saved: Callable[[str], None] = lambda words: None
+
+    @property
+    def is_open(self) -> bool:
+        return self._world.room is self.document
+
+    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
+        self.saved = saved
+        return lambda: None
+
+
 class World:
     """The owner of the notebook, the rooms, and the file."""
 
@@ -53,15 +74,21 @@ class World:
         self.notes: list[str] = []
         self.opened = 0
         self.read_only = False
+        self.deleted: list[frozenset[str]] = []
+        self.unsaved: list[tuple[frozenset[str], str]] = []
+        self.opened_room: Room | None = None
 
     async def open(self, path: str) -> Any:
         await asyncio.sleep(0)
         self.opened += 1
         if self.room is None:
             raise DocumentError("no_file", f"{path} no longer exists.")
-        return self.room
+        self.opened_room = Room(self, self.room)
+        return self.opened_room
 
     async def check(self, path: str) -> None:
+        if self.room is None:
+            raise DocumentError("no_file", f"{path} no longer exists.")
         if self.read_only:
             raise DocumentError("not_written", "The notebook is read-only.")
 
@@ -81,6 +108,12 @@ class World:
 
     def gone(self, notebook: LiveNotebook, words: str) -> None:
         self.notes.append(words)
+
+    def cells_gone(self, notebook: LiveNotebook, cell_ids: frozenset[str]) -> None:
+        self.deleted.append(cell_ids)
+
+    def not_saved(self, session_ids: frozenset[str], words: str) -> None:
+        self.unsaved.append((session_ids, words))
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
         self.notes.append(words)
@@ -105,7 +138,12 @@ class World:
     def save(self) -> None:
         assert self.room is not None
         self.file = applied(self.room.get())
-        self.room.dirty = False
+        self.tell("")
+
+    def tell(self, words: str) -> None:
+        """The room says whether it was saved."""
+        assert self.opened_room is not None
+        self.opened_room.saved(words)
 
 
 @asynccontextmanager
@@ -225,7 +263,7 @@ async def test_an_open_transaction_of_the_room_is_waited_for() -> None:
 async def test_a_room_that_does_not_load_is_told_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(room_module, "LOADING", 0.1)
+    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
     async with shared() as (live, world, _):
         world.room = YNotebook()
         with pytest.raises(DocumentError, match="does not load"):
@@ -240,7 +278,8 @@ async def test_a_room_whose_file_cannot_be_saved_is_left_alone() -> None:
         assert world.ids == ["a"]
 
 
-async def test_a_notebook_that_is_gone_is_gone() -> None:
+async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
     async with shared() as (live, world, _):
         await live.read()
         world.room = None
@@ -259,10 +298,165 @@ async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
 
 
 async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
-    async with shared() as (live, _world, window):
+    async with shared() as (live, world, window):
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         assert live.sharing.by(window)
-        assert live.sharing.shows("d") and not live.sharing.shows("e")
+        live.sharing.look_for("d")
+        live.sharing.look_for("e")
+        await asyncio.sleep(0.05)
+        assert world.deleted == [frozenset({"e"})]
+
+
+async def test_no_draft_counts_as_deleted_in_the_midst_of_a_change() -> None:
+    """As while the room reads a file that another program has changed."""
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert world.room is not None
+        with world.room.ydoc.transaction():
+            draft = world.room.ycells.pop(1)
+            live.sharing.look_for("d")
+            await asyncio.sleep(0.05)
+            world.room.ycells.append(world.room.create_ycell(draft))
+        await asyncio.sleep(0.05)
+        assert world.deleted == []
+
+
+async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert world.room is not None
+        world.room.ycells.pop(1)
+        live.close(window)  # the page of who deleted it
+        await asyncio.sleep(0.05)
+        assert world.deleted == []
+        await asyncio.sleep(0.15)
+        assert world.deleted == [frozenset({"d"})]
+
+
+async def test_a_draft_that_comes_back_in_time_is_not_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        assert world.room is not None
+        draft = world.room.ycells.pop(1)
+        await asyncio.sleep(0.05)
+        world.room.ycells.append(world.room.create_ycell(draft))  # an undo, or a paste
+        await asyncio.sleep(0.2)
+        assert world.deleted == []
+
+
+async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.file = {S: 1}
+        world.tell("")
+        await asyncio.sleep(0.05)
+        world.let_go(loses=True)
+        live.open(Window(), WindowState({}, collaborative=True))
+        await asyncio.sleep(0.2)
+        assert world.deleted == [frozenset({"d"})]
+
+
+async def test_a_room_is_opened_once() -> None:
+    async with shared() as (live, world, _):
+        for seq in range(1, 6):
+            await live.apply(S, seq, Insert(f"d{seq}", "raw", "1", ("a",)))
+            await live.read()
+        assert world.opened == 1
+
+
+async def test_a_read_has_all_cells_however_often_others_move_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even the last try answers that the notebook is empty."""
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.room is not None
+        document, cells = world.room, world.room.ycells
+
+        def meddle(shared: SharedNotebook, *given: Any, **named: Any) -> None:
+            cells.append(document.create_ycell(code(f"p{len(cells)}", "")))
+            shared._known_ids, shared.order = None, shared.order + 1
+
+        monkeypatch.setattr(document_module, "_part", meddle)
+        seen = [cell.cell_id for cell in (await live.read()).cells]
+        assert seen == world.ids and "a" in seen
+
+
+async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
+    """A room that loads in parts has its metadata first."""
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.opened_room is not None
+        world.opened_room.is_loaded = False
+        reading = asyncio.ensure_future(live.read())
+        await asyncio.sleep(0.05)
+        assert not reading.done()
+        world.opened_room.is_loaded = True
+        assert [cell.cell_id for cell in (await reading).cells] == ["a"]
+
+
+# --- saving -----------------------------------------------------------------------------
+
+
+async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        world.tell("No space left on device")
+        await asyncio.sleep(0.02)
+        assert [ids for ids, _ in world.unsaved] == [frozenset()]
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.save()
+        await asyncio.sleep(0.02)
+        await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
+        world.tell("No space left on device")
+        world.tell("No space left on device")
+        await asyncio.sleep(0.02)
+        ((_, _), (ids, words)) = world.unsaved
+        assert ids == {S} and "No space left on device" in words
+
+
+async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_saved() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.read_only = True
+        world.tell("")
+        await asyncio.sleep(0.02)
+        ((ids, words),) = world.unsaved
+        assert ids == {S} and "read-only" in words
+        assert world.saved_ops == {}
+
+
+async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        live.close(window)
+        world.let_go(loses=True)
+        world.tell("")
+        await asyncio.sleep(0.05)
+        assert world.ids == ["a", "d"]
+
+
+async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.room = None
+        world.tell("404")
+        await asyncio.sleep(0.1)
+        assert world.notes == [f"{PATH} no longer exists."]
 
 
 async def test_the_room_moves_in_all_windows_at_once() -> None:
@@ -286,13 +480,22 @@ def test_the_server_loads_nothing_of_it_by_itself() -> None:
 
 
 class App:
+    """The extension, with one room."""
+
     def __init__(self, disable_rtc: bool = False) -> None:
         self.disable_rtc = disable_rtc
         self.asked: list[dict[str, Any]] = []
+        self.document = room_with([])
+        self.room = SimpleNamespace(room_id="json:notebook:1", _document=self.document, ready=True)
+        self.ywebsocket_server = SimpleNamespace(rooms={"json:notebook:1": self.room})
+        self.serverapp = SimpleNamespace(event_logger=None)
+        self.hangs = False
 
     async def get_document(self, **asked: Any) -> Any:
         self.asked.append(asked)
-        return room_with([])
+        if self.hangs:
+            await asyncio.sleep(0.2)
+        return self.document
 
 
 class Point:
@@ -310,7 +513,10 @@ def test_rooms_are_found_only_where_collaboration_is_on() -> None:
 
 async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
     app = App()
-    await ServerYDoc(app, None).open(PATH)
+    room = await ServerYDoc(app, None).open(PATH)
+    assert room.document is app.document and room.is_open
+    app.ywebsocket_server.rooms.clear()
+    assert not room.is_open
     (asked,) = app.asked
     assert asked == {
         "path": PATH,
@@ -319,3 +525,16 @@ async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
         "copy": False,
         "create": True,
     }
+
+
+async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms_module, "LOADING", 0.05)
+    app = App()
+    app.hangs = True
+
+    class Contents:
+        def file_exists(self, path: str) -> bool:
+            return True
+
+    with pytest.raises(DocumentError, match="does not load"):
+        await ServerYDoc(app, Contents()).open(PATH)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.documents.room import gone
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
@@ -24,11 +26,18 @@ DONE = answer(text("Done."))
 class Rooms:
     """One room, as jupyter-collaboration has it."""
 
+    is_open = is_loaded = True
+
     def __init__(self) -> None:
         self.document = room_with([code("a", "x = 20")])
+        self.saved: Callable[[str], None] = lambda words: None
 
     async def open(self, path: str) -> Any:
-        return self.document
+        return self
+
+    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
+        self.saved = saved
+        return lambda: None
 
     async def check(self, path: str) -> None: ...
 
@@ -99,6 +108,32 @@ async def test_all_that_was_done_is_told_saved_when_the_file_has_it(
     store = site.extension.store
     assert list(store.unsaved_ops(PATH))
     (jp_root_dir / PATH).write_text(json.dumps(rooms.document.get()))
-    rooms.document.dirty = False
+    rooms.saved("")
     await until(lambda: not list(store.unsaved_ops(PATH)))
     assert store.saved_ops(PATH) == applied(rooms.document.get())
+
+
+async def test_a_draft_that_somebody_deleted_whose_page_is_gone_ends_the_wait(
+    site: Site, api: FakeAnthropic, rooms: Rooms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.2)
+    api.play(in_order([answer(run_cell("print(1)")), DONE]))
+    ada = await view(site)
+    assert (await ada.ask("Go")).error is None
+    draft = await ada.draft()
+    places = [cell["id"] for cell in rooms.document.ycells]
+    del rooms.document.ycells[places.index(draft.cell_id)]
+    assert (await ada.ended()).stop_reason == "end_turn"
+    (decided,) = ada.of(e.DraftDecided)
+    assert decided.action == "reject"
+
+
+async def test_a_save_that_fails_is_told_in_the_conversation_that_ended(
+    site: Site, api: FakeAnthropic, rooms: Rooms
+) -> None:
+    api.play(in_order([answer(run_cell("print(1)")), DONE]))
+    ada = await view(site)
+    assert (await ada.ask("Go", "auto")).error is None
+    await ada.ended()
+    rooms.saved("No space left on device")
+    await until(lambda: any("No space left" in note.text for note in ada.of(e.Note)))

@@ -341,11 +341,12 @@ class SessionManager:
         """Handle a draft that the person deleted, in the window that the agent works in or in a
         view of the room."""
         notebook = self._notebooks.get(path)
-        if notebook is None or not _may_tell(notebook, window) or notebook.sharing.shows(cell_id):
+        if notebook is None or not _may_tell(notebook, window):
             return
-        for session in self._sessions.values():
-            if session.info.notebook == path:
-                session.decisions.gone(cell_id)
+        if notebook.sharing.by(window):
+            notebook.sharing.look_for(cell_id)
+        else:
+            self.cells_gone(notebook, frozenset({cell_id}))
 
     def draft_run(self, window: Window, command: DraftRun) -> None:
         """Handle a draft that the person ran, in the window that the agent works in or in a view
@@ -392,6 +393,17 @@ class SessionManager:
     def gone(self, notebook: LiveNotebook, words: str) -> None:
         if self._notebooks.get(notebook.path) is notebook:
             self.file_gone(notebook.path, words)
+
+    def cells_gone(self, notebook: LiveNotebook, cell_ids: frozenset[str]) -> None:
+        for session in self._sessions.values():
+            if session.info.notebook == notebook.path:
+                for cell_id in cell_ids:
+                    session.decisions.gone(cell_id)
+
+    def not_saved(self, session_ids: frozenset[str], words: str) -> None:
+        for session in self._sessions.values():
+            if session.info.session_id in session_ids:
+                session.note(words, "warning")
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
         for session in self._sessions.values():

@@ -14,7 +14,7 @@ from tests.fake_anthropic.scenarios import SCENARIOS
 from tests.fake_anthropic.scripts import by_words, echo, scenario
 from tests.fake_anthropic.turns import answer, run_cell, text
 
-from .pages import StepFailed, browsers
+from .pages import Pages, StepFailed, browsers
 from .site import Site
 from .stories import STORIES
 
@@ -22,6 +22,14 @@ SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('afte
 OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
 SETTINGS = {"CodeInterp.window_grace": 5, "YDocExtension.document_cleanup_delay": 2}
 """Both are seconds; people wait longer."""
+
+
+async def _show(pages: Pages) -> None:
+    """Print what each person has in front of them, to find the cause."""
+    for who in ("ada", "bert"):
+        for step in ("panel", "cells"):
+            print(who, step, await pages.do(who, step), sep=": ")
+    print("errors:", await pages.do("ada", "errors"))
 
 
 async def look(checks: Checks, names: list[str]) -> None:
@@ -39,7 +47,7 @@ async def look(checks: Checks, names: list[str]) -> None:
                         try:
                             await story(checks, site, pages)
                         except StepFailed:
-                            print(await pages.do("ada", "panel"))
+                            await _show(pages)
                             raise
                 except Exception:
                     print(site.log.read_text()[-6000:])

@@ -101,11 +101,16 @@ export class DraftWatch implements IDisposable {
     events: unknown[],
     transaction: { origin: unknown; local: boolean }
   ): void => {
-    // In a shared notebook, only the window where a person does something follows it.
+    // In a shared notebook, only the window where a person does something follows it. That window
+    // may close before it reports a deletion, so the others report it later.
     if (transaction.origin === ORIGIN || !transaction.local) {
       if (!this._due && !this._settling) {
         this._ids = this._idsNow();
-        this._remember();
+        if (transaction.local) {
+          this._remember();
+        } else {
+          this.look();
+        }
       }
       return;
     }

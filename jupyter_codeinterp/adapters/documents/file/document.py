@@ -84,9 +84,8 @@ class FileDocument:
         reading = await self._file.read()
         return reading.version, applied(reading.notebook)
 
-    def has(self, cell_id: str) -> bool:
-        """Nobody else reports cells of the file."""
-        return False
+    def look_for(self, cell_id: str) -> None:
+        """No window is a view of the file."""
 
     def send(self, frame: ServerFrame) -> None:
         """Queue ops and requests. Previews of code and outputs need no file; ops bring them all."""

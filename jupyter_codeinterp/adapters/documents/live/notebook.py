@@ -291,6 +291,16 @@ class LiveNotebook:
         if self.held_by(writer):
             self.acts += 1
 
+    def cells_gone(self, cell_ids: frozenset[str]) -> None:
+        """People have deleted these cells in the room."""
+        if self._owner is not None:
+            self._owner.cells_gone(self, cell_ids)
+
+    def not_saved(self, words: str) -> None:
+        """The room cannot be saved, with what conversations have done there."""
+        if self._owner is not None:
+            self._owner.not_saved(self._outbox.sessions, words)
+
     def saved_in_room(self, applied: Mapping[str, int]) -> None:
         """The room has saved these ops."""
         self._file_holds.saved(applied)

@@ -83,6 +83,11 @@ class Outbox:
         return bool(self._ops)
 
     @property
+    def sessions(self) -> frozenset[str]:
+        """Those with ops that the notebook's file may lack."""
+        return frozenset(session_id for session_id, _ in self._ops)
+
+    @property
     def in_use(self) -> bool:
         """Whether a turn is running that has sent something."""
         return bool(self._running)

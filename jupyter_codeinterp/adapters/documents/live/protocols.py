@@ -66,8 +66,8 @@ class FileWriter(Window, Protocol):
         """The version of the file, opened or not, and the ops that it holds. Raises
         DocumentError."""
 
-    def has(self, cell_id: str) -> bool:
-        """Whether the notebook has this cell now, as far as is known."""
+    def look_for(self, cell_id: str) -> None:
+        """A view of the room misses this cell: tell the notebook if the room has none."""
 
 
 class Owner(Protocol[NotebookT]):
@@ -92,6 +92,12 @@ class Owner(Protocol[NotebookT]):
 
     def gone(self, notebook: NotebookT, words: str) -> None:
         """The notebook has no file any more."""
+
+    def cells_gone(self, notebook: NotebookT, cell_ids: frozenset[str]) -> None:
+        """People have deleted these cells in the notebook's room."""
+
+    def not_saved(self, session_ids: frozenset[str], words: str) -> None:
+        """What these conversations have done could not be saved."""
 
     def note(self, notebook: NotebookT, words: str) -> None:
         """Add a remark to the running conversations about the notebook."""

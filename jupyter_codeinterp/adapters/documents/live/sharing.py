@@ -37,7 +37,7 @@ class Sharing:
         """Whether a window is a view of a room that the server does not know."""
         return any(s.collaborative and not self.is_view(s) for s in self._windows().values())
 
-    def shows(self, cell_id: str) -> bool:
-        """Whether the room has this cell now. Of several views, one may be behind."""
-        writer = self._writer()
-        return writer is not None and writer.has(cell_id)
+    def look_for(self, cell_id: str) -> None:
+        """A view misses this cell. It may be behind, so the room is asked."""
+        if (writer := self._writer()) is not None:
+            writer.look_for(cell_id)

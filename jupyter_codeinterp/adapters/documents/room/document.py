@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol, Union
+from typing import Any, NamedTuple, Protocol, Union
 
 from pycrdt import Map
 
@@ -24,11 +23,14 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import Cell, CellView, protected_in
+from ....core.document.ops import Cell, CellView, Insert, protected_in
 from ....core.errors import DocumentError
 from ...notebook_content.view import views
-from .rooms import LOADING, NOT_OPENED, Rooms
-from .shared import ORIGIN, SharedNotebook
+from . import rooms, saves
+from .gone import GoneCells, Ids
+from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
+from .saves import Saves
+from .shared import ORIGIN, SharedNotebook, concerns_ids
 
 log = logging.getLogger(__name__)
 
@@ -39,10 +41,23 @@ TRIES = 3
 PAUSE = 0.01
 """Seconds between looks at a document that is being loaded."""
 
-Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame]
+
+class FindCell(NamedTuple):
+    """See whether the notebook has this cell."""
+
+    cell_id: str
 
 
-class Notebook(Protocol):
+class LookAtRoom(NamedTuple):
+    """See whether the room and the file are still there. A new room gets what it lacks."""
+
+
+Whole = tuple[tuple[CellView, ...], dict[str, Any]]
+"""All cells that were asked for, and the notebook's metadata."""
+Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame, FindCell, LookAtRoom]
+
+
+class Notebook(saves.Notebook, Protocol):
     """Whose ops and reads these are."""
 
     path: str
@@ -57,8 +72,11 @@ class Notebook(Protocol):
     def changed_by_others(self, window: RoomDocument) -> None:
         """A person, or another program, has changed the notebook."""
 
-    def saved_in_room(self, applied: Mapping[str, int]) -> None:
-        """The notebook's file holds these ops."""
+    def cells_gone(self, cell_ids: Ids) -> None:
+        """People have deleted these cells."""
+
+    async def is_elsewhere(self, path: str) -> bool:
+        """Whether the notebook has left ``path``, where its file is missing."""
 
     def lost(self, reason: str, gone: bool = False) -> None:
         """The room cannot be used; ``gone``: the notebook does not exist."""
@@ -75,38 +93,41 @@ class RoomDocument:
         self._look = look
         self._notebook = notebook
         self._rooms = rooms
+        self._room: Room | None = None
+        self._path = ""
+        """Where the notebook was when its room was opened."""
         self._shared: SharedNotebook | None = None
         self._streamed: dict[str, str] = {}
         self._untrusted: set[str] = set()
         self._frames: asyncio.Queue[Work] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
-        self._looking: asyncio.Task[None] | None = None
-        self._unsaved = False
-        """Whether ops have been applied since the file was last looked at."""
+        self._gone = GoneCells(
+            lambda: self._in_transaction(lambda shared: shared.ids), notebook.cells_gone
+        )
+        self._saves = Saves(notebook, rooms, look, lambda: self._frames.put_nowait(LookAtRoom()))
         self._stop_listening: Callable[[], None] = lambda: None
 
     async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
         """The ops that the room holds, and no remark. Raises DocumentError."""
         await self._rooms.check(self._notebook.path)
-        self._follow(await self._rooms.open(self._notebook.path))
-        applied = await self._in_transaction(lambda shared: shared.applied)
+        self._gone.know(cells)
+        applied = await self._enter()
         self._worker = asyncio.ensure_future(self._work())
         return applied, ""
 
     async def close(self) -> None:
         """Leave the room. Each op is applied and answered in one step, so none is half done."""
-        self._stop_listening()
-        for task in (self._worker, self._looking):
-            if task is not None:
-                task.cancel()
+        self._leave()
+        if self._worker is not None:
+            self._worker.cancel()
 
     async def look(self) -> tuple[str, dict[str, int]]:
         """The version of the notebook's file, and the ops that it holds. Raises DocumentError."""
         return await self._look()
 
-    def has(self, cell_id: str) -> bool:
-        """Whether the notebook has this cell now."""
-        return self._shared is not None and self._shared.has(cell_id)
+    def look_for(self, cell_id: str) -> None:
+        """A page misses this cell: say so if the notebook has none."""
+        self._frames.put_nowait(FindCell(cell_id))
 
     def send(self, frame: ServerFrame) -> None:
         if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame, StreamFrame)):
@@ -118,116 +139,156 @@ class RoomDocument:
         while True:
             frame = await self._frames.get()
             try:
+                if not self._is_open and await self._enter_anew():
+                    continue
                 await self._carry_out(frame)
+            except RoomClosed:
+                self._frames.put_nowait(LookAtRoom())
             except DocumentError as error:
-                return self._lose(error.message, gone=error.code == "no_file")
+                if not await self._is_elsewhere(error):
+                    return self._lose(error)
             except Exception:
                 log.exception("Cannot work in the room of %s", self._notebook.path)
-                return self._lose(BROKEN)
+                return self._lose(DocumentError("unreadable", BROKEN))
 
-    def _lose(self, reason: str, *, gone: bool = False) -> None:
-        self._stop_listening()
-        self._notebook.lost(reason, gone)
+    def _lose(self, error: DocumentError) -> None:
+        self._leave()
+        self._notebook.lost(error.message, gone=error.code == "no_file")
+
+    async def _is_elsewhere(self, error: DocumentError) -> bool:
+        """Whether the notebook has a new path, so that its file is only missing at the old one."""
+        if error.code != "no_file" or not await self._notebook.is_elsewhere(self._path):
+            return False
+        self._frames.put_nowait(LookAtRoom())
+        return True
+
+    # --- the room --------------------------------------------------------------------
+
+    @property
+    def _is_open(self) -> bool:
+        moved = self._notebook.path != self._path
+        return self._room is not None and self._room.is_open and not moved
+
+    async def _enter(self) -> dict[str, int]:
+        """The ops that the room holds. Raises DocumentError."""
+        self._path = self._notebook.path
+        self._room = await self._rooms.open(self._path)
+        self._follow(self._room)
+        applied: dict[str, int] = await self._in_transaction(lambda shared: shared.applied)
+        self._gone.look()
+        return applied
+
+    async def _enter_anew(self) -> bool:
+        """Whether people share another document now. What is unanswered then comes again."""
+        before = self._shared.document if self._shared is not None else None
+        applied = await self._enter()
+        assert self._room is not None
+        if self._room.document is before:
+            return False
+        while not self._frames.empty():
+            self._frames.get_nowait()
+        self._notebook.reopened(self, applied)
+        return True
 
     async def _carry_out(self, frame: Work) -> None:
-        document = await self._rooms.open(self._notebook.path)
-        if self._shared is None or self._shared.document is not document:
-            self._follow(document)
-            applied = await self._in_transaction(lambda shared: shared.applied)
-            while not self._frames.empty():
-                self._frames.get_nowait()  # all that is unanswered comes again
-            self._notebook.reopened(self, applied)
-            return
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
             receipt = await self._in_transaction(lambda shared: shared.apply(*op))
-            self._unsaved = True
+            self._saves.applied()
+            if isinstance(frame.op, Insert):
+                self._gone.know((frame.op.cell_id,))
             self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
         elif isinstance(frame, ReadNotebook):
             if frame.request_id:
                 self._notebook.answer(self, await self._read(frame))
+        elif isinstance(frame, FindCell):
+            if frame.cell_id not in await self._in_transaction(lambda shared: shared.ids):
+                self._notebook.cells_gone(frozenset({frame.cell_id}))
+        elif isinstance(frame, LookAtRoom):
+            await self._rooms.check(self._notebook.path)
         else:
             await self._in_transaction(lambda shared: _show(shared, frame))
 
     async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
-        """Read in parts, between which the server does other things, unless others keep moving
-        cells meanwhile."""
-        for most in (*[PART] * TRIES, sys.maxsize):
-            places, order, metadata = await self._in_transaction(
-                lambda shared: (shared.places(frame.cell_ids), shared.order, shared.metadata)
-            )
-            cells: list[CellView] = []
-            for start in range(0, len(places), most):
-                part = places[start : start + most]
-                read = await self._in_transaction(partial(_part, places=part, order=order))
-                if read is None:
-                    break
-                cells += views({"cells": read})
-                await asyncio.sleep(0)
-            else:
+        """Read in parts, between which the server does other things; at once if others keep
+        moving cells meanwhile."""
+        for _ in range(TRIES):
+            if (read := await self._read_in_parts(frame.cell_ids)) is not None:
                 break
-        read_at = (frame.notebook, frame.epoch, frame.request_id, tuple(cells))
+        else:
+            read = await self._in_transaction(lambda shared: _whole(shared, frame.cell_ids))
+        cells, metadata = read
+        read_at = (frame.notebook, frame.epoch, frame.request_id, cells)
         return SnapshotTaken(*read_at, protected=protected_in({"metadata": metadata}))
+
+    async def _read_in_parts(self, cell_ids: tuple[str, ...]) -> Whole | None:
+        """None if others have moved cells meanwhile."""
+        places, order, metadata = await self._in_transaction(
+            lambda shared: (shared.places(cell_ids), shared.order, shared.metadata)
+        )
+        cells: list[CellView] = []
+        for start in range(0, len(places), PART):
+            part = places[start : start + PART]
+            read = await self._in_transaction(partial(_part, places=part, order=order))
+            if read is None:
+                return None
+            cells += views({"cells": read})
+            await asyncio.sleep(0)
+        return tuple(cells), metadata
 
     async def _in_transaction(self, work: Callable[[SharedNotebook], Any]) -> Any:
         """Do this at once when nobody else is in the midst of a change, as while the room reads
-        its file. Raises DocumentError if that takes too long."""
-        assert self._shared is not None
-        shared, document = self._shared, self._shared.document
-        end = asyncio.get_running_loop().time() + LOADING
+        its file. Raises RoomClosed, and DocumentError if that takes too long."""
+        assert self._shared is not None and self._room is not None
+        shared, room, document = self._shared, self._room, self._shared.document
+        end = asyncio.get_running_loop().time() + rooms.LOADING
         while asyncio.get_running_loop().time() < end:
+            if not room.is_open:
+                raise RoomClosed()
             try:
                 transaction = document.ydoc.transaction(origin=ORIGIN)
             except RuntimeError:  # another transaction is open
                 await asyncio.sleep(PAUSE)
                 continue
             with transaction:
-                if shared.is_loaded:
+                if room.is_loaded and shared.is_loaded:
                     return work(shared)
             await asyncio.sleep(PAUSE)
-        words = NOT_OPENED.format(path=self._notebook.path, words="it does not load")
+        words = NOT_OPENED.format(path=self._notebook.path, words=NOT_LOADED)
         raise DocumentError("unreadable", words)
 
     # --- what others do --------------------------------------------------------------
 
-    def _follow(self, document: Any) -> None:
+    def _follow(self, room: Room) -> None:
         self._stop_listening()
+        document = room.document
         self._shared = shared = SharedNotebook(document, self._streamed, self._untrusted)
         meta = document.ydoc.get("meta", type=Map)
         watched = (
             (document.ycells, document.ycells.observe_deep(self._on_change)),
             (meta, meta.observe_deep(self._on_change)),
-            (document.ystate, document.ystate.observe(self._on_state)),
         )
+        stop_saves = room.follow_saves(self._saves.heard)
 
         def stop() -> None:
             self._stop_listening = lambda: None
+            stop_saves()
             shared.close()
             for watched_type, subscription in watched:
                 watched_type.unobserve(subscription)
 
         self._stop_listening = stop
 
+    def _leave(self) -> None:
+        self._stop_listening()
+        self._gone.close()
+        self._saves.close()
+
     def _on_change(self, events: Any, transaction: Any) -> None:
         if transaction.origin != ORIGIN:
             self._notebook.changed_by_others(self)
-
-    def _on_state(self, event: Any) -> None:
-        """The room says after each save that nothing is unsaved."""
-        state = event.keys.get("dirty") or {}
-        if state.get("newValue") is False and self._unsaved and self._looking is None:
-            self._unsaved = False
-            self._looking = asyncio.ensure_future(self._look_into_file())
-
-    async def _look_into_file(self) -> None:
-        try:
-            self._notebook.saved_in_room((await self._look())[1])
-        except DocumentError as error:
-            log.info("Cannot tell what the file holds: %s", error.message)
-        except Exception:
-            log.exception("Cannot read the file of %s", self._notebook.path)
-        finally:
-            self._looking = None
+            if any(map(concerns_ids, events)):
+                self._gone.look()
 
 
 def _show(shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
@@ -241,3 +302,7 @@ def _show(shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
 def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] | None:
     """The cells at these places, if they are still there."""
     return shared.read(places) if shared.order == order else None
+
+
+def _whole(shared: SharedNotebook, cell_ids: tuple[str, ...]) -> Whole:
+    return tuple(views({"cells": shared.read(shared.places(cell_ids))})), shared.metadata

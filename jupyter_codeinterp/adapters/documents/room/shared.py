@@ -57,7 +57,7 @@ class SharedNotebook:
         self._cells.unobserve(self._watch)
 
     def _on_change(self, events: Any, transaction: Any) -> None:
-        if transaction.origin != ORIGIN and any(map(_concerns_ids, events)):
+        if transaction.origin != ORIGIN and any(map(concerns_ids, events)):
             self._known_ids = None
             self.order += 1
 
@@ -83,6 +83,10 @@ class SharedNotebook:
         if self._known_ids is None:
             self._known_ids = [cell.get("id") for cell in self._cells]
         return self._known_ids
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(self._ids)
 
     def places(self, cell_ids: Sequence[str] = ()) -> list[int]:
         """Where the cells are, or only these of them."""
@@ -200,11 +204,8 @@ class SharedNotebook:
         places = self.places((cell_id,))
         return self._cells[places[0]] if places else None
 
-    def has(self, cell_id: str) -> bool:
-        return cell_id in self._ids
 
-
-def _concerns_ids(event: Any) -> bool:
+def concerns_ids(event: Any) -> bool:
     """Whether the event may have changed the list of cells, or an id."""
     return not event.path or (len(event.path) == 1 and "id" in event.keys)
 

@@ -377,6 +377,16 @@ it('shared: the page of the person who deletes a draft reports it', async () => 
   expect(stage.client.of('draft_gone')).toEqual([]);
 });
 
+it('shared: another page reports it later, as that page may be closed', async () => {
+  await play();
+  share();
+  await elsewhere(cells => cells.delete(1));
+  pass(60_000);
+  expect(stage.client.of('draft_gone').map(each => each.cell_id)).toEqual([
+    'd'
+  ]);
+});
+
 it('shared: every page tells what its own person deletes', async () => {
   const notebook = await play();
   share();

@@ -1,0 +1,15 @@
+"""Which package for collaboration a server has, found out from what is installed and enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .rooms import Rooms
+from .server_ydoc import found_ydoc
+
+
+def found(extensions: Mapping[str, Any], contents: Any) -> Rooms | None:
+    """The server's rooms; None if it has none that are known here. ``extensions`` are its
+    extensions by name."""
+    return found_ydoc(extensions, contents)

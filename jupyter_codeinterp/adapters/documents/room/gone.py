@@ -1,0 +1,79 @@
+"""Finds out which cells people have deleted for good: an undo or a paste may bring them back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Union
+
+from ....core.errors import DocumentError
+
+GONE_AFTER = 8.0
+"""Seconds that a cell may be missing. The page where a person deletes it waits for less."""
+
+Ids = frozenset[str]
+
+
+class GoneCells:
+    """Looks only after somebody has changed the order of cells."""
+
+    def __init__(self, ids: Callable[[], Awaitable[Ids]], gone: Callable[[Ids], None]) -> None:
+        """``ids`` reads those of all cells, never in the midst of a change; it may raise
+        DocumentError. ``gone`` gets those that are missing for good, at once after ``ids``."""
+        self._ids = ids
+        self._gone = gone
+        self._known: Ids = frozenset()
+        self._missing: dict[str, float] = {}
+        """When the cell was first missed, by its id."""
+        self._changed = asyncio.Event()
+        self._unreadable = False
+        """Whether the last look failed. The next one is due when somebody works in the room."""
+        self._task: Union[asyncio.Task[None], None] = None
+
+    def look(self) -> None:
+        """The order of cells has changed, or the document is another one."""
+        self._changed.set()
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._follow())
+
+    def know(self, cell_ids: Iterable[str]) -> None:
+        """The agent has inserted these cells, or has read them before."""
+        self._known |= frozenset(cell_ids)
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _follow(self) -> None:
+        while True:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), self._wait())
+            self._changed.clear()
+            try:
+                there = await self._ids()
+            except DocumentError:
+                self._unreadable = True
+                continue
+            self._unreadable = False
+            if gone := self._compare(there):
+                self._gone(gone)
+
+    def _wait(self) -> float | None:
+        """Seconds until a missing cell counts as gone; None if nothing is to be done."""
+        if self._unreadable or not self._missing:
+            return None
+        return max(0.0, min(self._missing.values()) + GONE_AFTER - _now())
+
+    def _compare(self, there: Ids) -> Ids:
+        """The ids that have been missing for long enough."""
+        since = {one: _now() for one in self._known - there} | self._missing
+        self._known = there
+        ended = _now() - GONE_AFTER
+        gone = frozenset(one for one, when in since.items() if one not in there and when <= ended)
+        self._missing = {one: since[one] for one in since.keys() - there - gone}
+        return gone
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

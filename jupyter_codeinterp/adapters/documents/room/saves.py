@@ -1,0 +1,102 @@
+"""What a room's saves mean: which ops the file holds, and what to say when a save fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from ....core.errors import DocumentError
+from .rooms import Rooms
+
+log = logging.getLogger(__name__)
+
+NOT_SAVED = (
+    "The shared notebook could not be saved, so its file lacks the last changes. The next save "
+    "that works has them. The reason: {words}"
+)
+SETTLING = 1.0
+"""Seconds that a server needs to let a room go."""
+
+
+class Notebook(Protocol):
+    path: str
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
+
+    def saved_in_room(self, applied: Mapping[str, int]) -> None:
+        """The notebook's file holds these ops."""
+
+    def not_saved(self, words: str) -> None:
+        """The room could not save what the agent has done."""
+
+
+class Saves:
+    def __init__(
+        self,
+        notebook: Notebook,
+        rooms: Rooms,
+        look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        look_at_room: Callable[[], None],
+    ) -> None:
+        """``look`` reads the version of the notebook's file, and the ops that it holds.
+        ``look_at_room`` sees whether the room and the file are still there."""
+        self._notebook = notebook
+        self._rooms = rooms
+        self._look = look
+        self._look_at_room = look_at_room
+        self._unsaved = False
+        """Whether ops have been applied since the file was last looked at."""
+        self._failed = False
+        """Whether the last save has failed, and people know."""
+        self._heard: asyncio.Queue[str] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    def applied(self) -> None:
+        """The room has got an op, which its next save brings into the file."""
+        self._unsaved = True
+
+    def heard(self, words: str) -> None:
+        """The room has been saved or let go ("" for words), or its save has failed."""
+        if words or self._unsaved:
+            self._heard.put_nowait(words)
+            if self._task is None:
+                self._task = asyncio.ensure_future(self._follow())
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _follow(self) -> None:
+        while True:
+            words = await self._heard.get()
+            self._unsaved = self._unsaved and bool(words)
+            try:
+                if words := await self._why_not(words):
+                    self._say(words)
+                else:
+                    self._failed = False
+                    self._notebook.saved_in_room((await self._look())[1])
+            except DocumentError as error:
+                log.info("Cannot tell what the file holds: %s", error.message)
+            except Exception:
+                log.exception("Cannot read the file of %s", self._notebook.path)
+            if self._notebook.has_unsaved:
+                await asyncio.sleep(SETTLING)
+                self._look_at_room()
+
+    async def _why_not(self, words: str) -> str:
+        """Why the room cannot be saved, or "". A room counts a read-only file as saved."""
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as error:
+            return "" if error.code == "no_file" else error.message
+        return words
+
+    def _say(self, words: str) -> None:
+        if not self._failed:
+            self._failed = True
+            self._notebook.not_saved(NOT_SAVED.format(words=words))
