@@ -218,15 +218,17 @@ development_environment() {
 
 # --- libraries of tables -------------------------------------------------------------
 
-# What only scripts/table_libraries and scripts/large_tables use. Spark also needs Java.
+# What only scripts/table_libraries and scripts/large_tables use. Spark also needs Java. PyTorch is
+# not among them: on Linux it comes with 3 GB of libraries for GPUs. PYTHONPATH may name it.
 table_libraries() {
   local folder=$ROOT/.packages/table_libraries
-  [ -d "$folder/distributed" ] || python -m pip install --quiet --disable-pip-version-check \
-    --target "$folder" --no-deps 'polars>=1.20,<3' polars-runtime-32 'pyarrow>=18' \
+  [ -d "$folder/ray" ] || python -m pip install --quiet --disable-pip-version-check \
+    --target "$folder" --upgrade --no-deps 'polars>=1.20,<3' polars-runtime-32 'pyarrow>=18' \
     'openpyxl>=3.1,<4' et-xmlfile 'duckdb>=1,<2' 'xarray>=2025' 'pyspark>=4,<5' py4j \
     'dask>=2025' cloudpickle fsspec toolz partd locket importlib-metadata zipp \
-    'distributed>=2025' click msgpack sortedcontainers tblib zict
-  export PYTHONPATH=$folder
+    'distributed>=2025' click msgpack sortedcontainers tblib zict \
+    'jax>=0.10' 'jaxlib>=0.10' ml-dtypes opt-einsum scipy 'ray>=2.60,<3' filelock protobuf
+  export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
 }
 
 # Enterprise Gateway pins old packages, so it has an environment of its own.

@@ -19,6 +19,18 @@ from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
 from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
 from tests.kernels import python, run
 
+# Ray gives up a start that takes half a minute, as on a busy machine.
+STARTS_RAY = """
+import pandas, ray, time
+for attempt in range(4):
+    try:
+        ray.init(num_cpus=1, include_dashboard=False, object_store_memory=80 * 2**20,
+            log_to_driver=False)
+        break
+    except Exception:
+        ray.shutdown()
+"""
+
 MAKES = {
     "polars": (
         "import polars, sys\n"
@@ -88,6 +100,38 @@ MAKES = {
                 "type": "DataFrame", "engine": "spark",
                 "columns": [["id", "bigint"], ["half", "double"]],
             },
+        },
+    ),
+    "ray": (
+        f"{STARTS_RAY}\n"
+        "def slow(rows):\n    time.sleep(600)\n    return rows\n"
+        "read = ray.data.range(10**12)\nslowly = read.map_batches(slow)\n"
+        "there = ray.data.from_pandas(pandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']}))\n"
+        "del slow, attempt",
+        {
+            "read": {"type": "Dataset", "engine": "ray", "columns": [["id", "int64"]]},
+            "slowly": {"type": "Dataset", "engine": "ray"},
+            "there": {
+                "type": "MaterializedDataset", "engine": "ray",
+                "columns": [["a", "int64"], ["b", "string"]],
+            },
+        },
+    ),
+    "jax": (
+        "import jax\nplaced = jax.numpy.zeros((2, 3))\nlater = (placed @ placed.T).sum()",
+        {
+            "placed": {"type": "ArrayImpl", "shape": [2, 3], "dtype": "float32 on cpu:0"},
+            "later": {"type": "ArrayImpl", "shape": [], "dtype": "float32 on cpu:0"},
+        },
+    ),
+    "torch": (
+        "import torch\nplaced = torch.zeros(2, 3)\n"
+        "there = torch.zeros(2, 3, dtype=torch.int8, device='meta')\n"
+        "weight = torch.nn.Linear(3, 2).weight",
+        {
+            "placed": {"type": "Tensor", "shape": [2, 3], "dtype": "torch.float32 on cpu"},
+            "there": {"type": "Tensor", "shape": [2, 3], "dtype": "torch.int8 on meta"},
+            "weight": {"type": "Parameter", "shape": [2, 3], "dtype": "torch.float32 on cpu"},
         },
     ),
 }  # fmt: skip

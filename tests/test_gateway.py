@@ -309,6 +309,7 @@ async def test_nothing_is_sent_after_a_cut_before_the_kernel_is_idle(
         async with place.kernel.hold() as slot:
             link = slot._link
             settle = link.settle
+            they_run = asyncio.Event()
 
             async def settle_and_cut() -> None:
                 await settle()
@@ -318,10 +319,11 @@ async def test_nothing_is_sent_after_a_cut_before_the_kernel_is_idle(
                 theirs = execute_request(gate.source, silent=False)
                 await colleague.wire.send("shell", "execute_request", theirs, msg_id="theirs")
                 await until(lambda: any(m.parent_id == "theirs" for m in colleague.messages))
+                they_run.set()
 
             link.settle = settle_and_cut  # type: ignore[method-assign]
             ours = asyncio.ensure_future(_last(slot.execute("x", msg_id=slot.new_msg_id())))
-            await until(lambda: link.cuts == 1)
+            await asyncio.wait_for(they_run.wait(), 30)
             place.link.reconnect()
             await until(lambda: link.wire._opened.is_set())  # type: ignore[attr-defined]
             await asyncio.sleep(0.2)

@@ -111,8 +111,9 @@ def remote_spark_table(value: Any) -> dict[str, Any]:
 def ray_table(value: Any) -> dict[str, Any]:
     """Ray has a schema once it has read some rows."""
     schema = value.schema(fetch_if_missing=False)
-    columns = () if schema is None else zip(schema.names, schema.types)  # noqa: B905
-    return {"engine": "ray", "columns": pairs(columns)}
+    if schema is None:
+        return {"engine": "ray"}
+    return {"engine": "ray", "columns": pairs(zip(schema.names, schema.types))}  # noqa: B905
 
 
 def placed_array(value: Any) -> dict[str, Any]:
@@ -149,6 +150,7 @@ KNOWN: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
     ("ray.data.dataset", "Dataset", ray_table),
     ("ray.data.dataset", "MaterializedDataset", ray_table),
     ("torch", "Tensor", placed_array),
+    ("torch.nn", "Parameter", placed_array),
     ("jax._src.array", "ArrayImpl", placed_array),
     ("xarray", "DataArray", xarray_array),
     ("xarray", "Dataset", xarray_set),
