@@ -295,8 +295,8 @@ class Overlay(Protocol):
     async def begin_turn(self, turn: str) -> None:
         """Remember the files as they wait now, under this key. Never fails: see ``put_back``."""
 
-    async def end_turn(self, turn: str) -> int:
-        """How many files changed since ``begin_turn``. Never fails."""
+    async def end_turn(self, turn: str) -> int | None:
+        """How many files changed since ``begin_turn``; None if that is not known in time."""
 
     async def files(self) -> list[WaitingFile]:
         """Raises KernelError."""

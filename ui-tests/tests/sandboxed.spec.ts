@@ -156,8 +156,9 @@ test('a turn is undone with its variables, and a restarted kernel has none to pu
 test('files of a kernel with an overlay wait, are put back, and are kept', async ({
   model,
   notebook,
+  page,
   panel
-}) => {
+}, info) => {
   await notebook.start(["open('mine.txt', 'w').write('1')"], {
     kernel: 'overlaid'
   });
@@ -168,7 +169,8 @@ test('files of a kernel with an overlay wait, are put back, and are kept', async
   await panel.waiting();
   await panel.decide('Run');
   await panel.ended();
-  const files = panel.log.getByRole('group', { name: 'Files that wait' });
+  const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  await files.getByText('2 files wait outside of the folder').click();
   await expect(files).toContainText('out.csv');
   await expect(files).toContainText('mine.txt');
 
@@ -176,8 +178,17 @@ test('files of a kernel with an overlay wait, are put back, and are kept', async
   const offer = panel.log.getByRole('group', { name: 'Undo turn' });
   await offer.getByRole('checkbox', { name: 'Also 1 file that waits' }).check();
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(files).toContainText('1 file put back.');
+  await expect(panel.log).toContainText('1 file put back.');
   await expect(files).not.toContainText('out.csv');
+  await panel.ask('Thanks');
+  await panel.ended();
+  await expect(files).toContainText('1 file waits outside of the folder');
+  for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+    await page.theme.setTheme(theme);
+    await page.sidebar.setWidth(300, 'right');
+    await page.screenshot({ path: info.outputPath(`waiting ${theme}.png`) });
+    expect(await findings(page, '.jp-codeinterp-Waiting')).toEqual([]);
+  }
   await files.getByRole('button', { name: 'Keep 1 file' }).click();
   await expect(files).toContainText('1 file copied into the folder.');
 });

@@ -5,6 +5,7 @@ A person keeps them, which copies them into the folder; or undoes what a turn di
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from ..errors import CommandError, KernelError
 from ..events import FileLeft, FilesKept, FilesPutBack
 from ..ports import Overlay, WaitingFile
-from ..turn.files import is_plain
+from ..turn.files import OverlayFiles, is_plain
 from .persistence import PersistentSession
 
 LISTED = 500
@@ -20,6 +21,8 @@ LISTED = 500
 NAMED = 100
 """Files that an event names."""
 NO_OVERLAY = "This notebook's kernel writes into the folder itself: no files wait."
+
+log = logging.getLogger(__name__)
 
 
 class WaitingList(msgspec.Struct, frozen=True):
@@ -41,10 +44,17 @@ class WaitingFiles:
         if overlay is not None:
             await overlay.begin_turn(self._key(turn))
 
-    async def end_turn(self, turn: int) -> int:
-        """How many files the turn has changed in the overlay. Never fails."""
-        overlay = await self._overlay()
-        return await overlay.end_turn(self._key(turn)) if overlay is not None else 0
+    async def end_turn(self, turn: int) -> OverlayFiles:
+        """What the turn has changed in the overlay. Never fails."""
+        try:
+            overlay = await self._overlay()
+            if overlay is None:
+                return OverlayFiles()
+            return OverlayFiles(await overlay.end_turn(self._key(turn)), overlay=True)
+        except Exception:
+            # The turn ends all the same.
+            log.exception("Could not look at the files that wait")
+            return OverlayFiles(None, overlay=True)
 
     async def list(self) -> WaitingList:
         """Raises KernelError."""

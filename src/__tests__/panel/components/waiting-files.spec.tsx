@@ -39,6 +39,13 @@ async function panel(
 ): Promise<ReturnType<typeof makeStore>> {
   const made = makeStore();
   made.api.waiting = files;
+  return show(made, ...events);
+}
+
+async function show(
+  made: ReturnType<typeof makeStore>,
+  ...events: Event[]
+): Promise<ReturnType<typeof makeStore>> {
   render(
     <PanelContext.Provider value={surroundings(made.store)}>
       <Panel />
@@ -62,7 +69,7 @@ async function play(
   await act(() => new Promise(resolve => requestAnimationFrame(resolve)));
 }
 
-const end = ended({ waiting_files: 2, added: ['cell1'] });
+const end = ended({ waiting_files: 2, overlay: true, added: ['cell1'] });
 const tray = () => screen.findByRole('group', { name: 'Files that wait' });
 
 async function press(name: string): Promise<void> {
@@ -137,13 +144,62 @@ describe('files that wait in an overlay', () => {
       why: 'They are not kept.',
       window: 1
     });
-    expect((await tray()).textContent).toContain(
-      'The files stay: They are not kept.'
-    );
+    await screen.findByText('The files stay: They are not kept.');
   });
 
-  it('are not asked for where none wait', async () => {
+  it('stay listed after later turns, until none wait', async () => {
+    const next = { ...started, turn: 2 } as Event;
+    const made = await panel([file()], started, end, next);
+    expect((await tray()).textContent).toContain('1 file waits');
+    made.api.waiting = [file(), file({ path: 'mine.csv' })];
+    await play(made, ended({ turn: 2, overlay: true }));
+    expect((await tray()).textContent).toContain('2 files wait');
+    made.api.waiting = [];
+    const putBack: Event = {
+      type: 'files_put_back',
+      turn: 1,
+      files: ['new.csv'],
+      left: [],
+      more: 0,
+      why: '',
+      window: 1
+    };
+    await play(made, putBack);
+    expect((await tray()).textContent).toBe('');
+    await screen.findByText('1 file put back.');
+  });
+
+  it('can be undone where the turn changed no cells, or their number is unknown', async () => {
+    const counted = { overlay: true, waiting_files: null };
+    const made = await panel([file()], started, ended(counted));
+    await click(await screen.findByRole('button', { name: 'Undo turn' }));
+    const offer = await screen.findByRole('group', { name: 'Undo turn' });
+    const undo = within(offer).getByRole('button', { name: 'Undo' });
+    expect((undo as HTMLButtonElement).disabled).toBe(true);
+    await click(within(offer).getByLabelText('Also files that wait'));
+    await click(undo);
+    expect(made.client.ofType('undo_turn')).toMatchObject([{ files: true }]);
+  });
+
+  it('all stand in the list from which they are kept', async () => {
+    const many = [...Array(40).keys()].map(n => file({ path: `${n}.csv` }));
+    await panel(many, started, end);
+    const list = await tray();
+    within(list).getByRole('button', { name: 'Keep 40 files' });
+    expect(within(list).getAllByRole('listitem')).toHaveLength(40);
+  });
+
+  it('are not asked for where the kernel has no overlay', async () => {
     await panel([file()], started, ended());
     expect(screen.queryByRole('group', { name: 'Files that wait' })).toBeNull();
+  });
+
+  it('cannot be listed: the server says why', async () => {
+    const made = makeStore();
+    made.api.waitingFiles = async () => {
+      throw new Error('The files that wait cannot be read.');
+    };
+    await show(made, started, end);
+    await screen.findByText('The files that wait cannot be read.');
   });
 });

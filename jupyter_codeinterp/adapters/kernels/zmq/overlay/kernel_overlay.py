@@ -30,13 +30,13 @@ class KernelOverlay:
     async def begin_turn(self, turn: str) -> None:
         await asyncio.to_thread(self._written.begin_turn, turn)
 
-    async def end_turn(self, turn: str) -> int:
+    async def end_turn(self, turn: str) -> int | None:
         looking = asyncio.to_thread(self._written.end_turn, turn)
         try:
             return len(await asyncio.wait_for(looking, LOOK_TIME))
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
-            return 0
+            return None
 
     async def files(self) -> list[WaitingFile]:
         found = await self._ask(self._written.changes)

@@ -1,19 +1,24 @@
 /** What an undo of a turn can take back besides cells, to choose from before it. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import type { IEndItem } from '../../../view/view';
+import type { IReview } from '../../../../protocol/api';
+import { type IEndItem, undoableToo } from '../../../view/view';
 import { Button } from '../../elements/Button';
 import { usePanel } from '../../elements/context';
 
 export function UndoOffer(props: {
   item: IEndItem;
+  /** Whether there are cells to undo. */
+  cells: boolean;
   close: () => void;
 }): JSX.Element {
-  const { item, close } = props;
+  const { item, cells, close } = props;
   const { turn, waiting_files: waiting } = item.end;
-  const hasCopies = item.end.variables;
+  const { variables: hasCopies, files: hasFiles } = undoableToo(item);
   const { store, trans } = usePanel();
-  /** Why the variables cannot be put back; null while that is unknown. */
-  const [why, setWhy] = React.useState<string | null>(null);
+  /** Whether the variables can be put back; null while that is unknown. */
+  const [able, setAble] = React.useState<boolean | null>(null);
+  const [note, setNote] = React.useState('');
   const [variables, setVariables] = React.useState(false);
   const [files, setFiles] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
@@ -23,9 +28,8 @@ export function UndoOffer(props: {
     if (hasCopies) {
       void store.conversation.changes(turn).then(review => {
         if (shown) {
-          setWhy(
-            review?.variables ?? trans.__('This kernel does not keep them.')
-          );
+          setAble(review?.variables === '');
+          setNote(wordsOf(review, trans));
         }
       });
     }
@@ -37,9 +41,11 @@ export function UndoOffer(props: {
   }, [store, trans, turn, hasCopies]);
   const undo = async () => {
     setBusy(true);
-    await store.conversation.undoTurn(turn, [], { variables, files });
-    setBusy(false);
-    close();
+    if (await store.conversation.undoTurn(turn, [], { variables, files })) {
+      close();
+    } else {
+      setBusy(false);
+    }
   };
   return (
     <div
@@ -48,7 +54,7 @@ export function UndoOffer(props: {
       className="jp-codeinterp-UndoOffer"
       role="group"
       aria-label={trans.__('Undo turn')}
-      aria-busy={hasCopies && why === null}
+      aria-busy={hasCopies && able === null}
       onKeyDown={event => {
         if (event.key === 'Escape') {
           event.stopPropagation();
@@ -62,21 +68,17 @@ export function UndoOffer(props: {
             <input
               type="checkbox"
               checked={variables}
-              disabled={why !== '' || busy}
+              disabled={!able || busy}
               onChange={event => setVariables(event.target.checked)}
             />
             <span>{trans.__('Also variables')}</span>
           </label>
           <p className="jp-codeinterp-Review-note" role="status">
-            {why
-              ? trans.__('Variables cannot be undone: %1', why)
-              : trans.__(
-                  'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
-                )}
+            {note}
           </p>
         </>
       )}
-      {waiting > 0 && (
+      {hasFiles && (
         <label>
           <input
             type="checkbox"
@@ -85,11 +87,13 @@ export function UndoOffer(props: {
             onChange={event => setFiles(event.target.checked)}
           />
           <span>
-            {trans._n(
-              'Also %1 file that waits',
-              'Also %1 files that wait',
-              waiting
-            )}
+            {waiting === null
+              ? trans.__('Also files that wait')
+              : trans._n(
+                  'Also %1 file that waits',
+                  'Also %1 files that wait',
+                  waiting
+                )}
           </span>
         </label>
       )}
@@ -97,10 +101,31 @@ export function UndoOffer(props: {
         <Button disabled={busy} onClick={close}>
           {trans.__('Cancel')}
         </Button>
-        <Button look="primary" disabled={busy} onClick={() => void undo()}>
+        <Button
+          look="primary"
+          disabled={busy || !(cells || variables || files)}
+          onClick={() => void undo()}
+        >
           {trans.__('Undo')}
         </Button>
       </div>
     </div>
   );
+}
+
+/** What an undo of the variables means, or why there is none. */
+function wordsOf(review: IReview | null, trans: TranslationBundle): string {
+  if (!review) {
+    return trans.__(
+      'Could not check whether variables can be undone. Close this and try again.'
+    );
+  }
+  if (review.variables === null) {
+    return trans.__('Variables cannot be undone: the kernel keeps no copies.');
+  }
+  return review.variables
+    ? trans.__('Variables cannot be undone: %1', review.variables)
+    : trans.__(
+        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
+      );
 }
