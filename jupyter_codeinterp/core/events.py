@@ -131,8 +131,9 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
     ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
     copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
-    changed in the overlay of a sandboxed kernel.
+    ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
+    one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
+    not known in time.
     """
 
     turn: int
@@ -149,8 +150,9 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
-    waiting_files: int = 0
+    waiting_files: Union[int, None] = 0
     variables: bool = False
+    overlay: bool = False
 
 
 class Kept(msgspec.Struct, frozen=True):

@@ -808,8 +808,9 @@ export interface StepStarted {
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
  * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
  * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
- * changed in the overlay of a sandboxed kernel.
+ * ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
+ * one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
+ * not known in time.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -827,8 +828,9 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
-  waiting_files: number;
+  waiting_files: number | null;
   variables: boolean;
+  overlay: boolean;
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine

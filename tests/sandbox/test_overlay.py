@@ -317,7 +317,7 @@ async def test_a_late_look_at_the_files_does_not_count(
         for turn, begins, ends in (("1", -1.0, LONG), ("2", LONG, -1.0)):
             written.begin_turn(turn, begins)
             assert (await run(client, f"open('{turn}', 'w').write('1')"))["status"] == "ok"
-            assert written.end_turn(turn, ends) == []
+            assert written.end_turn(turn, ends) is None
             with pytest.raises(layer.LayerError, match="not kept"):
                 written.put_back(turn)
 

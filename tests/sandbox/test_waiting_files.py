@@ -63,8 +63,8 @@ async def test_files_wait_are_undone_and_kept(
     steps += [answer(run_cell(SECOND)), answer(text("Done."))]
     api.play(in_order(steps))
     w = await window_of(site, jp_data_dir)
-    assert (await turn(w, 1)).waiting_files == 1
-    assert (await turn(w, 2)).waiting_files == 2
+    ends = [await turn(w, 1), await turn(w, 2)]
+    assert [(end.waiting_files, end.overlay) for end in ends] == [(1, True), (2, True)]
     assert not (jp_root_dir / "new.csv").exists()
     assert set(await waiting(site, w)) == {"new.csv", "other.csv"}
 
@@ -166,13 +166,28 @@ async def test_without_an_overlay_the_undo_says_so(
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
     w = await window_of(site, jp_data_dir, overlay=False)
-    assert (await turn(w, 1)).waiting_files == 0
+    end = await turn(w, 1)
+    assert (end.waiting_files, end.overlay) == (0, False)
     assert (jp_root_dir / "new.csv").read_text() == "1"
     assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
     back = await w.event(e.FilesPutBack)
     assert "into the folder itself" in back.why
     assert back.files == ()
     assert (await w.send(c.KeepFiles(w.session_id, {"new.csv": ""}))).error == "no_overlay"
+
+
+@runs_here
+async def test_a_slow_look_leaves_the_number_open(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
+    w = await window_of(site, jp_data_dir)
+    monkeypatch.setattr(
+        "jupyter_codeinterp.adapters.kernels.zmq.overlay.kernel_overlay.LOOK_TIME", 0
+    )
+    end = await turn(w, 1)
+    assert (end.waiting_files, end.overlay) == (None, True)
+    assert set(await waiting(site, w)) == {"new.csv"}
 
 
 @runs_here

@@ -156,8 +156,8 @@ test('a turn is undone with its variables, and a restarted kernel has none to pu
 test('files of a kernel with an overlay wait, are put back and redone, and are kept', async ({
   model,
   notebook,
-  panel,
-  page
+  page,
+  panel
 }, info) => {
   await notebook.start(["open('mine.txt', 'w').write('1')"], {
     kernel: 'overlaid'
@@ -169,7 +169,8 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.waiting();
   await panel.decide('Run');
   await panel.ended();
-  const files = panel.log.getByRole('group', { name: 'Files that wait' });
+  const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  await files.getByText('2 files wait outside of the folder').click();
   await expect(files).toContainText('out.csv');
   await expect(files).toContainText('mine.txt');
 
@@ -180,7 +181,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await expect(offer).toContainText('out.csv');
   await page.screenshot({ path: info.outputPath('undo-files.png') });
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(files).toContainText('1 file put back.');
+  await expect(panel.log).toContainText('1 file put back.');
   await expect(files).not.toContainText('out.csv');
 
   await panel.log.getByRole('button', { name: 'Redo turn' }).click();
@@ -189,13 +190,24 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await expect(redo.getByRole('checkbox', also)).toBeChecked();
   await page.screenshot({ path: info.outputPath('redo-files.png') });
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();
-  await expect(files).toContainText('1 file redone.');
+  await expect(panel.log).toContainText('1 file redone.');
   await expect(files).toContainText('out.csv');
 
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   await offer.getByRole('checkbox', also).check();
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(files).toContainText('1 file put back.');
+  await expect(panel.log).toContainText('1 file put back.');
+  await expect(files).not.toContainText('out.csv');
+
+  await panel.ask('Thanks');
+  await panel.ended();
+  await expect(files).toContainText('1 file waits outside of the folder');
+  for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+    await page.theme.setTheme(theme);
+    await page.sidebar.setWidth(300, 'right');
+    await page.screenshot({ path: info.outputPath(`waiting ${theme}.png`) });
+    expect(await findings(page, '.jp-codeinterp-Waiting')).toEqual([]);
+  }
   await files.getByRole('button', { name: 'Keep 1 file' }).click();
   await expect(files).toContainText('1 file copied into the folder.');
 });

@@ -34,7 +34,7 @@ from ..staleness.watch import Watch
 from ..stores import INHERITED, SessionStore
 from ..tools.outside.port import OutsideTools
 from ..turn.ending import Ending, not_journaled
-from ..turn.files import Seen
+from ..turn.files import NOTHING_WAITS, OverlayFiles, Seen
 from ..turn.limits import MAX_FILES, Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
@@ -384,7 +384,7 @@ class PersistentSession:
         ending: Ending,
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
-        waiting_files: int = 0,
+        waiting: OverlayFiles = NOTHING_WAITS,
         variables: bool = False,
     ) -> None:
         turn = self.replay.turns
@@ -412,7 +412,8 @@ class PersistentSession:
                 cleared=tuple(cleared),
                 files=files[0],
                 files_left_out=files[1],
-                waiting_files=waiting_files,
+                waiting_files=waiting.changed,
+                overlay=waiting.overlay,
                 window=self._stopped_by,
                 variables=variables,
             )

@@ -14,7 +14,7 @@ from ..errors import CommandError, KernelError
 from ..events import FileLeft, FilesKept, FilesPutBack
 from ..history.review import FilesOffer, TurnFiles
 from ..ports import Overlay, WaitingFile
-from ..turn.files import is_plain
+from ..turn.files import OverlayFiles, is_plain
 from .persistence import PersistentSession
 
 LISTED = 500
@@ -49,10 +49,17 @@ class WaitingFiles:
             # The turn goes on all the same.
             log.exception("Could not keep the files that wait")
 
-    async def end_turn(self, turn: int) -> int:
-        """How many files the turn has changed in the overlay. Never fails."""
-        overlay = await self._overlay()
-        return await overlay.end_turn(self._key(turn)) if overlay is not None else 0
+    async def end_turn(self, turn: int) -> OverlayFiles:
+        """What the turn has changed in the overlay. Never fails."""
+        try:
+            overlay = await self._overlay()
+            if overlay is None:
+                return OverlayFiles()
+            return OverlayFiles(await overlay.end_turn(self._key(turn)), overlay=True)
+        except Exception:
+            # The turn ends all the same.
+            log.exception("Could not look at the files that wait")
+            return OverlayFiles(None, overlay=True)
 
     async def list(self) -> WaitingList:
         """Raises KernelError."""
@@ -91,7 +98,10 @@ class WaitingFiles:
             bring = overlay.redo if redo else overlay.put_back
             done, left = await bring(self._key(turn))
         except (CommandError, KernelError) as error:
-            event = FilesPutBack(turn, why=error.message, window=window, redone=redo)
+            # A redo that failed can be tried again.
+            event = FilesPutBack(
+                turn, why=error.message, window=window, redone=redo, redoable=redo
+            )
         else:
             bounded = self._bounded(done, left)
             event = FilesPutBack(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from typing import Union
 
 import msgspec
 
@@ -34,6 +35,16 @@ class Seen(msgspec.Struct, frozen=True):
     def within(self, depth: int) -> dict[str, tuple[int, int]]:
         start = len(self.root)
         return {p: f for p, f in self.files.items() if p.count("/", start) <= depth}
+
+
+class OverlayFiles(msgspec.Struct, frozen=True):
+    """As ``waiting_files`` and ``overlay`` in ``TurnEnded``."""
+
+    changed: Union[int, None] = 0
+    overlay: bool = False
+
+
+NOTHING_WAITS = OverlayFiles()
 
 
 def made(

@@ -108,17 +108,17 @@ class Turns:
             self._states.copy(state, until)
             self._turns[turn] = _Turn(state)
 
-    def end(self, turn: str, until: float = FOREVER) -> list[str]:
-        """The paths that the turn has changed. A look that takes too long might show later
-        changes, so it does not count."""
+    def end(self, turn: str, until: float = FOREVER) -> list[str] | None:
+        """The paths that the turn has changed; None if its beginning is not kept. A look that takes
+        too long might show later changes, so it does not count."""
         mine = self._turns.get(turn)
         if mine is None:
-            return []
+            return None
         try:
             mine.after = self._states.now(until)
         except (trees.TooMany, Late, OSError):
             del self._turns[turn]
-            return []
+            return None
         return mine.changed()
 
     def kept(self, paths: tuple[str, ...]) -> None:

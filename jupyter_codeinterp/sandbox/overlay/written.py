@@ -58,12 +58,12 @@ class Written:
                 self._refresh(until)
                 self._turns.begin(turn, until)
 
-    def end_turn(self, turn: str, seconds: float) -> list[str]:
-        """The paths that the turn has changed; none if its beginning is not kept, or the look
+    def end_turn(self, turn: str, seconds: float) -> list[str] | None:
+        """The paths that the turn has changed; None if its beginning is not kept, or the look
         takes longer than this time."""
         until = time.monotonic() + seconds
         with self._in_time(until) as alone:
-            return self._turns.end(turn, until) if alone else []
+            return self._turns.end(turn, until) if alone else None
 
     def offers(self, turn: str) -> Offers:
         """What an undo and a redo of the turn would do now. Raises as ``put_back``."""

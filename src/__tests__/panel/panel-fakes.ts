@@ -150,6 +150,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     files: [],
     files_left_out: 0,
     waiting_files: 0,
+    overlay: false,
     retry: false,
     cost: null,
     window: 0,

@@ -9,6 +9,9 @@ import { Header } from './Header';
 import { Queue } from './Queue';
 import { StatusBanners } from './StatusBanners';
 
+const WaitingFiles = lazy(
+  async () => (await import('./files/WaitingFiles')).WaitingFiles
+);
 const Rules = lazy(async () => (await import('./rules/Rules')).Rules);
 
 export function Panel(): JSX.Element {
@@ -23,6 +26,9 @@ export function Panel(): JSX.Element {
         <Log view={view} state={state} goTo={goTo} />
       </Boundary>
       <StatusBanners state={state} />
+      {view && view.filesChanged > 0 && (
+        <WaitingFiles key={`files/${view.info.session_id}`} view={view} />
+      )}
       {view && view.rules.length > 0 && <Rules rules={view.rules} />}
       {view && <Queue view={view} />}
       <Composer view={view} state={state} />

@@ -229,16 +229,9 @@ export class Conversation {
     );
   }
 
-  /** The files that wait in the kernel's overlay; null on failure. */
-  async waitingFiles(): Promise<IWaitingList | null> {
-    const view = this._view;
-    let list: IWaitingList | null = null;
-    await this._options.state.attempt(async () => {
-      if (view) {
-        list = await this._options.api.waitingFiles(view.info.session_id);
-      }
-    });
-    return list;
+  /** The files that wait in the overlay of a conversation's kernel. */
+  waitingFiles(sessionId: string): Promise<IWaitingList> {
+    return this._options.api.waitingFiles(sessionId);
   }
 
   /** Bring back what undoing a turn took back; without ids, all that can be. */

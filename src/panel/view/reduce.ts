@@ -32,6 +32,8 @@ export function emptyView(info: SessionInfo): ISessionView {
     items: [],
     queued: [],
     rules: [],
+    filesChanged: 0,
+    filesKept: null,
     made: 0,
     step: 0,
     ran: [],
@@ -65,7 +67,8 @@ export function reduce(
 function apply(view: ISessionView, event: Event): ISessionView {
   switch (event.type) {
     case 'turn_started': {
-      const running = withInfo(unqueue(view, event.queued), {
+      const before = { ...unqueue(view, event.queued), filesKept: null };
+      const running = withInfo(before, {
         running: true,
         mode: event.mode,
         model: event.model || view.info.model
@@ -299,11 +302,16 @@ function discard(
     : rest;
 }
 
+/** Fields of a turn's end that journals of older versions lack. */
+const END_DEFAULTS = { waiting_files: 0, variables: false, overlay: false };
+
 /** Close all open items, and mark the newest card of each failed cell as left over. */
 function endTurn(
   view: ISessionView,
-  end: Extract<Event, { type: 'turn_ended' }>
+  event: Extract<Event, { type: 'turn_ended' }>
 ): ISessionView {
+  const end = { ...END_DEFAULTS, ...event };
+  const overlaid = end.overlay || end.waiting_files !== 0 || view.filesChanged;
   const failed = new Set(end.failed);
   let stops = end.stop_reason === 'cancelled';
   const items = [...view.items]
@@ -335,7 +343,9 @@ function endTurn(
         : { ...item, phase: 'done' as const, status, leftover, stopped };
     })
     .reverse();
-  const closed = stale(withInfo({ ...view, items }, { running: false }), end);
+  const filesChanged = overlaid ? view.seq : 0;
+  const ended = withInfo({ ...view, items, filesChanged }, { running: false });
+  const closed = stale(ended, end);
   return append(closed, key => ({
     kind: 'end',
     key,
@@ -348,6 +358,7 @@ function endTurn(
     redone: [],
     variablesBack: false,
     variablesKept: '',
+    putBack: null,
     left: {}
   }));
 }

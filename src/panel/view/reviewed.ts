@@ -33,18 +33,19 @@ export function reviewed(view: ISessionView, event: Decision): ISessionView {
   );
 }
 
-/** What a person kept is shown at the newest turn, whose end lists the files that wait. */
+/** The person kept files that waited, or an undo or redo changed them. */
 export function files(
   view: ISessionView,
   event: FilesKept | FilesPutBack
 ): ISessionView {
-  const last = view.items.filter(item => item.kind === 'end').pop();
-  const kept = event.type === 'files_kept';
-  return ends(
-    view,
-    item => (kept ? item === last : item.end.turn === event.turn),
-    item => ({ ...item, files: event })
-  );
+  const changed = { ...view, filesChanged: view.seq };
+  return event.type === 'files_kept'
+    ? { ...changed, filesKept: event }
+    : ends(
+        changed,
+        item => item.end.turn === event.turn,
+        item => ({ ...item, putBack: event })
+      );
 }
 
 /** A redo cannot bring back a cell that a later turn has changed. */

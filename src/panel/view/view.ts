@@ -200,8 +200,8 @@ export interface IEndItem {
   readonly redoable: readonly string[];
   /** The cells that the last redo brought back, unless an undo followed. */
   readonly redone: readonly string[];
-  /** What was done last with files that wait in a sandboxed kernel's overlay. */
-  readonly files?: FilesKept | FilesPutBack;
+  /** What the last undo or redo of files in a sandboxed kernel's overlay did. */
+  readonly putBack: FilesPutBack | null;
   /** Whether the last undo also put the kernel's variables back. */
   readonly variablesBack: boolean;
   /** Why it did not, where the person wanted it. */
@@ -231,6 +231,13 @@ export interface ISessionView {
   readonly queued: readonly IQueued[];
   /** The person's rules for code that runs without asking. */
   readonly rules: readonly Rule[];
+  /**
+   * The last event that may have changed which files wait in the kernel's overlay; 0 if the
+   * conversation had no kernel with one.
+   */
+  readonly filesChanged: number;
+  /** The files that the person kept last, until the next turn. */
+  readonly filesKept: FilesKept | null;
   /** How many items were ever made: the source of keys. */
   readonly made: number;
   /** The running or last model call; 0 before the first. */
@@ -241,6 +248,20 @@ export interface ISessionView {
   /** The model could not be reached, and the server retries. */
   readonly retrying: Retrying | null;
   readonly usage: UsageChanged | null;
+}
+
+/** What an undo of the turn may still take back besides cells. */
+export function undoableToo({ end, putBack, variablesBack }: IEndItem): {
+  readonly variables: boolean;
+  readonly files: boolean;
+} {
+  // The last undo succeeded, or the redo after it failed.
+  const filesBack =
+    putBack !== null && (putBack.redone ? putBack.why !== '' : !putBack.why);
+  return {
+    variables: end.variables && !variablesBack,
+    files: end.waiting_files !== 0 && !filesBack
+  };
 }
 
 /** Cells whose latest run was interrupted. */

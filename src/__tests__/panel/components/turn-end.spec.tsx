@@ -199,6 +199,41 @@ describe('what a turn changed', () => {
     ]);
   });
 
+  it('tells what cannot be undone from what is unknown', async () => {
+    const made = await panel(CHANGES, started, WITH_VARIABLES);
+    made.api.variables = null;
+    await click('Undo turn');
+    expect(text()).toContain(
+      'Variables cannot be undone: the kernel keeps no copies.'
+    );
+    await press('Cancel');
+    made.api.changes = async () => {
+      throw new Error('The server did not answer.');
+    };
+    await click('Undo turn');
+    expect(box().disabled).toBe(true);
+    expect(text()).toContain('Could not check what can be brought back.');
+  });
+
+  it('is offered for variables where no cell changed', async () => {
+    const made = await panel([], started, ended({ variables: true }));
+    made.api.variables = '';
+    expect(screen.queryByText('Review changes')).toBeNull();
+    await click('Undo turn');
+    const undo = offer().getByRole<HTMLButtonElement>('button', {
+      name: 'Undo'
+    });
+    expect(undo.disabled).toBe(true);
+    fireEvent.click(box());
+    await press('Undo');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { cells: [], variables: true }
+    ]);
+    await play(made, { ...(undone() as TurnUndone), variables: true });
+    expect(text()).toContain('Kernel variables are as before this turn.');
+    expect(screen.queryByText('Undo turn')).toBeNull();
+  });
+
   it.each([
     [{ added: ['new'] }, '1 added:'],
     [{ edited: ['cell1'] }, '1 edited:'],

@@ -10,7 +10,7 @@ import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
 import type { IWaitingFile } from '../../../protocol/api';
-import type { Event, TurnStarted } from '../../../protocol/protocol';
+import type { Event } from '../../../protocol/protocol';
 import {
   ended,
   makeStore,
@@ -39,6 +39,13 @@ async function panel(
 ): Promise<ReturnType<typeof makeStore>> {
   const made = makeStore();
   made.api.waiting = files;
+  return show(made, ...events);
+}
+
+async function show(
+  made: ReturnType<typeof makeStore>,
+  ...events: Event[]
+): Promise<ReturnType<typeof makeStore>> {
   render(
     <PanelContext.Provider value={surroundings(made.store)}>
       <Panel />
@@ -62,7 +69,7 @@ async function play(
   await act(() => new Promise(resolve => requestAnimationFrame(resolve)));
 }
 
-const end = ended({ waiting_files: 2, added: ['cell1'] });
+const end = ended({ waiting_files: 2, overlay: true, added: ['cell1'] });
 const tray = () => screen.findByRole('group', { name: 'Files that wait' });
 
 async function press(name: string): Promise<void> {
@@ -160,9 +167,7 @@ describe('files that wait in an overlay', () => {
       { turn: 1, cells: [], files: true }
     ]);
     await play(made, { ...back, files: [], why: 'They are not kept.' });
-    expect((await tray()).textContent).toContain(
-      'The files stay: They are not kept.'
-    );
+    await screen.findByText('The files stay: They are not kept.');
   });
 
   it('are not offered where none can be put back, which says why', async () => {
@@ -183,17 +188,11 @@ describe('files that wait in an overlay', () => {
 
   it('come back with a redo, also of an older turn, which says so', async () => {
     const later = ended({ turn: 2, added: ['cell2'] });
-    const made = await panel(
-      [file()],
-      started,
-      end,
-      { ...(started as TurnStarted), turn: 2 },
-      later
-    );
-    expect(screen.queryByRole('group', { name: 'Files that wait' })).toBeNull();
+    const next = { ...started, turn: 2 } as Event;
+    const made = await panel([file()], started, end, next, later);
     expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
     await play(made, back);
-    expect((await tray()).textContent).toContain('1 file put back.');
+    await screen.findByText('1 file put back.');
     made.api.files = {
       undo: none,
       redo: {
@@ -203,22 +202,81 @@ describe('files that wait in an overlay', () => {
       },
       why: ''
     };
-    await click(screen.getByRole('button', { name: 'Redo turn' }));
-    const offer = await group('Redo turn');
-    expect(offer.textContent).toContain(
-      'new.csvx stays: It has changed since the undo.'
-    );
-    await click(within(offer).getByRole('button', { name: 'Redo' }));
+    const redo = async () => {
+      await click(screen.getByRole('button', { name: 'Redo turn' }));
+      return within(await group('Redo turn'));
+    };
+    const offer = await redo();
+    offer.getByText('x stays: It has changed since the undo.');
+    // No cell was undone, so there is nothing to redo but the files.
+    const [box, press] = [
+      offer.getByLabelText('Also files that wait'),
+      offer.getByRole<HTMLButtonElement>('button', { name: 'Redo' })
+    ];
+    await click(box);
+    expect(press.disabled).toBe(true);
+    await click(box);
+    await click(press);
     expect(made.client.ofType('redo_turn')).toMatchObject([
       { turn: 1, cells: [], files: true }
     ]);
+    const failed = { ...back, files: [], redone: true, why: 'Busy.' };
+    await play(made, failed);
+    await screen.findByText('The files stay: Busy.');
+    await redo();
     await play(made, { ...back, redone: true, redoable: false });
-    expect((await tray()).textContent).toContain('1 file redone.');
+    await screen.findByText('1 file redone.');
     expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
+    expect(screen.getAllByRole('button', { name: 'Undo turn' })).toHaveLength(
+      2
+    );
   });
 
-  it('are not asked for where none wait', async () => {
+  it('stay listed after later turns, until none wait', async () => {
+    const next = { ...started, turn: 2 } as Event;
+    const made = await panel([file()], started, end, next);
+    expect((await tray()).textContent).toContain('1 file waits');
+    made.api.waiting = [file(), file({ path: 'mine.csv' })];
+    await play(made, ended({ turn: 2, overlay: true }));
+    expect((await tray()).textContent).toContain('2 files wait');
+    made.api.waiting = [];
+    await play(made, back);
+    expect((await tray()).textContent).toBe('');
+    await screen.findByText('1 file put back.');
+  });
+
+  it('can be undone where the turn changed no cells, or their number is unknown', async () => {
+    const counted = { overlay: true, waiting_files: null };
+    const made = await panel([file()], started, ended(counted));
+    made.api.files = { undo: none, redo: none, why: '' };
+    await click(await screen.findByRole('button', { name: 'Undo turn' }));
+    const offer = await screen.findByRole('group', { name: 'Undo turn' });
+    const undo = within(offer).getByRole('button', { name: 'Undo' });
+    expect((undo as HTMLButtonElement).disabled).toBe(true);
+    await click(within(offer).getByLabelText('Also files that wait'));
+    await click(undo);
+    expect(made.client.ofType('undo_turn')).toMatchObject([{ files: true }]);
+  });
+
+  it('all stand in the list from which they are kept', async () => {
+    const many = [...Array(40).keys()].map(n => file({ path: `${n}.csv` }));
+    await panel(many, started, end);
+    const list = await tray();
+    within(list).getByRole('button', { name: 'Keep 40 files' });
+    expect(within(list).getAllByRole('listitem')).toHaveLength(40);
+  });
+
+  it('are not asked for where the kernel has no overlay', async () => {
     await panel([file()], started, ended());
     expect(screen.queryByRole('group', { name: 'Files that wait' })).toBeNull();
+  });
+
+  it('cannot be listed: the server says why', async () => {
+    const made = makeStore();
+    made.api.waitingFiles = async () => {
+      throw new Error('The files that wait cannot be read.');
+    };
+    await show(made, started, end);
+    await screen.findByText('The files that wait cannot be read.');
   });
 });

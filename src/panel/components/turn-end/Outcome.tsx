@@ -5,6 +5,7 @@ import type { Kept } from '../../../protocol/protocol';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { outcome } from '../files/outcome';
 
 export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
@@ -20,7 +21,7 @@ export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   };
   return (
     <>
-      {outcome(item, trans).join(' ')}
+      {sentences(item, trans).join(' ')}
       {ran.length > 0 && (
         <>
           {' '}
@@ -33,7 +34,7 @@ export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
-function outcome(item: IEndItem, trans: TranslationBundle): string[] {
+function sentences(item: IEndItem, trans: TranslationBundle): string[] {
   const words: string[] = [];
   const decisions = Object.values(item.reviewed);
   const undone = decisions.filter(decision => decision === 'undone').length;
@@ -68,6 +69,9 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
     );
   } else if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
+  }
+  if (item.putBack) {
+    words.push(outcome(item.putBack, trans));
   }
   const left = Object.entries(item.left)
     .filter(([cellId]) => item.reviewed[cellId] !== 'kept')

@@ -2,7 +2,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import { type IEndItem, kernelDied } from '../../view/view';
+import { type IEndItem, kernelDied, undoableToo } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
@@ -13,9 +13,6 @@ import { RunAbove } from './RunAbove';
 /** Few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
 const Figures = lazy(async () => (await import('./Figures')).default);
-const WaitingFiles = lazy(
-  async () => (await import('../files/WaitingFiles')).default
-);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
@@ -59,12 +56,11 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
         />
       )}
-      {end.waiting_files > 0 && (last || item.files) && (
-        <WaitingFiles item={item} lists={last} />
-      )}
       {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
-      {changedCells(item).length > 0 && <Changes item={item} />}
+      {(changedCells(item).length > 0 ||
+        end.variables ||
+        end.waiting_files !== 0) && <Changes item={item} />}
       <TurnCost cost={end.cost} />
     </div>
   );
@@ -76,10 +72,10 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
   const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
-  const filesBack =
-    item.files?.type === 'files_put_back' && item.files.redoable;
+  const too = undoableToo(item);
+  const filesBack = item.putBack?.redoable ?? false;
   const act = (redo: boolean) => async () => {
-    if (redo ? filesBack : end.variables || end.waiting_files) {
+    if (redo ? filesBack : too.variables || too.files) {
       setOffers(redo ? 'redo' : 'undo');
       return;
     }
@@ -92,38 +88,43 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   };
   const acted =
     [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
-    item.redone.length > 0;
-  const isOpen = changedCells(item).some(cellId => !(cellId in reviewed));
+    item.redone.length > 0 ||
+    item.variablesBack ||
+    item.variablesKept !== '' ||
+    item.putBack !== null;
+  const cells = changedCells(item);
+  const openCells = cells.some(cellId => !(cellId in reviewed));
+  const isOpen = openCells || too.variables || too.files;
+  const redoCells = item.redoable.length > 0;
+  const actions: [string, () => unknown, boolean?][] = [];
+  if (cells.length > 0) {
+    const review = () => setOpen(!open);
+    actions.push([trans.__('Review changes'), review, open]);
+  }
+  if (isOpen) {
+    actions.push([trans.__('Undo turn'), act(false)]);
+  }
+  if (redoCells || filesBack) {
+    actions.push([trans.__('Redo turn'), act(true)]);
+  }
   return (
     <>
       <div className="jp-codeinterp-End-line">
-        <span>{counted(item, trans)}</span>
+        {cells.length > 0 && <span>{counted(item, trans)}</span>}
         <span className="jp-codeinterp-End-actions">
-          <Button
-            look="link"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
-          >
-            {trans.__('Review changes')}
-          </Button>
-          {[
-            isOpen && trans.__('Undo turn'),
-            (item.redoable.length > 0 || filesBack) && trans.__('Redo turn')
-          ].map(
-            (name, redo) =>
-              name && (
-                <React.Fragment key={redo}>
-                  <span aria-hidden="true">·</span>
-                  <Button
-                    look="link"
-                    disabled={busy}
-                    onClick={() => void act(redo > 0)()}
-                  >
-                    {name}
-                  </Button>
-                </React.Fragment>
-              )
-          )}
+          {actions.map(([name, press, expanded], index) => (
+            <React.Fragment key={name}>
+              {index > 0 && <span aria-hidden="true">·</span>}
+              <Button
+                look="link"
+                disabled={busy}
+                aria-expanded={expanded}
+                onClick={() => void press()}
+              >
+                {name}
+              </Button>
+            </React.Fragment>
+          ))}
         </span>
       </div>
       {offers && (offers === 'undo' ? isOpen : filesBack) && (
@@ -131,6 +132,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           key={offers}
           item={item}
           redo={offers === 'redo'}
+          cells={offers === 'undo' ? openCells : redoCells}
           close={() => setOffers(null)}
         />
       )}

@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IFilesOffer, IReview } from '../../../../protocol/api';
-import type { IEndItem } from '../../../view/view';
+import { type IEndItem, undoableToo } from '../../../view/view';
 import { Button } from '../../elements/Button';
 import { usePanel } from '../../elements/context';
 
@@ -11,17 +11,19 @@ const FEW = 10;
 
 export function UndoOffer(props: {
   item: IEndItem;
-  redo?: boolean;
+  redo: boolean;
+  /** Whether there are cells to undo or redo. */
+  cells: boolean;
   close: () => void;
 }): JSX.Element {
-  const { item, redo = false, close } = props;
-  const { turn, waiting_files: waiting } = item.end;
-  const hasCopies = item.end.variables && !redo;
+  const { item, redo, cells, close } = props;
+  const { turn } = item.end;
+  const undoable = undoableToo(item);
   const { store, trans } = usePanel();
-  /** What can be brought back; undefined while that is unknown, null if it stays so. */
+  /** What can be brought back; undefined before the server tells, null if it cannot. */
   const [review, setReview] = React.useState<IReview | null>();
   const [variables, setVariables] = React.useState(false);
-  const [files, setFiles] = React.useState(redo);
+  const [wantsFiles, setFiles] = React.useState(redo);
   const [busy, setBusy] = React.useState(false);
   const first = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
@@ -37,21 +39,20 @@ export function UndoOffer(props: {
       shown = false;
     };
   }, [store, turn]);
-  const known = review !== undefined;
-  const why =
-    known && (review?.variables ?? trans.__('This kernel does not keep them.'));
-  const offer = review?.files?.[redo ? 'redo' : 'undo'];
-  const noFiles =
-    known && (review?.files?.why ?? trans.__('This kernel has no overlay.'));
+  const asks = review === undefined;
+  const ableFiles = review?.files?.why === '';
+  const files = wantsFiles && (asks || ableFiles);
   const act = async () => {
     setBusy(true);
     const { conversation } = store;
-    const chosen = files && !noFiles;
-    await (redo
-      ? conversation.redoTurn(turn, [], { files: chosen })
-      : conversation.undoTurn(turn, [], { variables, files: chosen }));
-    setBusy(false);
-    close();
+    const isDone = await (redo
+      ? conversation.redoTurn(turn, [], { files })
+      : conversation.undoTurn(turn, [], { variables, files }));
+    if (isDone) {
+      close();
+    } else {
+      setBusy(false);
+    }
   };
   return (
     <div
@@ -60,7 +61,7 @@ export function UndoOffer(props: {
       className="jp-codeinterp-UndoOffer"
       role="group"
       aria-label={redo ? trans.__('Redo turn') : trans.__('Undo turn')}
-      aria-busy={!known}
+      aria-busy={asks}
       onKeyDown={event => {
         if (event.key === 'Escape') {
           event.stopPropagation();
@@ -68,48 +69,53 @@ export function UndoOffer(props: {
         }
       }}
     >
-      {hasCopies && (
+      {undoable.variables && !redo && (
         <>
           <label>
             <input
               type="checkbox"
               checked={variables}
-              disabled={why !== '' || busy}
+              disabled={review?.variables !== '' || busy}
               onChange={event => setVariables(event.target.checked)}
             />
             <span>{trans.__('Also variables')}</span>
           </label>
           <p className="jp-codeinterp-Review-note" role="status">
-            {why
-              ? trans.__('Variables cannot be undone: %1', why)
-              : trans.__(
-                  'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
-                )}
+            {review && aboutVariables(review, trans)}
           </p>
         </>
       )}
-      {waiting > 0 && (
+      {(undoable.files || redo) && (
         <>
           <label>
             <input
               type="checkbox"
-              checked={files && !noFiles}
-              disabled={noFiles !== '' || busy}
+              checked={files}
+              disabled={!ableFiles || busy}
               onChange={event => setFiles(event.target.checked)}
             />
             <span>{trans.__('Also files that wait')}</span>
           </label>
           <div className="jp-codeinterp-Review-note" role="status">
-            {noFiles && trans.__('No files can be brought back: %1', noFiles)}
-            {!noFiles && offer && <Files offer={offer} trans={trans} />}
+            {review && <Files review={review} redo={redo} />}
           </div>
         </>
       )}
+      <p className="jp-codeinterp-Review-note" role="alert">
+        {review === null &&
+          trans.__(
+            'Could not check what can be brought back. Close this and try again.'
+          )}
+      </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
           {trans.__('Cancel')}
         </Button>
-        <Button look="primary" disabled={busy} onClick={() => void act()}>
+        <Button
+          look="primary"
+          disabled={busy || !(cells || variables || files)}
+          onClick={() => void act()}
+        >
           {redo ? trans.__('Redo') : trans.__('Undo')}
         </Button>
       </div>
@@ -117,11 +123,27 @@ export function UndoOffer(props: {
   );
 }
 
-function Files(props: {
-  offer: IFilesOffer;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { offer, trans } = props;
+/** What an undo of the variables means, or why there is none. */
+function aboutVariables(review: IReview, trans: TranslationBundle): string {
+  if (review.variables === null) {
+    return trans.__('Variables cannot be undone: the kernel keeps no copies.');
+  }
+  return review.variables
+    ? trans.__('Variables cannot be undone: %1', review.variables)
+    : trans.__(
+        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
+      );
+}
+
+/** The files that come back and those that stay, or why none can come back. */
+function Files(props: { review: IReview; redo: boolean }): JSX.Element {
+  const { trans } = usePanel();
+  const { files } = props.review;
+  if (!files || files.why) {
+    const why = files?.why ?? trans.__('The kernel has no overlay.');
+    return <>{trans.__('No files can be brought back: %1', why)}</>;
+  }
+  const offer: IFilesOffer = props.redo ? files.redo : files.undo;
   const lines = [
     ...offer.files,
     ...offer.left.map(({ path, why }) => trans.__('%1 stays: %2', path, why))
