@@ -44,6 +44,8 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
   readonly canTry: boolean;
   /** What came of trying it; 'running' meanwhile, null before. */
   readonly rehearsal: Rehearsed | 'running' | null;
+  /** Why the person's last action on it failed; '' if it did not. */
+  readonly failure: string;
 }
 
 /** The open drafts of all sessions that this window follows. */
@@ -59,9 +61,9 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
-  /** Let code like this draft's run without asking. False if it was refused. */
-  makeRule(draft: IDraftView): Promise<boolean>;
-  /** Try a draft with the notebook's current source in a copy of the kernel. */
+  /** Let code like this draft's run without asking. False if it failed: see `failure`. */
+  makeRule(draftId: string): Promise<boolean>;
+  /** Try a draft with the notebook's current source in a copy of the kernel; likewise. */
   tryFirst(draftId: string): Promise<boolean>;
   /** Whether this window has seen the end of the tool call. */
   isOver(callId: string): boolean;

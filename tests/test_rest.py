@@ -181,6 +181,7 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "demo_model": "offline-demo",
         "looks_around": True,
         "completions": True,
+        "rehearsals": True,
         "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",

@@ -18,6 +18,8 @@ export interface IStatus {
   readonly looks_around: boolean;
   /** Whether the server allows completions while typing. */
   readonly completions: boolean;
+  /** Whether the server allows to try cells first. */
+  readonly rehearsals: boolean;
   /** Whether the person may let clicks act that the browser does not trust. */
   readonly untrusted_clicks: boolean;
   /** Whether only the admin sets keys and addresses. */

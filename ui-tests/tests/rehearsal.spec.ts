@@ -46,11 +46,13 @@ test('a cell is tried first, then run', async ({
   }
   // The kernel is as before, and the decision is still to make.
   expect(await notebook.value('x')).toBe('1');
+  await notebook.edit(1, "x += 1\nprint('x is', x)");
   await card.getByRole('button', { name: 'Try first' }).click();
-  await expect(result).toContainText('x is 42');
+  await expect(result).toContainText('x is 2');
+  await expect(result).toContainText('your version of the code');
   await panel.decide('Run');
   await panel.ended();
-  expect(await notebook.value('x')).toBe('42');
+  expect(await notebook.value('x')).toBe('2');
   await expect(panel.log.getByRole('group', { name: 'Rehearsal' })).toHaveCount(
     0
   );

@@ -199,7 +199,8 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await expect(panel.log).toContainText('1 file put back.');
   await expect(files).not.toContainText('out.csv');
 
-  await panel.ask('Thanks');
+  await panel.ask('#code ```\nprint(1)\n```');
+  await panel.decide('Run');
   await panel.ended();
   await expect(files).toContainText('1 file waits outside of the folder');
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {

@@ -99,9 +99,7 @@ class WaitingFiles:
             done, left = await bring(self._key(turn))
         except (CommandError, KernelError) as error:
             # A redo that failed can be tried again.
-            event = FilesPutBack(
-                turn, why=error.message, window=window, redone=redo, redoable=redo
-            )
+            event = FilesPutBack(turn, why=error.message, window=window, redone=redo, redoable=redo)
         else:
             bounded = self._bounded(done, left)
             event = FilesPutBack(

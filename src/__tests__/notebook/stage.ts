@@ -76,8 +76,8 @@ export class TestDrafts implements IDrafts {
     return Promise.resolve(true);
   }
 
-  makeRule({ draft_id }: IDraftView): Promise<boolean> {
-    this.ruled.push(draft_id);
+  makeRule(draftId: string): Promise<boolean> {
+    this.ruled.push(draftId);
     return Promise.resolve(true);
   }
 
@@ -116,6 +116,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     state: 'waiting',
     canTry: false,
     rehearsal: null,
+    failure: '',
     ...more
   };
 }

@@ -499,6 +499,7 @@ export class FakeApi implements IApi {
     connected: ['anthropic'],
     looks_around: true,
     completions: true,
+    rehearsals: true,
     untrusted_clicks: true,
     keys_from_admin: false,
     highest_mode: 'auto',
@@ -674,7 +675,7 @@ export class FakeApi implements IApi {
   /** Wishes for tool servers, by id. */
   wishes: [string, IToolServerWish][] = [];
 
-  async toolServers(): Promise<IToolServers> {
+  async toolServers(_?: string): Promise<IToolServers> {
     return this.servers;
   }
 

@@ -28,7 +28,7 @@ export interface IBarOptions {
   readonly runs: boolean;
   readonly decide: Decide;
   /** Let code like this draft's run without asking. Whether it will. */
-  readonly addRule: (draft: IDraftView) => Promise<boolean>;
+  readonly addRule: (draftId: string) => Promise<boolean>;
   readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
@@ -64,7 +64,7 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
-        addRule: () => _options.addRule(this._controls.state.draft),
+        addRule: () => _options.addRule(draft.draft_id),
         tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },

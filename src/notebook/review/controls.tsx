@@ -88,6 +88,7 @@ export class Controls extends ReactWidget {
         <div className="jp-codeinterp-hint" role="status">
           {draft.state === 'waiting' && words(refusal, trans)}
         </div>
+        <div role="alert">{draft.failure}</div>
         {waits && draft.rehearsal && (
           <React.Suspense fallback={null}>
             <Rehearsal rehearsal={draft.rehearsal} trans={trans} />

@@ -33,7 +33,7 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      addRule: (draft: IDraftView) => Promise<boolean>;
+      addRule: (draftId: string) => Promise<boolean>;
       tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */

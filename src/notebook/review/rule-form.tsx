@@ -2,9 +2,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { Button } from '../../panel/components/elements/Button';
+import { SureButton } from '../../panel/components/elements/SureButton';
 import type { Rule } from '../../protocol/protocol';
 import { pressIgnored } from './controls';
-import { useSure } from './gate/button';
 import { linesOf } from './rule-words';
 
 export interface IRuleForm {
@@ -19,7 +19,6 @@ export interface IRuleForm {
 export function RuleForm(props: IRuleForm): JSX.Element {
   const { nonce, rule, trans, add, close } = props;
   const [refused, setRefused] = React.useState(false);
-  const { ref, ...sure } = useSure(nonce, add, () => setRefused(true));
   return (
     <div
       className="jp-codeinterp-RuleForm"
@@ -39,9 +38,14 @@ export function RuleForm(props: IRuleForm): JSX.Element {
         ))}
       </ul>
       <div className="jp-codeinterp-Card-buttons">
-        <Button {...sure} buttonRef={ref} data-lm-suppress-shortcuts="true">
+        <SureButton
+          question={nonce}
+          onSure={add}
+          refused={() => setRefused(true)}
+          data-lm-suppress-shortcuts="true"
+        >
           {trans.__('Add rule')}
-        </Button>
+        </SureButton>
         <Button look="link" onClick={close} data-lm-suppress-shortcuts="true">
           {trans.__('Cancel')}
         </Button>

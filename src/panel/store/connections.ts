@@ -64,17 +64,19 @@ export class Connections {
     return this._api.added().catch(() => []);
   }
 
-  /** The MCP servers of the notebook in front; none if the request fails. */
-  toolServers(): Promise<IToolServers> {
-    return this._api
-      .toolServers(this._state.now.notebook)
-      .catch(() => ({ servers: [], faults: [] }));
+  /** The MCP servers of a notebook. Rejects with a message for people. */
+  toolServers(notebook: string): Promise<IToolServers> {
+    return this._api.toolServers(notebook);
   }
 
-  /** Rejects with a message for people. */
-  toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
+  /** Likewise. */
+  async toolServer(
+    notebook: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
     this._needsPerson();
-    return this._api.toolServer(this._state.now.notebook, id, wish);
+    return this._api.toolServer(notebook, id, wish);
   }
 
   /** Rejects with a message for people if the server refuses the key or the address. */

@@ -8,7 +8,7 @@ import type {
   Mode,
   SentRequest
 } from '../../protocol/api';
-import type { Command, Draft, Reference } from '../../protocol/protocol';
+import type { Command, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { IInputRoute, routeInput } from '../view/input-routing';
@@ -279,19 +279,6 @@ export class Conversation {
         session_id,
         key,
         silenced
-      }))
-    );
-  }
-
-  /** Let code like this draft's run without asking. */
-  async makeRule({ draft_id, nonce }: Draft): Promise<boolean> {
-    return (
-      this._options.state.decidedByPerson() &&
-      this._command(session_id => ({
-        type: 'make_rule',
-        session_id,
-        draft_id,
-        nonce
       }))
     );
   }

@@ -1,5 +1,6 @@
 /** The open drafts of the followed sessions, and the person's decisions on them. */
 import { Signal } from '@lumino/signaling';
+import type { Command } from '../../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../../tokens';
 import { ICardItem, ISessionView, openDrafts } from '../view/view';
 import type { PanelState } from './panel-state';
@@ -46,7 +47,7 @@ export class Drafts implements IDrafts {
   ): Promise<boolean> {
     const { state, sessions, client, notebooks } = this._options;
     const found = sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
+    if (found?.card.phase !== 'waiting' || !this._byPerson(draftId)) {
       return false;
     }
     const draft = this._view(found.view, found.card);
@@ -80,43 +81,54 @@ export class Drafts implements IDrafts {
     }
   }
 
-  async makeRule(draft: IDraftView): Promise<boolean> {
-    const { state, client } = this._options;
-    if (!state.decidedByPerson()) {
-      return false;
-    }
-    return state.attempt(() =>
-      client.send({
-        type: 'make_rule',
-        session_id: draft.sessionId,
-        draft_id: draft.draft_id,
-        nonce: draft.nonce
-      })
-    );
+  makeRule(draftId: string): Promise<boolean> {
+    return this._ask(draftId, ({ draft_id, nonce, sessionId }) => ({
+      type: 'make_rule',
+      session_id: sessionId,
+      draft_id,
+      nonce
+    }));
   }
 
   /** Try a waiting draft first; its card has the result. */
-  async tryFirst(draftId: string): Promise<boolean> {
-    const { state, sessions, client, notebooks } = this._options;
+  tryFirst(draftId: string): Promise<boolean> {
+    return this._ask(draftId, draft => ({
+      type: 'try_first',
+      session_id: draft.sessionId,
+      draft_id: draftId,
+      nonce: draft.nonce,
+      source: this._options.notebooks.sourceOf(draft) ?? draft.source
+    }));
+  }
+
+  /** Send a command about a waiting draft that decides nothing yet. */
+  private async _ask(
+    draftId: string,
+    make: (draft: IDraftView) => Command
+  ): Promise<boolean> {
+    const { state, sessions, client } = this._options;
     const found = sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
+    if (found?.card.phase !== 'waiting' || !this._byPerson(draftId)) {
       return false;
     }
-    const draft = this._view(found.view, found.card);
-    const source = notebooks.sourceOf(draft) ?? draft.source;
+    sessions.patchDraft(draftId, { failure: '' });
     try {
-      await client.send({
-        type: 'try_first',
-        session_id: draft.sessionId,
-        draft_id: draftId,
-        nonce: draft.nonce,
-        source
-      });
+      await client.send(make(this._view(found.view, found.card)));
       return true;
     } catch (error) {
       sessions.patchDraft(draftId, { failure: state.messageOf(error) });
       return false;
     }
+  }
+
+  /** Whether a person decides; if not, the draft says so. */
+  private _byPerson(draftId: string): boolean {
+    const { state, sessions } = this._options;
+    const decides = state.decidedByPerson();
+    if (!decides) {
+      sessions.patchDraft(draftId, { failure: state.now.failure });
+    }
+    return decides;
   }
 
   /** Whether this page has just approved a new notebook by this draft; true once. */
@@ -126,14 +138,16 @@ export class Drafts implements IDrafts {
 
   private _view(view: ISessionView, card: ICardItem): IDraftView {
     const draft = card.draft!;
+    const { status, tryFirst } = this._options.state.now;
     const isCode = draft.kind === 'insert' || draft.kind === 'edit';
     return {
       ...draft,
       sessionId: view.info.session_id,
       notebook: view.info.notebook,
       state: card.phase as IDraftView['state'],
-      canTry: this._options.state.now.tryFirst && draft.runs && isCode,
-      rehearsal: card.rehearsal
+      canTry: tryFirst && !!status?.rehearsals && draft.runs && isCode,
+      rehearsal: card.rehearsal,
+      failure: card.failure
     };
   }
 

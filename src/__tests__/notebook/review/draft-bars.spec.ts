@@ -281,6 +281,16 @@ describe('a rule in the bar', () => {
     expect(stage.drafts.ruled).toEqual(['D']);
   });
 
+  it('fails in words under the draft', async () => {
+    stage.drafts.set([draft({ rule: RULE, failure: 'Rules are off.' })]);
+    const node = await bar();
+    await until('the words', () =>
+      [...node.querySelectorAll('[role=alert]')].some(
+        alert => alert.textContent === 'Rules are off.'
+      )
+    );
+  });
+
   it('is not offered for a draft without one', async () => {
     stage.drafts.set([draft({ source: 'y = 2' })]);
     const node = await bar();

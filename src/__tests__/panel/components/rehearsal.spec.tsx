@@ -15,6 +15,7 @@ import {
   draft,
   makeStore,
   opened,
+  settled,
   started,
   surroundings
 } from '../panel-fakes';
@@ -44,9 +45,11 @@ const came: Rehearsed = {
   window: 1
 };
 
-async function shown(tryFirst: boolean) {
-  const { store, client } = makeStore();
-  store.state.patch({ tryFirst });
+async function shown(tryFirst: boolean, rehearsals = true) {
+  const { store, client, api } = makeStore();
+  // The store asks for it when it is made.
+  await settled();
+  store.state.patch({ tryFirst, status: { ...api.current, rehearsals } });
   render(
     <PanelContext.Provider value={surroundings(store)}>
       <Panel />
@@ -55,7 +58,7 @@ async function shown(tryFirst: boolean) {
   client.session();
   store.openSession('s1');
   await act(async () => client.play('s1', started, opened, waiting));
-  return { client };
+  return { client, store };
 }
 
 it('offers to try a cell only where the person wants it', async () => {
@@ -63,6 +66,33 @@ it('offers to try a cell only where the person wants it', async () => {
   await screen.findByText('Reject');
   expect(screen.queryByText('Try first')).toBeNull();
 });
+
+it('offers it only where the server allows it', async () => {
+  await shown(true, false);
+  await screen.findByText('Reject');
+  expect(screen.queryByText('Try first')).toBeNull();
+});
+
+it.each(['tryFirst', 'makeRule'] as const)(
+  '%s says on the draft why it failed, until it is tried again',
+  async action => {
+    const { client, store } = await shown(true);
+    const failure = () => store.drafts.of('sales.ipynb')[0].failure;
+    client.answer = async () => {
+      throw new Error('Rehearsals are off.');
+    };
+    await act(async () => {
+      expect(await store.drafts[action](draft_id)).toBe(false);
+    });
+    expect(failure()).toBe('Rehearsals are off.');
+    await screen.findByText('Rehearsals are off.');
+    client.answer = async () => ({});
+    await act(async () => {
+      expect(await store.drafts[action](draft_id)).toBe(true);
+    });
+    expect(failure()).toBe('');
+  }
+);
 
 it('tries a cell and shows what came of it, as text', async () => {
   const { client } = await shown(true);

@@ -8,8 +8,9 @@ import {
 } from '@testing-library/react';
 import React from 'react';
 import { ToolServers } from '../../../panel/components/connections/ToolServers';
+import { Connections } from '../../../panel/components/connections/Connections';
 import { PanelContext } from '../../../panel/components/elements/context';
-import type { IToolServer } from '../../../protocol/api';
+import type { IToolServer, IToolServers } from '../../../protocol/api';
 import { makeStore, settled, surroundings } from '../panel-fakes';
 
 afterEach(cleanup);
@@ -30,13 +31,95 @@ async function shown(...servers: IToolServer[]) {
   await act(async () => {
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
-        <ToolServers />
+        <ToolServers notebook="sales.ipynb" />
       </PanelContext.Provider>
     );
     await settled();
   });
   return made;
 }
+
+function start(): HTMLElement {
+  return screen.getByRole('button', { name: /^Approve and start/ });
+}
+
+async function press(control: HTMLElement): Promise<void> {
+  await act(async () => {
+    fireEvent.click(control);
+    await settled();
+  });
+}
+
+it('shows the entry of a server that is off, which nobody may have approved', async () => {
+  await shown({ ...SERVER, state: 'off' });
+  const entry = screen.getByText(/Argument: mcp-server-time/);
+  expect(entry.closest('details')).toBeNull();
+  start();
+});
+
+it('ignores a press right after the button came', async () => {
+  jest.useFakeTimers();
+  try {
+    const made = makeStore();
+    const running = { ...SERVER, state: 'running' } as const;
+    made.api.servers = { servers: [running], faults: [] };
+    render(
+      <PanelContext.Provider value={surroundings(made.store)}>
+        <ToolServers notebook="sales.ipynb" />
+      </PanelContext.Provider>
+    );
+    await act(() => jest.advanceTimersByTimeAsync(5_000));
+    made.api.servers = { servers: [{ ...running, state: 'off' }], faults: [] };
+    fireEvent.click(screen.getByRole('button', { name: /^Turn off/ }));
+    await act(() => jest.advanceTimersByTimeAsync(100));
+    fireEvent.click(start());
+    await act(() => jest.advanceTimersByTimeAsync(100));
+    screen.getByText(/has just moved/);
+    await act(() => jest.advanceTimersByTimeAsync(1_000));
+    fireEvent.click(start());
+    await act(() => jest.advanceTimersByTimeAsync(100));
+    expect(made.api.wishes).toEqual([
+      [SERVER.id, { action: 'off' }],
+      [SERVER.id, { action: 'approve' }]
+    ]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+it('says why the list cannot be shown', async () => {
+  const made = makeStore();
+  made.api.toolServers = async () => {
+    throw new Error('The list of approved servers cannot be read.');
+  };
+  await act(async () => {
+    render(
+      <PanelContext.Provider value={surroundings(made.store)}>
+        <ToolServers notebook="sales.ipynb" />
+      </PanelContext.Provider>
+    );
+    await settled();
+  });
+  screen.getByText('The list of approved servers cannot be read.');
+});
+
+it('follows the notebook in front', async () => {
+  const made = makeStore();
+  made.api.toolServers = async (notebook = ''): Promise<IToolServers> => ({
+    servers: [{ ...SERVER, name: notebook }],
+    faults: []
+  });
+  const state = made.store.state;
+  const shows = (notebook: string) => (
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Connections state={{ ...state.now, notebook }} />
+    </PanelContext.Provider>
+  );
+  const { rerender } = render(shows('one.ipynb'));
+  await screen.findByRole('button', { name: 'Approve and start: one.ipynb' });
+  rerender(shows('two.ipynb'));
+  await screen.findByRole('button', { name: 'Approve and start: two.ipynb' });
+});
 
 it('shows the whole entry before it is approved', async () => {
   await shown(SERVER);
@@ -55,14 +138,8 @@ it('turns a server off and picks tools', async () => {
   ];
   const { api } = await shown({ ...SERVER, state: 'running', tools });
   screen.getByText('New conversations get 1 of 2 tools');
-  await act(async () => {
-    fireEvent.click(screen.getByRole('checkbox', { name: 'zone' }));
-    await settled();
-  });
-  await act(async () => {
-    fireEvent.click(screen.getByRole('button', { name: 'Turn off: <b>time' }));
-    await settled();
-  });
+  await press(screen.getByRole('checkbox', { name: 'zone' }));
+  await press(screen.getByRole('button', { name: 'Turn off: <b>time' }));
   expect(api.wishes).toEqual([
     [SERVER.id, { action: 'pick', tools: ['now', 'zone'] }],
     [SERVER.id, { action: 'off' }]
@@ -73,7 +150,7 @@ it('shows nothing where there are no servers', async () => {
   const made = makeStore();
   render(
     <PanelContext.Provider value={surroundings(made.store)}>
-      <ToolServers />
+      <ToolServers notebook="" />
     </PanelContext.Provider>
   );
   await act(settled);

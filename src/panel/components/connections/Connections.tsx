@@ -17,7 +17,7 @@ const ToolServers = lazy(
 
 /** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
-  const { connections, status, wanted } = state;
+  const { connections, notebook, status, wanted } = state;
   const { store, trans } = usePanel();
   const [adding, setAdding] = React.useState(false);
   const frame = React.useRef<HTMLElement>(null);
@@ -72,7 +72,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
         <LocalServers onDone={close} />
       )}
       <CompletionSwitch state={state} />
-      <ToolServers />
+      <ToolServers key={notebook} notebook={notebook} />
       <OutsideAgents />
       <AddedParts />
     </section>

@@ -2,7 +2,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { pressIgnored } from '../../../notebook/review/controls';
-import { useSure } from '../../../notebook/review/gate/button';
 import type {
   IToolServer,
   IToolServerWish,
@@ -11,43 +10,59 @@ import type {
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
+import { SureButton } from '../elements/SureButton';
 import { APART } from './CompletionSwitch';
 
 /** Nothing that a person approves is cut at the edge. */
 const WHOLE = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;
 
+const NONE: IToolServers = { servers: [], faults: [] };
+
 type Wish = (id: string, wish: IToolServerWish) => Promise<void>;
 
-export function ToolServers(): JSX.Element | null {
+/** Those of one notebook: for another it needs another `key`. */
+export function ToolServers(props: { notebook: string }): JSX.Element | null {
+  const { notebook } = props;
   const { store, trans } = usePanel();
-  const [found, setFound] = React.useState<IToolServers | null>(null);
+  const [{ faults, servers }, setFound] = React.useState(NONE);
   const [failure, setFailure] = React.useState('');
-  const load = React.useCallback(async () => {
-    setFound(await store.connections.toolServers());
-  }, [store]);
+  const attempt = React.useCallback(
+    async (action: () => Promise<IToolServers>) => {
+      try {
+        setFound(await action());
+        return true;
+      } catch (error) {
+        setFailure(store.state.messageOf(error));
+        return false;
+      }
+    },
+    [store]
+  );
+  const load = React.useCallback(
+    () => attempt(() => store.connections.toolServers(notebook)),
+    [attempt, notebook, store]
+  );
   React.useEffect(() => void load(), [load]);
   const wish: Wish = async (id, what) => {
     setFailure('');
-    try {
-      setFound(await store.connections.toolServer(id, what));
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+    const send = () => store.connections.toolServer(notebook, id, what);
+    if (!(await attempt(send))) {
       await load();
     }
   };
-  if (!found || !(found.servers.length || found.faults.length)) {
+  if (!servers.length && !faults.length && !failure) {
     return null;
   }
   return (
     <div role="group" aria-label={trans.__('Tool servers')} style={APART}>
       <strong>{trans.__('Tool servers (MCP)')}</strong>
-      {found.faults.map(fault => (
+      {faults.map(fault => (
         <p key={fault} className="jp-codeinterp-Card-failure">
           {fault}
         </p>
       ))}
       <ul>
-        {found.servers.map(server => (
+        {servers.map(server => (
           <Row key={server.id} server={server} wish={wish} />
         ))}
       </ul>
@@ -69,13 +84,9 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
     await wish(server.id, what);
     setBusy(false);
   };
-  const asks = server.state === 'asks';
-  const { ref, ...sure } = useSure(
-    server.id,
-    () => void work({ action: 'approve' }),
-    () => setRefused(true)
-  );
-  const starts = ['asks', 'off', 'failed', 'stopped'].includes(server.state);
+  /** What nobody may have approved is there to read, not folded. */
+  const asks = server.state === 'asks' || server.state === 'off';
+  const starts = asks || ['failed', 'stopped'].includes(server.state);
   return (
     <li aria-label={server.name}>
       <div className="jp-codeinterp-Connections-line">
@@ -112,9 +123,10 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
       )}
       <div className="jp-codeinterp-Connections-line">
         {starts && (
-          <Button
-            {...sure}
-            buttonRef={ref}
+          <SureButton
+            question={server.id}
+            onSure={() => void work({ action: 'approve' })}
+            refused={() => setRefused(true)}
             disabled={busy}
             aria-label={trans.__(
               '%1: %2',
@@ -123,7 +135,7 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
             )}
           >
             {actionOf(server, trans)}
-          </Button>
+          </SureButton>
         )}
         {server.state !== 'off' && server.state !== 'refused' && (
           <Button
@@ -226,6 +238,7 @@ function stateOf(server: IToolServer, trans: TranslationBundle): string {
 function actionOf(server: IToolServer, trans: TranslationBundle): string {
   switch (server.state) {
     case 'asks':
+    case 'off':
       return trans.__('Approve and start');
     case 'failed':
       return trans.__('Start again');

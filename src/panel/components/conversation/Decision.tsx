@@ -1,7 +1,7 @@
 /** The decision on a draft, on its card: the code and the buttons. */
 import React from 'react';
 import { MoreLines, pressIgnored } from '../../../notebook/review/controls';
-import { useSettled, useSure } from '../../../notebook/review/gate/button';
+import { useSettled } from '../../../notebook/review/gate/button';
 import { Glance } from '../../../notebook/review/gate/glance';
 import { linesOfText, watchView } from '../../../notebook/review/gate/in-view';
 import type { IDraftView, ILines } from '../../../tokens';
@@ -9,6 +9,7 @@ import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
+import { SureButton } from '../elements/SureButton';
 
 /** A waiting draft, and the source that a decision would run now. */
 export interface IWaiting {
@@ -182,16 +183,4 @@ export function Decision(
       </p>
     </>
   );
-}
-
-function SureButton(
-  props: React.ComponentProps<typeof Button> & {
-    question: string;
-    onSure: () => void;
-    refused: () => void;
-  }
-): JSX.Element {
-  const { question, onSure, refused, ...rest } = props;
-  const { ref, ...sure } = useSure(question, onSure, refused);
-  return <Button {...rest} {...sure} buttonRef={ref} />;
 }

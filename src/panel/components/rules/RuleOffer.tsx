@@ -30,7 +30,7 @@ export function RuleOffer(props: { draft: Draft; rule: Rule }): JSX.Element {
           nonce={draft.nonce}
           rule={rule}
           trans={trans}
-          add={() => void store.conversation.makeRule(draft)}
+          add={() => void store.drafts.makeRule(draft.draft_id)}
           close={() => setOpen(false)}
         />
       )}
