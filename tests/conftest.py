@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,29 @@ settings.register_profile("other", deadline=None)
 settings.load_profile("other" if "CODEINTERP_RANDOM" in os.environ else "same")
 
 
+# Files that take longest, by their time and not their number of tests. They begin first, lest one
+# worker be left with them: pytest --durations=50
+LONGEST = (
+    "test_cli_run.py",
+    "test_cli_commands.py",
+    "test_nothing_lost.py",
+    "test_truth.py",
+    "test_frozen_by_text.py",
+    "test_kept.py",
+    "test_committing.py",
+    "test_slow_windows.py",
+    "test_cli_terminal.py",
+    "test_odd_notebooks.py",
+    "test_keys.py",
+    "test_journal_kills.py",
+    "test_shared_notebook.py",
+)
+
+
+# Fewer tests stay in the order in which they were named.
+MANY = 1000
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="with the cases of the night")
     parser.addoption("--cuts", type=int, default=50, help="how often the journal is cut")
@@ -41,6 +65,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", words)
     if not (config.option.nightly or config.option.markexpr):
         config.option.markexpr = "not nightly"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, then those with most tests; in a file the order stays."""
+    if len(items) > MANY:
+        count = Counter(item.path for item in items)
+
+        def place(item: pytest.Item) -> tuple[int, int, str]:
+            name = item.path.name
+            rank = LONGEST.index(name) if name in LONGEST else len(LONGEST)
+            return rank, -count[item.path], str(item.path)
+
+        items.sort(key=place)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -31,12 +31,12 @@ def installed(specs: KernelSpecManager) -> str:
     return NAME if NAME in found else min(found, default="")
 
 
-def setting(specs: KernelSpecManager, name: str, setting: str, default: object) -> object:
-    """Of the provisioner, for this kernelspec: its own, or else that of the configuration."""
+def setting(specs: KernelSpecManager, name: str, trait: str, default: object) -> object:
+    """The provisioner's, for this kernelspec: its own, or else that of the configuration."""
     named = _named(specs.get_kernel_spec(name).metadata)
     config = named.get("config")
     own = config if isinstance(config, dict) else {}
-    return own.get(setting, specs.config.SandboxProvisioner.get(setting, default))
+    return own.get(trait, specs.config.SandboxProvisioner.get(trait, default))
 
 
 def _provisioner(spec: dict[str, Any]) -> object:

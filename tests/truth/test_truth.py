@@ -60,6 +60,7 @@ async def test_everyday_programs_alarm_nobody_and_wrong_ones_beside_them_do() ->
     assert sum(one.told == "model" for one in right) <= 0.1 * len(right)
 
 
+@pytest.mark.timeout(300)
 async def test_programs_run_as_they_do_unwatched() -> None:
     """The same outputs and variables, whatever the watch sees."""
     chosen = [one for one in EVERY if not DRAWS.search(one.name)][::STEP]

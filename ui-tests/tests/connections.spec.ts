@@ -7,7 +7,7 @@ test.use({ environment: { ...NO_KEY, CODEINTERP_TEST_OLLAMA: LANE.model } });
 
 test.setTimeout(120_000);
 
-test('with only a local server running, it is found and used', async ({
+test('with only a local server running, it is found and used @nightly', async ({
   model,
   notebook,
   page,

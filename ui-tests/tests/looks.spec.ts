@@ -30,8 +30,11 @@ async function cutOff(root: Locator): Promise<string[]> {
   });
 }
 
-for (const width of [300, 600]) {
-  test(`nothing is cut off at ${width} px`, async ({
+for (const [width, tag] of [
+  [300, ''],
+  [600, ' @nightly']
+] as const) {
+  test(`nothing is cut off at ${width} px${tag}`, async ({
     model,
     notebook,
     page,

@@ -138,7 +138,7 @@ test('without a model the message waits beside the form, and is ready once there
   await expect(panel.log).toContainText('It is 2.');
 });
 
-test('the demo gives way to a connected model in its own conversation', async ({
+test('the demo gives way to a connected model in its own conversation @nightly', async ({
   model,
   notebook,
   panel

@@ -4,7 +4,7 @@ const TITLE = { cell_type: 'markdown', source: '# Radii', metadata: {} };
 
 test(
   'cells go to the end of a notebook that nobody has touched, else where the person is',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel, page }) => {
     await notebook.start([TITLE, 'a = 1', 'b = 2']);
     const add = async () => {

@@ -5,7 +5,7 @@ import { expect, test } from '../support/on-own-server';
 
 test.setTimeout(240_000);
 
-for (const way of ['stays open', 'is reloaded'] as const) {
+for (const way of ['stays open', 'is reloaded @nightly'] as const) {
   test(`a server killed in mid-run and started again; the page ${way}`, async ({
     model,
     notebook,
@@ -51,7 +51,7 @@ for (const way of ['stays open', 'is reloaded'] as const) {
       'Lost connection to the Jupyter server'
     );
     await server.start();
-    if (way === 'is reloaded') {
+    if (way.startsWith('is reloaded')) {
       // Lab asks whether to leave if something is not saved.
       page.on('dialog', dialog => void dialog.accept());
       await page.reload();
@@ -132,7 +132,7 @@ test.describe('a server that culls idle kernels', () => {
     ]
   });
 
-  test('keeps that of a turn, whose tab is closed, until the turn has ended', async ({
+  test('keeps that of a turn, whose tab is closed, until the turn has ended @nightly', async ({
     model,
     notebook,
     page,

@@ -28,8 +28,6 @@ VARIABLE = "JUPYTER_TOKEN"
 """Of the environment: the server's token or password."""
 NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
 """Options that belong to work in this process."""
-
-
 NOT_REMOVED = "The server did not answer. The rule may still hold. Remove it again."
 
 
