@@ -131,9 +131,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
     ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
     copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
-    one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
-    not known in time.
+    ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
+    one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
     """
 
     turn: int
@@ -150,7 +149,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
-    waiting_files: Union[int, None] = 0
+    waiting_files: int = 0
     variables: bool = False
     overlay: bool = False
 
@@ -214,8 +213,9 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
 class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
     """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
-    overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
-    none could be put back, "" if they could."""
+    overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
+    stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
+    ``redoable``: a redo can bring them back."""
 
     turn: int
     files: tuple[str, ...] = ()
@@ -223,6 +223,8 @@ class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
     more: int = 0
     why: str = ""
     window: int = 0
+    redone: bool = False
+    redoable: bool = False
 
 
 class FilesKept(_Event, frozen=True, tag="files_kept"):

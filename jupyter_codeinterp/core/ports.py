@@ -288,27 +288,35 @@ class WaitingFile(msgspec.Struct, frozen=True):
     stamp: str
 
 
+Paths = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Of files that were brought back or copied, and those that were left, with the reason."""
+
+
 class Overlay(Protocol):
-    """What a sandboxed kernel has written on top of the notebook's folder. Answers with paths are
-    those done, and those left with the reason."""
+    """What a sandboxed kernel has written on top of the notebook's folder."""
 
     async def begin_turn(self, turn: str) -> None:
-        """Remember the files as they wait now, under this key. Never fails: see ``put_back``."""
+        """Remember the files as they wait now, under this key. Takes no more than 3 s. Never
+        fails: see ``put_back``."""
 
-    async def end_turn(self, turn: str) -> int | None:
-        """How many files changed since ``begin_turn``; None if that is not known in time."""
+    async def end_turn(self, turn: str) -> int:
+        """How many files changed since ``begin_turn``. Never fails."""
 
     async def files(self) -> list[WaitingFile]:
         """Raises KernelError."""
 
-    async def keep(
-        self, stamps: Mapping[str, str]
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    async def keep(self, stamps: Mapping[str, str]) -> Paths:
         """Copy files into the folder, each in the state of its stamp. Raises KernelError."""
 
-    async def put_back(self, turn: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    async def offers(self, turn: str) -> tuple[Paths, Paths]:
+        """What ``put_back`` and ``redo`` would do now. Raises KernelError as they do."""
+
+    async def put_back(self, turn: str) -> Paths:
         """Undo what changed between ``begin_turn`` and ``end_turn``. Raises KernelError, also where
         the beginning of the turn is not kept."""
+
+    async def redo(self, turn: str) -> Paths:
+        """Bring back what ``put_back`` took back. Raises KernelError as that."""
 
 
 class KernelControl(Protocol):

@@ -105,7 +105,8 @@ class SandboxProvisioner(LocalProvisioner):
             # A cancelled launch may still go on in its thread.
             started.add_done_callback(_kill)
             self._remove_place()
-            self._leave_layer()
+            # After that thread, and not on the event loop: it reads and removes files.
+            LAUNCHER.submit(self._leave_layer)
             raise
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
@@ -178,7 +179,8 @@ class SandboxProvisioner(LocalProvisioner):
             self._leave_layer()
             layer = new(place_of_layers(self.overlay_folder), notebook)
             self.written = Written(layer, self._root, lambda: self.pid if self.launched else None)
-        self.written.layer.begin(self.entries)
+        self.written.layer.entries = self.entries
+        self.written.layer.begin()
         return self.written
 
     def _root(self) -> int:

@@ -256,13 +256,15 @@ export interface UndoTurn {
 /**
  * Bring back what undoing a turn took back, unless the person has touched it since.
  *
- * ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+ * ``cells`` are ids; empty means all that can be redone. Variables keep their values. ``files``:
+ * also bring back the files of an overlay that an undo took back.
  */
 export interface RedoTurn {
   type: 'redo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
+  files?: boolean;
   id?: number;
 }
 /**
@@ -806,9 +808,8 @@ export interface StepStarted {
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
  * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
  * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
- * one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
- * not known in time.
+ * ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
+ * one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -826,7 +827,7 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
-  waiting_files: number | null;
+  waiting_files: number;
   variables: boolean;
   overlay: boolean;
 }
@@ -907,8 +908,9 @@ export interface ChangesKept {
 }
 /**
  * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
- * overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
- * none could be put back, "" if they could.
+ * overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
+ * stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
+ * ``redoable``: a redo can bring them back.
  */
 export interface FilesPutBack {
   type: 'files_put_back';
@@ -918,6 +920,8 @@ export interface FilesPutBack {
   more: number;
   why: string;
   window: number;
+  redone: boolean;
+  redoable: boolean;
 }
 /**
  * A file that stays as it is, and why. The path is from the notebook's folder.

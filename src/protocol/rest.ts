@@ -214,6 +214,13 @@ export interface IWaitingList {
   readonly left_out: number;
 }
 
+/** Files that an undo or redo brings back, and those that it leaves; `more` are not named. */
+export interface IFilesOffer {
+  readonly files: readonly string[];
+  readonly left: readonly { readonly path: string; readonly why: string }[];
+  readonly more: number;
+}
+
 /** The changes of a turn; `left_out`: the number of changed cells not listed. */
 export interface IReview {
   readonly turn: number;
@@ -221,6 +228,12 @@ export interface IReview {
   readonly left_out: number;
   /** Why an undo cannot put back variables, '' if it can; null where the kernel keeps none. */
   readonly variables: string | null;
+  /** `why`: the reason if no file can be brought back; null without an overlay. */
+  readonly files: {
+    readonly undo: IFilesOffer;
+    readonly redo: IFilesOffer;
+    readonly why: string;
+  } | null;
 }
 
 /**

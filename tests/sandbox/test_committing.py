@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,11 @@ from typing import Any
 import pexpect
 import pytest
 
+from jupyter_codeinterp.cli import arguments
+from jupyter_codeinterp.cli.commands import overlays
+from jupyter_codeinterp.cli.commands import run as run_module
+from jupyter_codeinterp.cli.local.problems import Problem
+from jupyter_codeinterp.cli.terminal.stopping import Stopping
 from tests.cli import Cli, fake_process, make_cli
 from tests.sandbox.here import runs_here
 
@@ -98,6 +104,56 @@ def test_no_answer_copies_nothing(cli: Cli) -> None:
         child.expect("They wait")
         assert ended(child) == 0
     assert not (cli.folder / "new.csv").exists()
+
+
+@runs_here
+def test_a_running_kernels_files_are_not_copied_behind_its_back(cli: Cli) -> None:
+    name = written(cli)
+    found = list(cli.folder.parent.rglob(f"codeinterp-overlays/{name}/lock"))
+    with found[0].open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = cli.run("sandbox", "changes", name, "--commit", "--yes")
+        assert (refused.code, "still runs" in refused.err) == (1, True)
+        assert not (cli.folder / "new.csv").exists()
+        assert "+ new.csv" in cli.run("sandbox", "changes", name).out
+
+
+@runs_here
+def test_a_file_that_cannot_be_copied_is_in_the_exit_code(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
+        child.expect(ASKED)
+        # Since the list was shown.
+        (cli.folder / "new.csv").write_text("mine")
+        child.sendline("y")
+        child.expect("new.csv  It has changed in the folder")
+        assert ended(child) == 1
+    assert (cli.folder / "old.csv").read_text() == "12"
+
+
+@runs_here
+def test_a_run_that_breaks_off_still_says_that_files_wait(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, with the layer of an earlier run for the one that the broken one leaves."""
+    name = written(cli)
+    root = next(iter(cli.folder.parent.rglob(f"codeinterp-overlays/{name}"))).parent
+
+    class Broken:
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
+
+        async def play(self, *_: object) -> int:
+            raise Problem("It broke off.")
+
+    monkeypatch.setattr(run_module, "Turn", Broken)
+    monkeypatch.setattr(run_module, "_sandboxed", lambda config: "python3-sandboxed")
+    monkeypatch.setattr(overlays, "names", lambda root: frozenset())
+    monkeypatch.setattr(overlays, "root", lambda config: root)
+    words = ["run", str(cli.file), "x", "--yes", "--sandbox", "--commit"]
+    options = arguments.parser().parse_args(words)
+    with pytest.raises(Problem, match="It broke off"):
+        run_module.run(options, Stopping())
+    assert f"sandbox changes {name} --commit" in capsys.readouterr().err
 
 
 @runs_here

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.sandbox.overlay import layer, undoing
-from jupyter_codeinterp.sandbox.overlay.changes import NAMED
-from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, SINCE
+from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
+from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, NOT_HELD, SINCE, SINCE_UNDO
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
 __all__ = ["notebook"]
 
+LONG = 60.0
+"""Seconds that a look at the files may take."""
 WRITES = """
 import os
 open('new.csv', 'w').write('new')
@@ -150,10 +152,10 @@ async def test_undo_puts_the_files_of_a_turn_back(
         written = manager.provisioner.written
         outside = _files(folder)
         assert (await run(client, BEFORE))["status"] == "ok"
-        written.begin_turn("1")
+        written.begin_turn("1", LONG)
         seen = await _seen(client)
         assert (await run(client, TURN))["status"] == "ok"
-        changed = written.end_turn("1")
+        changed = written.end_turn("1", LONG)
         assert {"new.csv", "old.csv", "gone.csv", "held/deep/one", "link"} <= set(changed)
         assert "same.csv" not in changed
         assert (await run(client, "open('later', 'a').write(' and since')"))["status"] == "ok"
@@ -165,7 +167,7 @@ async def test_undo_puts_the_files_of_a_turn_back(
         assert {path: now.get(path) for path in seen} == seen
         assert set(now) - set(seen) == {"later", "kept"}
         assert {**outside, "kept": "kept"} == _files(folder)
-        with pytest.raises(layer.LayerError, match="no longer kept"):
+        with pytest.raises(layer.LayerError, match="not kept"):
             written.put_back("2")
 
 
@@ -182,7 +184,7 @@ async def test_a_turn_sees_what_came_to_the_folder(
         (folder / "late.csv").write_text("late")
         (folder / "replaced").write_text("replaced")
         (folder / "replaced").replace(folder / "old.csv")
-        manager.provisioner.written.begin_turn("1")
+        manager.provisioner.written.begin_turn("1", LONG)
         seen = await _seen(client)
         assert (seen["late.csv"], seen["old.csv"]) == ("late", "replaced")
 
@@ -200,16 +202,16 @@ async def test_undo_follows_no_link_that_the_kernel_makes(
         written = manager.provisioner.written
         code = "import os; os.mkdir('d'); open('d/x', 'w').write('1'); open('y', 'w').write('1')"
         assert (await run(client, code))["status"] == "ok"
-        written.begin_turn("1")
+        written.begin_turn("1", LONG)
         code = (
             "os.remove('d/x'); os.rmdir('d'); os.remove('y'); "
             f"os.symlink({str(outside)!r}, 'd'); os.symlink({str(outside / 'x')!r}, 'y')"
         )
         assert (await run(client, code))["status"] == "ok"
-        assert set(written.end_turn("1")) == {"d", "d/x", "y"}
+        assert set(written.end_turn("1", LONG)) == {"d", "d/x", "y"}
         back = written.put_back("1")
         assert (outside / "x").read_text() == "mine"
-        assert "y" in back.done
+        assert set(back.done) == {"d", "d/x", "y"}
         assert (await run(client, "assert open('y').read() == '1'"))["status"] == "ok"
 
 
@@ -223,10 +225,10 @@ async def test_the_beginnings_of_turns_are_bounded(
         written = manager.provisioner.written
         copies = written.layer.path / "copies"
         for turn in range(undoing.TURNS + 5):
-            written.begin_turn(str(turn))
+            written.begin_turn(str(turn), LONG)
             code = f"open('a', 'w').write('{turn}' * 100)"
             assert (await run(client, code))["status"] == "ok"
-            written.end_turn(str(turn))
+            written.end_turn(str(turn), LONG)
         assert sum(path.stat().st_size for path in copies.iterdir()) <= 1_000
         with pytest.raises(layer.LayerError):
             written.put_back("0")
@@ -235,9 +237,120 @@ async def test_the_beginnings_of_turns_are_bounded(
             f"assert open('a').read() == '{turn - 1}' * 100; open('large', 'w').write('1' * 2000)"
         )
         assert (await run(client, code))["status"] == "ok"
-        written.begin_turn("too large")
-        with pytest.raises(layer.LayerError, match="no longer kept"):
+        written.begin_turn("too large", LONG)
+        with pytest.raises(layer.LayerError, match="not kept"):
             written.put_back("too large")
+
+
+ONE = """
+import os, shutil
+open('both', 'w').write('one'); open('held', 'w').write('a file, no folder')
+os.remove('old.csv'); os.mkdir('old.csv'); open('old.csv/inner', 'w').write('inner')
+os.symlink('both', 'link'); open('empty', 'w')
+"""
+TWO = """
+open('both', 'a').write(' two'); open('two', 'w').write('two'); os.remove('link')
+os.symlink('two', 'link'); os.remove('empty')
+"""
+
+
+@runs_here
+async def test_turns_are_undone_and_redone_in_turn(
+    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The undo of one turn makes new files: the turn before still knows them."""
+    folder, root = places
+    (folder / "held").mkdir()
+    (folder / "held" / "deep").write_text("deep")
+    outside = _files(folder)
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        states = [await _seen(client)]
+        for turn, code in (("1", f"import shutil; shutil.rmtree('held')\n{ONE}"), ("2", TWO)):
+            written.begin_turn(turn, LONG)
+            assert (await run(client, code))["status"] == "ok"
+            assert written.end_turn(turn, LONG)
+            states.append(await _seen(client))
+        both = {"both", "two", "link", "empty"}
+        for _ in range(2):
+            assert set(written.offers("2").undo.done) == both
+            # The first turn cannot be undone where the second has gone on.
+            assert {path for path, _ in written.offers("1").undo.left} == both - {"two"}
+            back = written.put_back("2")
+            assert (set(back.done), back.left) == (both, ())
+            assert await _seen(client) == states[1]
+            offers = written.offers("2")
+            assert (offers.undo.done, set(offers.redo.done)) == ((), both)
+            assert written.put_back("1").left == ()
+            assert await _seen(client) == states[0]
+            assert dict(written.redo("2").left) == dict.fromkeys(both - {"two"}, SINCE_UNDO)
+            assert written.redo("1").left == ()
+            assert written.redo("2").left == ()
+            assert await _seen(client) == states[2]
+            assert written.offers("2").redo == ((), ())
+        assert _files(folder) == outside
+        written.put_back("2")
+        assert (await run(client, "open('both', 'w').write('mine')"))["status"] == "ok"
+        assert dict(written.offers("2").redo.left) == {"both": SINCE_UNDO}
+        assert dict(written.redo("2").left) == {"both": SINCE_UNDO}
+        assert (await _seen(client))["both"] == "mine"
+        assert set(written.offers("2").redo.done) == set()
+        # What is too large to be kept cannot be redone, and a small one can.
+        assert (await run(client, "open('large', 'w').write('1')"))["status"] == "ok"
+        written.begin_turn("3", LONG)
+        code = "open('large', 'w').write('1' * 5000); os.remove('both')"
+        assert (await run(client, code))["status"] == "ok"
+        written.end_turn("3", LONG)
+        monkeypatch.setattr(undoing, "BYTES", 1_000)
+        assert set(written.put_back("3").done) == {"large", "both"}
+        assert dict(written.redo("3").left) == {"large": NOT_HELD}
+        assert "both" not in await _seen(client)
+
+
+@runs_here
+async def test_a_late_look_at_the_files_does_not_count(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        for turn, begins, ends in (("1", -1.0, LONG), ("2", LONG, -1.0)):
+            written.begin_turn(turn, begins)
+            assert (await run(client, f"open('{turn}', 'w').write('1')"))["status"] == "ok"
+            assert written.end_turn(turn, ends) == []
+            with pytest.raises(layer.LayerError, match="not kept"):
+                written.put_back(turn)
+
+
+@runs_here
+async def test_a_file_that_came_since_the_start_is_no_conflict(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    (folder / "held").mkdir()
+    (folder / "held" / "one").write_text("one")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        code = "open('old.csv', 'w').write('the kernel'); import shutil; shutil.rmtree('held')"
+        assert (await run(client, code))["status"] == "ok"
+        (folder / "late.csv").write_text("late")
+        (folder / "old.csv").write_text("mine")
+        (folder / "held" / "since").write_text("since")
+        written.begin_turn("1", LONG)
+        assert (await run(client, "open('late.csv', 'a').write('r')"))["status"] == "ok"
+        found = {one.path: one.why for one in written.changes()}
+        assert found == {
+            "late.csv": "",
+            "old.csv": CONFLICT,
+            "held": "",
+            "held/one": "",
+            "held/since": CONFLICT,
+        }
+        kept = written.keep({one.path: one.stamp for one in written.changes()})
+        assert set(kept.done) == {"late.csv", "held/one"}
+        assert (folder / "late.csv").read_text() == "later"
+        assert (folder / "old.csv").read_text() == "mine"
+        assert [path.name for path in (folder / "held").iterdir()] == ["since"]
 
 
 async def _seen(client: Any) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq.overlay import KernelOverlay
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from tests.conftest import KEY
@@ -93,6 +95,71 @@ async def test_files_wait_are_undone_and_kept(
     assert (jp_root_dir / "new.csv").read_text() == "1"
 
 
+async def test_a_redo_brings_files_back(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
+) -> None:
+    steps = [answer(run_cell(FIRST)), answer(text("Done."))]
+    steps += [answer(run_cell(SECOND)), answer(text("Done."))]
+    api.play(in_order(steps))
+    w = await window_of(site, jp_data_dir)
+    for number in (1, 2):
+        await turn(w, number)
+    sid = w.session_id
+
+    async def offer(number: int) -> dict[str, Any]:
+        found = (await site.get("sessions", sid, "turns", str(number), "changes"))["files"]
+        assert isinstance(found, dict)
+        return found
+
+    # An older turn offers what no later one has changed, and names the rest.
+    first = await offer(1)
+    assert (first["undo"]["files"], first["why"]) == ([], "")
+    assert [one["path"] for one in first["undo"]["left"]] == ["new.csv"]
+    assert (await w.send(c.RedoTurn(sid, 2, files=True))).error is None
+    nothing = await w.event(e.FilesPutBack)
+    assert (nothing.files, nothing.left, nothing.redone) == ((), (), True)
+
+    assert (await w.send(c.UndoTurn(sid, 2, files=True))).error is None
+    await site.until(lambda: len(w.of(e.FilesPutBack)) == 2)
+    assert w.of(e.FilesPutBack)[-1].redoable
+    assert (await offer(2))["redo"]["files"] == ["new.csv", "other.csv"]
+    assert (await offer(1))["undo"]["files"] == ["new.csv"]
+    await site.post("sessions", sid, "turns", "2", "redo", json_body={"files": True})
+    await site.until(lambda: len(w.of(e.FilesPutBack)) == 3)
+    back = w.of(e.FilesPutBack)[-1]
+    assert (set(back.files), back.left, back.redone) == ({"new.csv", "other.csv"}, (), True)
+    assert not back.redoable
+    assert len(w.of(e.TurnRedone)) == 1
+    found = await waiting(site, w)
+    assert {path: one["size"] for path, one in found.items()} == {"new.csv": 2, "other.csv": 1}
+
+
+@runs_here
+async def test_the_first_run_waits_until_the_files_are_kept_and_the_model_does_not(
+    site: Site,
+    api: FakeAnthropic,
+    jp_data_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
+    w = await window_of(site, jp_data_dir)
+    go, whole = asyncio.Event(), KernelOverlay.begin_turn
+
+    async def slow(self: KernelOverlay, turn: str) -> None:
+        await go.wait()
+        await whole(self, turn)
+
+    monkeypatch.setattr(KernelOverlay, "begin_turn", slow)
+    assert (await w.ask("Turn 1")).error is None
+    await w.decide(await w.draft(1))  # The model has answered.
+    await asyncio.sleep(0.5)
+    assert await waiting(site, w) == {}
+    go.set()
+    assert (await w.ended(1)).waiting_files == 1
+    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
+    assert (await w.event(e.FilesPutBack)).files == ("new.csv",)
+
+
 @runs_here
 async def test_without_an_overlay_the_undo_says_so(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
@@ -110,7 +177,7 @@ async def test_without_an_overlay_the_undo_says_so(
 
 
 @runs_here
-async def test_a_slow_look_leaves_the_number_open(
+async def test_files_wait_although_a_slow_look_did_not_count_them(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
@@ -119,7 +186,7 @@ async def test_a_slow_look_leaves_the_number_open(
         "jupyter_codeinterp.adapters.kernels.zmq.overlay.kernel_overlay.LOOK_TIME", 0
     )
     end = await turn(w, 1)
-    assert (end.waiting_files, end.overlay) == (None, True)
+    assert (end.waiting_files, end.overlay) == (0, True)
     assert set(await waiting(site, w)) == {"new.csv"}
 
 

@@ -153,7 +153,7 @@ test('a turn is undone with its variables, and a restarted kernel has none to pu
   await expect(offer).toHaveCount(0);
 });
 
-test('files of a kernel with an overlay wait, are put back, and are kept', async ({
+test('files of a kernel with an overlay wait, are put back and redone, and are kept', async ({
   model,
   notebook,
   page,
@@ -176,10 +176,29 @@ test('files of a kernel with an overlay wait, are put back, and are kept', async
 
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   const offer = panel.log.getByRole('group', { name: 'Undo turn' });
-  await offer.getByRole('checkbox', { name: 'Also 1 file that waits' }).check();
+  const also = { name: 'Also files that wait' };
+  await offer.getByRole('checkbox', also).check();
+  await expect(offer).toContainText('out.csv');
+  await page.screenshot({ path: info.outputPath('undo-files.png') });
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(panel.log).toContainText('1 file put back.');
   await expect(files).not.toContainText('out.csv');
+
+  await panel.log.getByRole('button', { name: 'Redo turn' }).click();
+  const redo = panel.log.getByRole('group', { name: 'Redo turn' });
+  await expect(redo).toContainText('out.csv');
+  await expect(redo.getByRole('checkbox', also)).toBeChecked();
+  await page.screenshot({ path: info.outputPath('redo-files.png') });
+  await redo.getByRole('button', { name: 'Redo', exact: true }).click();
+  await expect(panel.log).toContainText('1 file redone.');
+  await expect(files).toContainText('out.csv');
+
+  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await offer.getByRole('checkbox', also).check();
+  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(panel.log).toContainText('1 file put back.');
+
+  // What waits stays there after later turns.
   await panel.ask('#code ```\nprint(1)\n```');
   await panel.decide('Run');
   await panel.ended();

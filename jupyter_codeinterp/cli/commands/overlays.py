@@ -42,7 +42,7 @@ async def changes(options: argparse.Namespace) -> int:
     whole = True
     for one in found:
         if options.commit:
-            whole = await commit(one, asks=not options.yes) and whole
+            whole = await _commit_alone(one, asks=not options.yes) and whole
         elif options.discard:
             whole = await _discard(one, asks=not options.yes) and whole
         else:
@@ -77,8 +77,21 @@ def show(layer: Layer, found: list[Change]) -> None:
         print("  No files wait.")
 
 
+async def _commit_alone(layer: Layer, *, asks: bool) -> bool:
+    if not layer.lock():
+        # Its server remembers which files a person has kept.
+        words = f"The kernel of {layer.name} still runs. Keep its files in the notebook's "
+        print(f"{words}conversation, or shut the kernel down first.", file=sys.stderr)
+        return False
+    try:
+        return await commit(layer, asks=asks)
+    finally:
+        layer.unlock()
+
+
 async def commit(layer: Layer, *, asks: bool) -> bool:
-    """List the files, ask, and copy them. Whether all that can be copied were."""
+    """List the files of a layer that we have locked, ask, and copy them. Whether all that can be
+    copied were."""
     found = list_of(layer)
     show(layer, found)
     able = [one for one in found if not one.why]
@@ -91,8 +104,7 @@ async def commit(layer: Layer, *, asks: bool) -> bool:
     for path, why in kept.left:
         print(f"  ! {visible_line(path)}  {why}")
     print(f"Copied {_count(len(kept.done))}.")
-    if not kept.left and len(able) == len(found) and layer.lock():
-        # Its kernel has ended, and nothing waits any more.
+    if not kept.left and len(able) == len(found):
         layer.remove()
     return not kept.left
 
@@ -102,19 +114,29 @@ def names(root: Path) -> frozenset[str]:
     return frozenset(one.name for one in layers(root))
 
 
-async def after_run(root: Path, before: frozenset[str], folder: Path, *, asks: bool) -> None:
+async def after_run(root: Path, before: frozenset[str], folder: Path, *, asks: bool) -> bool:
     """List what the kernels of a run in this folder have left, and ask if someone can answer.
-    ``before``: the layers that were there."""
+    ``before``: the layers that were there. Whether all was copied that the person wanted."""
+    whole = True
     for layer in layers(root):
         if layer.name in before or layer.folder != folder or not layer.lock():
             continue
-        if asks:
-            await commit(layer, asks=True)
-        else:
-            words = f"{_count(len(list_of(layer)))} wait outside of the folder. To see and copy "
-            command = f"them: jupyter codeinterp sandbox changes {_later(layer)}"
-            print(words + command, file=sys.stderr, flush=True)
-        layer.unlock()
+        try:
+            if asks:
+                whole = await commit(layer, asks=True) and whole
+            else:
+                words = (
+                    f"{_count(len(list_of(layer)))} wait outside of the folder. To see and copy "
+                )
+                command = f"them: jupyter codeinterp sandbox changes {_later(layer)}"
+                print(words + command, file=sys.stderr, flush=True)
+        except Problem as problem:
+            # The run's own end is not to be hidden by this.
+            print(visible_line(problem.words), file=sys.stderr, flush=True)
+            whole = False
+        finally:
+            layer.unlock()
+    return whole
 
 
 async def _discard(layer: Layer, *, asks: bool) -> bool:

@@ -19,7 +19,7 @@ from ...server.workbench.settings import CodeInterpSettings
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
 from ..local.place import check, copy, place_of
-from ..local.problems import USAGE, Problem
+from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import Front, Program
 from ..terminal.stopping import Stopping
 from .turn import Turn
@@ -66,23 +66,28 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     elif existing is None:
         warn_of_page(source.file)
     left = _written(config, source.file, options) if options.sandbox else None
-    async with LocalBench(config, settings, place.root, existing=existing) as bench:
-        if options.output:
-            bench.work_beside(source.file)
-        front = front_for(lambda: bench.language, options.json, stopping)
-        turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
-        model = options.model or ""
-        code = await turn.play(place.path, kernel, options.prompt, mode, model)
-    if left is not None:
-        await left()
-    return code
+    whole, ended = True, False
+    try:
+        async with LocalBench(config, settings, place.root, existing=existing) as bench:
+            if options.output:
+                bench.work_beside(source.file)
+            front = front_for(lambda: bench.language, options.json, stopping)
+            turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
+            model = options.model or ""
+            code = await turn.play(place.path, kernel, options.prompt, mode, model)
+        ended = True
+    finally:
+        # The files wait, however the run ended; but only one that did asks.
+        if left is not None:
+            whole = await left(ended)
+    return code if whole else code or FAILED
 
 
 def _written(
     config: Config, notebook: Path, options: argparse.Namespace
-) -> Callable[[], Awaitable[None]]:
+) -> Callable[[bool], Awaitable[bool]]:
     """Before a sandboxed run: prepare ``--commit``. Returns what to do with the files that the
-    code has written into an overlay."""
+    code has written into an overlay; it takes whether it may ask."""
     from . import overlays  # Linux alone has what it needs.
 
     if options.commit:
@@ -90,7 +95,7 @@ def _written(
     root = overlays.root(config)
     before, folder = overlays.names(root), Path(os.path.realpath(notebook.parent))
     asks = options.commit and not options.json and sys.stdin.isatty() and sys.stdout.isatty()
-    return lambda: overlays.after_run(root, before, folder, asks=asks)
+    return lambda ended: overlays.after_run(root, before, folder, asks=asks and ended)
 
 
 def warn_of_page(notebook: Path) -> None:

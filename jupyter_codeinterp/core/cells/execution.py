@@ -260,6 +260,8 @@ class Execution:
         """Before the turn's first run, so that an undo can bring back the variables."""
         turn, first = self.turn, not self.turn.has_run
         turn.has_run = True
+        if first and turn.files_kept is not None:
+            await asyncio.shield(turn.files_kept)
         if first and slot.info.sandboxed:
             key = copy_key(turn.session_id, turn.number)
             why_not = await slot.keep(key)

@@ -109,6 +109,8 @@ def _not_redoable(event: Event) -> Event:
     """The event for a branch that lacks the undo's ops: it has no redo."""
     if isinstance(event, (TurnUndone, TurnRedone)):
         return msgspec.structs.replace(event, redoable=())
+    if isinstance(event, FilesPutBack):
+        return msgspec.structs.replace(event, redoable=False)
     if isinstance(event, CellRemoved):
         return msgspec.structs.replace(event, redoable=False)
     return event

@@ -7,6 +7,7 @@ from typing import Literal, Union
 
 import msgspec
 
+from ..events import FileLeft
 from .changes import Change
 
 MOST_CELLS = 200
@@ -35,14 +36,33 @@ class Reviewed(msgspec.Struct, frozen=True):
     above: tuple[str, ...] = ()
 
 
+class FilesOffer(msgspec.Struct, frozen=True):
+    """Files that an undo, or a redo, can bring back, and those that it would leave, each with the
+    reason; ``more`` counts those not named."""
+
+    files: tuple[str, ...] = ()
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
+
+
+class TurnFiles(msgspec.Struct, frozen=True):
+    """``why`` neither an undo nor a redo can bring back a file; "" if it can."""
+
+    undo: FilesOffer = FilesOffer()
+    redo: FilesOffer = FilesOffer()
+    why: str = ""
+
+
 class Review(msgspec.Struct, frozen=True):
     """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
-    kernel's variables, "" if it can; None where the turn's kernel keeps no copies."""
+    kernel's variables, "" if it can; None where the turn's kernel keeps no copies. ``files``: None
+    where the kernel has no overlay."""
 
     turn: int
     changes: tuple[Reviewed, ...]
     left_out: int = 0
     variables: Union[str, None] = None
+    files: Union[TurnFiles, None] = None
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:

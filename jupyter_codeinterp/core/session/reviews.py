@@ -12,7 +12,7 @@ from ..events import ChangesKept, Kept
 from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.outputs import outputs_of
-from ..history.review import Review, review
+from ..history.review import Review, TurnFiles, review
 from ..stores import INHERITED, Beginning
 from ..turn.turn import copy_key
 from . import redo, undo
@@ -32,6 +32,10 @@ class Reviews:
     def review(self, turn: int) -> Review:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
         return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
+
+    async def files(self, turn: int) -> TurnFiles | None:
+        """As ``files`` in ``Review``."""
+        return await self._waiting_files.offers(turn)
 
     async def variables(self, turn: int) -> str | None:
         """As ``variables`` in ``Review``."""
@@ -108,19 +112,25 @@ class Reviews:
             place.watch.went_back(place.kernel.kernel_id, key)
         return ""
 
-    async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
+    async def redo(
+        self, turn: int, cells: tuple[str, ...] = (), window: int = 0, *, files: bool = False
+    ) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
-        touched them since.
+        touched them since. ``files``: also those of an overlay that an undo took back; the event
+        says where that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
         with self._session.alone(turn):
-            chosen = self._redoable(turn, cells)
+            chosen = self._redoable(turn, cells, files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
-            self._session.show(replace(redone, window=window))
+            if chosen:
+                redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
+                self._session.show(replace(redone, window=window))
+            if files:
+                await self._waiting_files.put_back(turn, window, redo=True)
 
     async def undo_since(self, turn: int, window: int = 0) -> tuple[Kept, ...]:
         """Restore what this and all later turns changed, the newest first, unless the person
@@ -184,13 +194,14 @@ class Reviews:
         states = self._session.replay.reviewed.get(turn, {})
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
 
-    def _redoable(self, turn: int, cells: tuple[str, ...]) -> tuple[str, ...]:
+    def _redoable(self, turn: int, cells: tuple[str, ...], more: bool) -> tuple[str, ...]:
+        """``more``: whether there is something to redo besides cells."""
         changed = {change.cell_id for change in self._changes(turn)}
         redoable = self._session.replay.redoable.get(turn, {})
         if not changed.issuperset(cells):
             raise CommandError("unknown_cell", NOT_CHANGED)
         chosen = tuple(dict.fromkeys(cells or redoable))
-        if not chosen or not redoable.keys() >= set(chosen):
+        if not (chosen or more) or not redoable.keys() >= set(chosen):
             raise CommandError("nothing_to_redo", "Nothing to redo.")
         return chosen
 

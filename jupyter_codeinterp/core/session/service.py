@@ -323,12 +323,13 @@ class SessionService:
         by: int = 0,
         *,
         headless: bool = False,
+        files: bool = False,
     ) -> None:
-        """As ``Session.redo``."""
+        """As ``Reviews.redo``."""
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(turn, cells, by)
+        await session.reviews.redo(turn, cells, by, files=files)
         self._record(session, by, "redo")
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
@@ -397,7 +398,8 @@ class SessionService:
         """``review``, and whether an undo can bring back more than cells."""
         reviews = self._sessions.session(session_id).reviews
         found = reviews.review(turn)
-        return msgspec.structs.replace(found, variables=await reviews.variables(turn))
+        variables, files = await reviews.variables(turn), await reviews.files(turn)
+        return msgspec.structs.replace(found, variables=variables, files=files)
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

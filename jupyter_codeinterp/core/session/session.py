@@ -341,7 +341,8 @@ class Session(PersistentSession):
         model = self._model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(self._look_around())
-        await self.waiting_files.begin_turn(self.replay.turns)
+        # Beside the first request to the model.
+        files_kept = asyncio.ensure_future(self.waiting_files.begin_turn(self.replay.turns))
         number, untrusted = self.replay.turns, self._talk.untrusted
         turn = self._turn = Turn(
             number=number,
@@ -378,6 +379,7 @@ class Session(PersistentSession):
             rules=self._person_rules if self.standing_rules.allowed else None,
             rehearsals=self.rehearsals,
             before=before,
+            files_kept=files_kept,
             new_notebooks=place.new_notebooks,
             fresh_runs=place.fresh_runs,
             watch=place.watch,

@@ -12,6 +12,7 @@ import msgspec
 
 from ..errors import CommandError, KernelError
 from ..events import FileLeft, FilesKept, FilesPutBack
+from ..history.review import FilesOffer, TurnFiles
 from ..ports import Overlay, WaitingFile
 from ..turn.files import OverlayFiles, is_plain
 from .persistence import PersistentSession
@@ -40,9 +41,13 @@ class WaitingFiles:
 
     async def begin_turn(self, turn: int) -> None:
         """Remember the files as they wait, so that an undo can put them back. Never fails."""
-        overlay = await self._overlay()
-        if overlay is not None:
-            await overlay.begin_turn(self._key(turn))
+        try:
+            overlay = await self._overlay()
+            if overlay is not None:
+                await overlay.begin_turn(self._key(turn))
+        except Exception:
+            # The turn goes on all the same.
+            log.exception("Could not keep the files that wait")
 
     async def end_turn(self, turn: int) -> OverlayFiles:
         """What the turn has changed in the overlay. Never fails."""
@@ -54,7 +59,7 @@ class WaitingFiles:
         except Exception:
             # The turn ends all the same.
             log.exception("Could not look at the files that wait")
-            return OverlayFiles(None, overlay=True)
+            return OverlayFiles(0, overlay=True)
 
     async def list(self) -> WaitingList:
         """Raises KernelError."""
@@ -74,15 +79,32 @@ class WaitingFiles:
             done, left = await (await self._need_overlay()).keep(stamps)
             self._session.show(FilesKept(*self._bounded(done, left), window=window))
 
-    async def put_back(self, turn: int, window: int = 0) -> None:
-        """Undo what the turn did to files. The event says where that cannot be."""
+    async def offers(self, turn: int) -> TurnFiles | None:
+        """What an undo and a redo of the turn can do with files; None without an overlay."""
+        overlay = await self._overlay()
+        if overlay is None:
+            return None
         try:
-            done, left = await (await self._need_overlay()).put_back(self._key(turn))
+            undo, redo = await overlay.offers(self._key(turn))
+        except KernelError as error:
+            return TurnFiles(why=error.message)
+        return TurnFiles(FilesOffer(*self._bounded(*undo)), FilesOffer(*self._bounded(*redo)))
+
+    async def put_back(self, turn: int, window: int = 0, *, redo: bool = False) -> None:
+        """Undo what the turn did to files, or redo what an undo took back. The event says where
+        that cannot be."""
+        try:
+            overlay = await self._need_overlay()
+            bring = overlay.redo if redo else overlay.put_back
+            done, left = await bring(self._key(turn))
         except (CommandError, KernelError) as error:
-            self._session.show(FilesPutBack(turn, why=error.message, window=window))
+            event = FilesPutBack(turn, why=error.message, window=window, redone=redo)
         else:
             bounded = self._bounded(done, left)
-            self._session.show(FilesPutBack(turn, *bounded, window=window))
+            event = FilesPutBack(
+                turn, *bounded, window=window, redone=redo, redoable=bool(done) and not redo
+            )
+        self._session.show(event)
 
     async def _overlay(self) -> Overlay | None:
         try:

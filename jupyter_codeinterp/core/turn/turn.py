@@ -132,6 +132,9 @@ class Turn:
     """Those that the model may use by itself."""
     before: asyncio.Future[Seen | None] | None = None
     """What lay under the notebook's folder as the turn began; None where that is not known."""
+    files_kept: asyncio.Future[None] | None = None
+    """Until the files that wait in an overlay are kept for an undo, nothing runs; None where none
+    are."""
     has_run: bool = False
     """Whether any of its code has run: then it is too late to copy the kernel."""
     copied: bool = False

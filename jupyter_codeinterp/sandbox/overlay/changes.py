@@ -19,7 +19,6 @@ from .layer import Layer
 Kind = Literal["file", "link", "folder", "other", "gone"]
 MOST = 20_000
 """Files in a layer that are looked at."""
-_OPAQUE = "user.overlay.opaque"
 
 LINK = "It is a link. Links are not copied."
 OTHER = "It is not a file. Only files and folders are copied."
@@ -70,8 +69,11 @@ def changes(layer: Layer) -> list[Change]:
     return found
 
 
-def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
-    """Every path at which the open layer differs from the open folder, or may. Raises TooMany."""
+def written(
+    upper: int, lower: int, most: int = MOST, *, replaced: bool = False
+) -> dict[str, Entry]:
+    """Every path at which the open layer differs from the open folder, or may. ``replaced``: also
+    what was in a folder that a file has replaced. Raises TooMany."""
     found: dict[str, Entry] = {}
 
     def add(path: str, entry: Entry) -> None:
@@ -84,14 +86,18 @@ def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
         if below is None:
             return
         add(path, Entry("gone", _kind_of(below), 0, 0, (0, 0, 0, 0)))
-        if stat.S_ISDIR(below.st_mode) and path.count("/") < trees.DEPTH:
+        if stat.S_ISDIR(below.st_mode):
+            content_gone(folder, name, path)
+
+    def content_gone(folder: int, name: str, path: str) -> None:
+        if path.count("/") < trees.DEPTH:
             with suppress(OSError), trees.opened(name, folder) as number:
                 for inner in trees.names(number):
                     gone(number, inner, f"{path}/{inner}")
 
     def visit(folder: int, over: int | None, above: str, depth: int) -> None:
         names = trees.names(folder)
-        if over is not None and _is_opaque(folder):
+        if over is not None and trees.is_opaque(folder):
             for name in sorted(set(trees.names(over)).difference(names)):
                 gone(over, name, f"{above}{name}")
         for name in names:
@@ -110,6 +116,8 @@ def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
                 mode = stat.S_IMODE(one.st_mode) & 0o777
                 lower_kind = _kind_of(below) if below is not None else ""
                 add(path, Entry(kind, lower_kind, size, mode, trees.identity(one)))
+                if replaced and over is not None and lower_kind == "folder":
+                    content_gone(over, name, path)
             if kind == "folder" and depth < trees.DEPTH:
                 with ExitStack() as stack:
                     try:
@@ -156,13 +164,6 @@ def _kind_of(one: os.stat_result) -> Kind:
     if stat.S_ISLNK(one.st_mode):
         return "link"
     return "folder" if stat.S_ISDIR(one.st_mode) else "other"
-
-
-def _is_opaque(folder: int) -> bool:
-    try:
-        return os.getxattr(f"/proc/self/fd/{folder}", _OPAQUE) == b"y"
-    except OSError:
-        return False
 
 
 def _equal(upper: int, lower: int, path: str, entry: Entry) -> bool:

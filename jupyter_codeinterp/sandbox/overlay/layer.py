@@ -11,20 +11,24 @@ import json
 import os
 import re
 import secrets
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_data_dir
 
 from . import trees
 
+ABOUT = "about.json"
 ENTRIES = 200_000
-"""Files and folders of the notebook's folder, at most."""
+UNFINISHED = 3600.0
+"""Seconds after which a start does not go on."""
 _NAME = re.compile(r"[0-9a-f]{8}\Z")
 _MOUNTING = str(Path(__file__).with_name("mounting.py"))
 
@@ -50,6 +54,8 @@ class Layer:
         """The notebook's folder, which lies below."""
         self.started = started
         self.base = base
+        self.entries = ENTRIES
+        """Files and folders of the notebook's folder, at most."""
         self._lock = -1
 
     @property
@@ -65,29 +71,38 @@ class Layer:
         """Where the overlay is mounted, for its own processes alone."""
         return self.path / "merged"
 
+    @property
+    def copies(self) -> Path:
+        """Of files as turns found or left them, while its kernel runs."""
+        return self.path / "copies"
+
     def command(self) -> list[str]:
         """What to run before bubblewrap."""
         places = (self.folder, self.upper, self.path / "work", self.merged)
         return [sys.executable, "-I", "-S", _MOUNTING, *map(str, places)]
 
-    def begin(self, entries: int = ENTRIES) -> None:
-        """Before each start of its kernel: note the folder's state, but for files that the layer
-        covers already. Raises LayerError."""
+    def begin(self, refresh: Callable[[], None] = lambda: None) -> None:
+        """Before each start of its kernel, and before each turn: note the folder's state, but for
+        files that the layer covers already. ``refresh`` lets a running kernel see that state; a
+        file that changes meanwhile counts as changed. Raises LayerError."""
         try:
-            with trees.opened(str(self.folder)) as lower, trees.opened(str(self.upper)) as upper:
-                covered = trees.walk(upper, entries)
-                now = {path: _brief(one) for path, one in trees.walk(lower, entries).items()}
+            with trees.opened(str(self.folder)) as lower:
+                now = {path: _brief(one) for path, one in trees.walk(lower, self.entries).items()}
+            refresh()
+            with trees.opened(str(self.upper)) as upper:
+                covered = _covered(upper, now, self.entries)
         except trees.TooMany:
             raise LayerError(
-                f"{self.folder} has more than {entries:,} files, too many for an overlay. Move the "
-                "notebook to a smaller folder, or raise SandboxProvisioner.entries."
+                f"{self.folder} has more than {self.entries:,} files, too many for an overlay. "
+                "Move the notebook to a smaller folder, or raise SandboxProvisioner.entries."
             ) from None
         for path in covered:
             now.pop(path, None)
             if path in self.base:
                 now[path] = self.base[path]
-        self.base = now
-        self._write()
+        if now != self.base or not (self.path / ABOUT).exists():
+            self.base = now
+            self._write()
 
     def settled(self, paths: dict[str, os.stat_result | None]) -> None:
         """Note the new state of files that a person has kept."""
@@ -127,7 +142,7 @@ class Layer:
         about = {"folder": str(self.folder), "started": self.started, "base": self.base}
         written = self.path / "about.new"
         written.write_text(json.dumps(about), encoding="utf-8")
-        written.replace(self.path / "about.json")
+        written.replace(self.path / ABOUT)
 
 
 def new(root: Path, folder: Path) -> Layer:
@@ -151,7 +166,7 @@ def new(root: Path, folder: Path) -> Layer:
 def layers(root: Path) -> Iterator[Layer]:
     """All in this folder, the oldest first."""
     found = []
-    for path in root.glob("*/about.json") if root.is_dir() else ():
+    for path in root.glob(f"*/{ABOUT}") if root.is_dir() else ():
         if not _NAME.match(path.parent.name):
             continue
         try:
@@ -165,11 +180,38 @@ def layers(root: Path) -> Iterator[Layer]:
 
 
 def _sweep(root: Path) -> None:
-    """Remove layers of temporary folders that are gone: nobody can keep their files."""
+    """Remove what a killed server has left, unless files wait in it that a person can keep."""
     temporary = Path(os.path.realpath(tempfile.gettempdir()))
     for one in layers(root):
-        if temporary in one.folder.parents and not one.folder.exists() and one.lock():
-            one.remove()
+        is_gone = temporary in one.folder.parents and not one.folder.exists()
+        if (is_gone or _is_empty(one.upper)) and one.lock():
+            # Its kernel may have written before it ended.
+            if is_gone or _is_empty(one.upper):
+                with suppress(OSError):
+                    one.remove()
+            one.unlock()
+        elif one.copies.exists() and one.lock():
+            shutil.rmtree(one.copies, ignore_errors=True)
+            one.unlock()
+    for path in root.iterdir() if root.is_dir() else ():
+        if _NAME.match(path.name) and _is_unfinished(path):
+            with suppress(OSError):
+                _remove(path)
+
+
+def _is_empty(folder: Path) -> bool:
+    try:
+        return not list(folder.iterdir())
+    except OSError:
+        return False
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Whether a start ended before it wrote what its layer is about. Others may start now."""
+    try:
+        return not (path / ABOUT).exists() and path.stat().st_mtime < time.time() - UNFINISHED
+    except OSError:
+        return False
 
 
 def problem(root: Path) -> str:
@@ -177,15 +219,33 @@ def problem(root: Path) -> str:
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix="try-", dir=root))
-        places = [made / name for name in ("lower", "upper", "work", "merged")]
-        for one in places:
-            one.mkdir()
-        command = [sys.executable, "-I", "-S", _MOUNTING, *map(str, places), "/bin/true"]
-        ran = subprocess.run(command, env={}, capture_output=True, text=True, timeout=10)
-        _remove(made)
+        try:
+            places = [made / name for name in ("lower", "upper", "work", "merged")]
+            for one in places:
+                one.mkdir()
+            command = [sys.executable, "-I", "-S", _MOUNTING, *map(str, places), "/bin/true"]
+            ran = subprocess.run(command, env={}, capture_output=True, text=True, timeout=10)
+        finally:
+            _remove(made)
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     return "" if ran.returncode == 0 else ran.stderr.strip() or "it did not start"
+
+
+def _covered(upper: int, below: Iterable[str], entries: int) -> set[str]:
+    """The paths of the layer, and those of ``below``, folders first, that it hides."""
+    found = trees.walk(upper, entries)
+    hides = {
+        path
+        for path, one in found.items()
+        if not stat.S_ISDIR(one.st_mode) or trees.is_opaque(upper, path)
+    }
+    covered = set(found)
+    for path in below:
+        if path.rpartition("/")[0] in hides:
+            covered.add(path)
+            hides.add(path)
+    return covered
 
 
 def _brief(one: os.stat_result) -> tuple[int, int, int]:

@@ -16,6 +16,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 DEPTH = 60
 """Folders in folders that are looked into."""
 _PART = 1024 * 1024
+_OPAQUE = "user.overlay.opaque"
 TEMPORARY = ".codeinterp-"
 """How the names of our unfinished files begin."""
 
@@ -91,6 +92,17 @@ def status_in(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+def is_opaque(folder: int, path: str = "") -> bool:
+    """Whether a folder of a layer, itself or at ``path`` below, hides all of the one below it."""
+    try:
+        if path:
+            with parent(folder, path) as (above, name), opened(name, above) as number:
+                return is_opaque(number)
+        return os.getxattr(f"/proc/self/fd/{folder}", _OPAQUE) == b"y"
+    except OSError:
+        return False
 
 
 def names(folder: int) -> list[str]:

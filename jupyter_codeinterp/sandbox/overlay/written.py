@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import trees
 from .changes import Change, changes
 from .keeping import Kept, keep
-from .layer import Layer
-from .undoing import PutBack, Turns, forget
+from .layer import Layer, LayerError
+from .states import forget
+from .undoing import Offers, PutBack, Turns
 
 _REFRESHING = str(Path(__file__).with_name("refreshing.py"))
 
@@ -46,37 +49,68 @@ class Written:
             self._turns.kept(kept.done)
             return kept
 
-    def begin_turn(self, turn: str) -> None:
+    def begin_turn(self, turn: str, seconds: float) -> None:
         """Keep the files as they wait now, for ``put_back``. From now on the kernel sees what has
-        changed in the folder."""
-        self.refresh()
-        with self._alone:
-            self._turns.begin(turn)
+        changed in the folder. After this time the beginning is not kept."""
+        until = time.monotonic() + seconds
+        with self._in_time(until) as alone:
+            if alone:
+                self._refresh(until)
+                self._turns.begin(turn, until)
 
-    def refresh(self) -> None:
+    def end_turn(self, turn: str, seconds: float) -> list[str]:
+        """The paths that the turn has changed; none if its beginning is not kept, or the look
+        takes longer than this time."""
+        until = time.monotonic() + seconds
+        with self._in_time(until) as alone:
+            return self._turns.end(turn, until) if alone else []
+
+    def offers(self, turn: str) -> Offers:
+        """What an undo and a redo of the turn would do now. Raises as ``put_back``."""
+        with self._alone:
+            return self._turns.offers(turn)
+
+    def put_back(self, turn: str) -> PutBack:
+        """Undo what the turn changed. Raises LayerError, TooMany, and OSError."""
+        return self._with_root(lambda root: self._turns.put_back(turn, root))
+
+    def redo(self, turn: str) -> PutBack:
+        """Bring back what ``put_back`` took back. Raises as that."""
+        return self._with_root(lambda root: self._turns.redo(turn, root))
+
+    def _with_root(self, work: Callable[[int], PutBack]) -> PutBack:
+        root = self._root()
+        try:
+            with self._alone:
+                return work(root)
+        finally:
+            os.close(root)
+
+    @contextmanager
+    def _in_time(self, until: float) -> Iterator[bool]:
+        """Alone, or not in time."""
+        alone = self._alone.acquire(timeout=max(0.0, until - time.monotonic()))
+        try:
+            yield alone
+        finally:
+            if alone:
+                self._alone.release()
+
+    def _refresh(self, until: float) -> None:
         """Let the running kernel see files that came to the folder, or were replaced there."""
         process = self._process()
         if process is None:
             return
         command = [sys.executable, "-I", "-S", _REFRESHING, str(process), str(self.layer.merged)]
+
+        def refresh() -> None:
+            left = max(0.1, until - time.monotonic())
+            subprocess.run(command, env={}, capture_output=True, timeout=left, check=True)
+
         try:
-            subprocess.run(command, env={}, capture_output=True, timeout=5, check=True)
-        except (OSError, subprocess.SubprocessError) as error:
+            self.layer.begin(refresh)
+        except (OSError, subprocess.SubprocessError, LayerError) as error:
             log.warning("A sandboxed kernel may not see new files of its folder: %s", error)
-
-    def end_turn(self, turn: str) -> list[str]:
-        """The paths that the turn has changed; none if its beginning is not kept."""
-        with self._alone:
-            return self._turns.end(turn)
-
-    def put_back(self, turn: str) -> PutBack:
-        """Undo what the turn changed. Raises LayerError, TooMany, and OSError."""
-        root = self._root()
-        try:
-            with self._alone:
-                return self._turns.put_back(turn, root)
-        finally:
-            os.close(root)
 
     def leave(self) -> None:
         """The kernel has ended: remove the layer if nothing waits in it."""

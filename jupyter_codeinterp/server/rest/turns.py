@@ -122,9 +122,11 @@ class FilesChosen(_Body, frozen=True):
 
 
 class Redone(_Body, frozen=True):
-    """``cells``: ids; none: all cells that can be redone."""
+    """``cells``: ids; none: all cells that can be redone. ``files``: also bring back the files of
+    an overlay that an undo took back."""
 
     cells: tuple[str, ...] = ()
+    files: bool = False
 
 
 class NewRule(_Body, frozen=True):
@@ -294,7 +296,9 @@ class RedoHandler(TurnHandler):
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Redone)
         service = self.manager.service
-        await service.redo(session_id, int(turn), given.cells, self.by, headless=True)
+        await service.redo(
+            session_id, int(turn), given.cells, self.by, headless=True, files=given.files
+        )
         self.answer_session(session_id)
 
 

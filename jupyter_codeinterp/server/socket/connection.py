@@ -241,7 +241,13 @@ class ClientConnection:
                 files=command.files,
             )
         elif isinstance(command, c.RedoTurn):
-            await service.redo(command.session_id, command.turn, command.cells, self.number)
+            await service.redo(
+                command.session_id,
+                command.turn,
+                command.cells,
+                self.number,
+                files=command.files,
+            )
         elif isinstance(command, c.KeepChanges):
             service.keep(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepFiles):

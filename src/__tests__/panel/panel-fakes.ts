@@ -617,13 +617,16 @@ export class FakeApi implements IApi {
   changed: IChange[] = [];
   /** Why an undo cannot put back variables. */
   variables: string | null = null;
+  /** What an undo or redo can do with files that wait. */
+  files: IReview['files'] = null;
 
   async changes(_: string, turn: number): Promise<IReview> {
     return {
       turn,
       changes: this.changed,
       left_out: 0,
-      variables: this.variables
+      variables: this.variables,
+      files: this.files
     };
   }
 

@@ -235,12 +235,17 @@ export class Conversation {
   }
 
   /** Bring back what undoing a turn took back; without ids, all that can be. */
-  redoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+  redoTurn(
+    turn: number,
+    cells: string[] = [],
+    also: { files?: boolean } = {}
+  ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',
       session_id,
       turn,
-      cells
+      cells,
+      ...also
     }));
   }
 

@@ -257,7 +257,8 @@ export function undoableToo({ end, putBack, variablesBack }: IEndItem): {
 } {
   return {
     variables: end.variables && !variablesBack,
-    files: end.waiting_files !== 0 && (!putBack || putBack.why !== '')
+    files:
+      end.waiting_files > 0 && (!putBack || !!putBack.why || putBack.redone)
   };
 }
 

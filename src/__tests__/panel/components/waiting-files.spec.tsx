@@ -10,7 +10,7 @@ import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
 import type { IWaitingFile } from '../../../protocol/api';
-import type { Event } from '../../../protocol/protocol';
+import type { Event, TurnStarted } from '../../../protocol/protocol';
 import {
   ended,
   makeStore,
@@ -125,26 +125,100 @@ describe('files that wait in an overlay', () => {
     );
   });
 
-  it('are put back with the turn', async () => {
+  const group = (name: string) => screen.findByRole('group', { name });
+  const none = { files: [], left: [], more: 0 };
+  const back = {
+    type: 'files_put_back' as const,
+    turn: 1,
+    files: ['new.csv'],
+    left: [],
+    more: 0,
+    why: '',
+    window: 1,
+    redone: false,
+    redoable: true
+  };
+
+  it('are listed before they are put back with the turn', async () => {
     const made = await panel([file()], started, end);
+    made.api.files = {
+      undo: {
+        files: ['<b>new</b>.csv'],
+        left: [{ path: 'old.csv', why: 'It has changed since the turn.' }],
+        more: 3
+      },
+      redo: none,
+      why: ''
+    };
     await click(await screen.findByRole('button', { name: 'Undo turn' }));
-    const offer = await screen.findByRole('group', { name: 'Undo turn' });
-    await click(within(offer).getByLabelText('Also 2 files that wait'));
+    const offer = await group('Undo turn');
+    const box = within(offer).getByLabelText<HTMLInputElement>(
+      'Also files that wait'
+    );
+    expect(box.checked).toBe(false);
+    expect(offer.textContent).toContain('<b>new</b>.csv');
+    expect(offer.textContent).toContain(
+      'old.csv stays: It has changed since the turn.3 more files'
+    );
     expect(within(offer).queryByLabelText('Also variables')).toBeNull();
+    await click(box);
     await click(within(offer).getByRole('button', { name: 'Undo' }));
     expect(made.client.ofType('undo_turn')).toMatchObject([
       { turn: 1, cells: [], files: true }
     ]);
-    await play(made, {
-      type: 'files_put_back',
-      turn: 1,
-      files: [],
-      left: [],
-      more: 0,
-      why: 'They are not kept.',
-      window: 1
-    });
+    await play(made, { ...back, files: [], why: 'They are not kept.' });
     await screen.findByText('The files stay: They are not kept.');
+  });
+
+  it('are not offered where none can be put back, which says why', async () => {
+    const made = await panel([file()], started, end);
+    made.api.files = { undo: none, redo: none, why: 'They are not kept.' };
+    await click(await screen.findByRole('button', { name: 'Undo turn' }));
+    const offer = await group('Undo turn');
+    expect(offer.textContent).toContain(
+      'No files can be brought back: They are not kept.'
+    );
+    expect(
+      within(offer).getByLabelText<HTMLInputElement>('Also files that wait')
+        .disabled
+    ).toBe(true);
+    await click(within(offer).getByRole('button', { name: 'Undo' }));
+    expect(made.client.ofType('undo_turn')).toMatchObject([{ files: false }]);
+  });
+
+  it('come back with a redo, also of an older turn, which says so', async () => {
+    const later = ended({ turn: 2, added: ['cell2'] });
+    const made = await panel(
+      [file()],
+      started,
+      end,
+      { ...(started as TurnStarted), turn: 2 },
+      later
+    );
+    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
+    await play(made, back);
+    await screen.findByText('1 file put back.');
+    made.api.files = {
+      undo: none,
+      redo: {
+        files: ['new.csv'],
+        left: [{ path: 'x', why: 'It has changed since the undo.' }],
+        more: 0
+      },
+      why: ''
+    };
+    await click(screen.getByRole('button', { name: 'Redo turn' }));
+    const offer = await group('Redo turn');
+    expect(offer.textContent).toContain(
+      'new.csvx stays: It has changed since the undo.'
+    );
+    await click(within(offer).getByRole('button', { name: 'Redo' }));
+    expect(made.client.ofType('redo_turn')).toMatchObject([
+      { turn: 1, cells: [], files: true }
+    ]);
+    await play(made, { ...back, redone: true, redoable: false });
+    await screen.findByText('1 file redone.');
+    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
   });
 
   it('stay listed after later turns, until none wait', async () => {
@@ -155,25 +229,17 @@ describe('files that wait in an overlay', () => {
     await play(made, ended({ turn: 2, overlay: true }));
     expect((await tray()).textContent).toContain('2 files wait');
     made.api.waiting = [];
-    const putBack: Event = {
-      type: 'files_put_back',
-      turn: 1,
-      files: ['new.csv'],
-      left: [],
-      more: 0,
-      why: '',
-      window: 1
-    };
-    await play(made, putBack);
+    await play(made, back);
     expect((await tray()).textContent).toBe('');
     await screen.findByText('1 file put back.');
   });
 
-  it('can be undone where the turn changed no cells, or their number is unknown', async () => {
-    const counted = { overlay: true, waiting_files: null };
-    const made = await panel([file()], started, ended(counted));
+  it('can be undone where the turn changed no cells', async () => {
+    const changed = { overlay: true, waiting_files: 1 };
+    const made = await panel([file()], started, ended(changed));
+    made.api.files = { undo: none, redo: none, why: '' };
     await click(await screen.findByRole('button', { name: 'Undo turn' }));
-    const offer = await screen.findByRole('group', { name: 'Undo turn' });
+    const offer = await group('Undo turn');
     const undo = within(offer).getByRole('button', { name: 'Undo' });
     expect((undo as HTMLButtonElement).disabled).toBe(true);
     await click(within(offer).getByLabelText('Also files that wait'));

@@ -11,13 +11,16 @@ export function outcome(
   if (isUndo && event.why) {
     return trans.__('The files stay: %1', event.why);
   }
-  const done = isUndo
-    ? trans._n('%1 file put back.', '%1 files put back.', count)
-    : trans._n(
-        '%1 file copied into the folder.',
-        '%1 files copied into the folder.',
-        count
-      );
+  const copied = trans._n(
+    '%1 file copied into the folder.',
+    '%1 files copied into the folder.',
+    count
+  );
+  const done = !isUndo
+    ? copied
+    : event.redone
+      ? trans._n('%1 file redone.', '%1 files redone.', count)
+      : trans._n('%1 file put back.', '%1 files put back.', count);
   const left = event.left.map(({ path, why }) => `${path}: ${why}`);
   const more = event.more
     ? [trans._n('%1 more file.', '%1 more files.', event.more)]

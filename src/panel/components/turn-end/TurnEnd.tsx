@@ -60,7 +60,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {(changedCells(item).length > 0 ||
         end.variables ||
-        end.waiting_files !== 0) && <Changes item={item} />}
+        end.waiting_files > 0) && <Changes item={item} />}
       <TurnCost cost={end.cost} />
     </div>
   );
@@ -71,11 +71,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
-  const [offers, setOffers] = React.useState(false);
+  const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
   const too = undoableToo(item);
+  const filesBack = !!item.putBack?.redoable;
   const act = (redo: boolean) => async () => {
-    if (!redo && (too.variables || too.files)) {
-      setOffers(true);
+    if (redo ? filesBack : too.variables || too.files) {
+      setOffers(redo ? 'redo' : 'undo');
       return;
     }
     setBusy(true);
@@ -102,7 +103,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   if (isOpen) {
     actions.push([trans.__('Undo turn'), act(false)]);
   }
-  if (item.redoable.length > 0) {
+  if (item.redoable.length > 0 || filesBack) {
     actions.push([trans.__('Redo turn'), act(true)]);
   }
   return (
@@ -125,11 +126,13 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           ))}
         </span>
       </div>
-      {offers && isOpen && (
+      {offers && (offers === 'undo' ? isOpen : filesBack) && (
         <UndoOffer
+          key={offers}
           item={item}
-          cells={openCells}
-          close={() => setOffers(false)}
+          redo={offers === 'redo'}
+          cells={offers === 'redo' ? item.redoable.length > 0 : openCells}
+          close={() => setOffers(null)}
         />
       )}
       <p className="jp-codeinterp-End-result" role="status">

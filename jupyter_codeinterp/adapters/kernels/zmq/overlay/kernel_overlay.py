@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from .....core.errors import KernelError
-from .....core.ports import WaitingFile
+from .....core.ports import Paths, WaitingFile
 
 if TYPE_CHECKING:
     from .....sandbox.overlay.written import Written
 
 T = TypeVar("T")
-Left = tuple[tuple[str, str], ...]
+BEGIN_TIME = 2.0
+"""Seconds that a turn's first run waits, at most, until the files are kept."""
 LOOK_TIME = 0.3
 """Seconds that the end of a turn waits for the look at the files."""
 
@@ -28,26 +29,34 @@ class KernelOverlay:
         self._written = written
 
     async def begin_turn(self, turn: str) -> None:
-        await asyncio.to_thread(self._written.begin_turn, turn)
+        await asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
 
-    async def end_turn(self, turn: str) -> int | None:
-        looking = asyncio.to_thread(self._written.end_turn, turn)
+    async def end_turn(self, turn: str) -> int:
+        looking = asyncio.to_thread(self._written.end_turn, turn, LOOK_TIME)
         try:
-            return len(await asyncio.wait_for(looking, LOOK_TIME))
+            return len(await asyncio.wait_for(looking, LOOK_TIME + 0.1))
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
-            return None
+            return 0
+
+    async def offers(self, turn: str) -> tuple[Paths, Paths]:
+        undo, redo = await self._ask(lambda: self._written.offers(turn))
+        return (undo.done, undo.left), (redo.done, redo.left)
 
     async def files(self) -> list[WaitingFile]:
         found = await self._ask(self._written.changes)
         return [WaitingFile(*one) for one in found]
 
-    async def keep(self, stamps: Mapping[str, str]) -> tuple[tuple[str, ...], Left]:
+    async def keep(self, stamps: Mapping[str, str]) -> Paths:
         kept = await self._ask(lambda: self._written.keep(stamps))
         return kept.done, kept.left
 
-    async def put_back(self, turn: str) -> tuple[tuple[str, ...], Left]:
+    async def put_back(self, turn: str) -> Paths:
         back = await self._ask(lambda: self._written.put_back(turn))
+        return back.done, back.left
+
+    async def redo(self, turn: str) -> Paths:
+        back = await self._ask(lambda: self._written.redo(turn))
         return back.done, back.left
 
     async def _ask(self, work: Callable[[], T]) -> T:

@@ -1,0 +1,144 @@
+"""What waits in a layer at one moment, and copies of it.
+
+A restored file is another file for Linux. Here it counts as the one that it was copied from, so
+that the turns before and after still know it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from . import trees
+from .changes import MOST, Kind, written
+from .layer import Layer
+
+FOREVER = float("inf")
+
+
+class Late(Exception):
+    """The time for a look at the files was over before its end."""
+
+
+class Saved(NamedTuple):
+    """A path in a layer; ``target``: where a link leads."""
+
+    kind: Kind
+    size: int
+    mode: int
+    identity: trees.Identity
+    target: str = ""
+
+
+State = dict[str, Saved]
+"""By path; paths that the layer does not change are missing."""
+
+
+class States:
+    def __init__(self, layer: Layer) -> None:
+        self._layer = layer
+        self._copies = layer.copies
+        self._restored: dict[tuple[str, trees.Identity], Saved | None] = {}
+        """What a restored file or link counts as; None for what the folder below has."""
+
+    def now(self, until: float = FOREVER) -> State:
+        """``until``: a time of ``time.monotonic``. Raises TooMany, Late and OSError."""
+        with (
+            trees.opened(str(self._layer.upper)) as upper,
+            trees.opened(str(self._layer.folder)) as lower,
+        ):
+            found = self.of(upper, lower)
+        if time.monotonic() > until:
+            raise Late
+        return found
+
+    def of(self, upper: int, lower: int) -> State:
+        """Of the open layer and folder. Raises TooMany and OSError."""
+        state: State = {}
+        known: dict[tuple[str, trees.Identity], Saved | None] = {}
+        for path, entry in written(upper, lower, MOST, replaced=True).items():
+            key = (path, entry.identity)
+            if key in self._restored:
+                one = known[key] = self._restored[key]
+            else:
+                target = _target(upper, path) if entry.kind == "link" else ""
+                one = Saved(entry.kind, entry.size, entry.mode, entry.identity, target)
+            if one is not None:
+                state[path] = one
+        self._restored = known
+        return state
+
+    def counts_as(self, path: str, identity: trees.Identity, one: Saved | None) -> None:
+        """A file or link was restored."""
+        self._restored[(path, identity)] = one
+
+    def copy(self, state: State, until: float = FOREVER) -> None:
+        """Keep the content of files that are in this state now. Raises Changed, Late and
+        OSError."""
+        self._copies.mkdir(mode=0o700, exist_ok=True)
+        with (
+            trees.opened(str(self._layer.upper)) as upper,
+            trees.opened(str(self._copies)) as copies,
+        ):
+            there = set(trees.names(copies))
+            for path, one in state.items():
+                if one.kind != "file" or _name(one) in there:
+                    continue
+                if time.monotonic() > until:
+                    raise Late
+                with (
+                    trees.file(upper, path) as (source, _),
+                    trees.new_file(copies, 0o600) as (target, temporary),
+                ):
+                    trees.copy(source, target, one.size)
+                    if self._origin(path, trees.identity(os.fstat(source))) != one.identity:
+                        raise trees.Changed
+                    both = {"src_dir_fd": copies, "dst_dir_fd": copies}
+                    os.replace(temporary, _name(one), **both)  # noqa: PTH105
+
+    def copy_of(self, one: Saved) -> tuple[str, str]:
+        """The folder and the name of a file's copy."""
+        return str(self._copies), _name(one)
+
+    def forget_but(self, states: Iterable[State]) -> None:
+        """Remove the copies that none of these needs. Raises OSError."""
+        needed = {_name(one) for each in states for one in each.values() if one.kind == "file"}
+        for path in self._copies.iterdir() if self._copies.is_dir() else ():
+            if path.name not in needed:
+                path.unlink()
+
+    def _origin(self, path: str, identity: trees.Identity) -> trees.Identity | None:
+        one = self._restored.get((path, identity))
+        return one.identity if one is not None else identity
+
+
+def same(one: Saved | None, other: Saved | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    if one.kind == other.kind == "folder":
+        return one.mode == other.mode
+    return (one.kind, one.identity, one.mode) == (other.kind, other.identity, other.mode)
+
+
+def size(states: Iterable[State]) -> int:
+    """Bytes of their files, each counted once."""
+    files = {one.identity: one.size for each in states for one in each.values()}
+    return sum(files.values())
+
+
+def forget(layer: Layer) -> None:
+    """Remove all copies: without their kernel nobody can put them back."""
+    shutil.rmtree(layer.copies, ignore_errors=True)
+
+
+def _target(root: int, path: str) -> str:
+    with trees.parent(root, path) as (folder, name):
+        return os.readlink(name, dir_fd=folder)
+
+
+def _name(one: Saved) -> str:
+    """Of its copy."""
+    return "-".join(map(str, one.identity))

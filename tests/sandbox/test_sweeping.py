@@ -1,0 +1,50 @@
+"""What a killed server leaves behind of overlays, and when the next start removes it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.sandbox.overlay import layer
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "folder"
+    made.mkdir()
+    return made
+
+
+def begun(root: Path, folder: Path) -> layer.Layer:
+    made = layer.new(root, folder)
+    made.begin()
+    return made
+
+
+def test_an_empty_layer_goes_and_a_full_one_stays(tmp_path: Path, folder: Path) -> None:
+    root = tmp_path / "layers"
+    running, empty, full = (begun(root, folder) for _ in range(3))
+    (full.upper / "new").write_text("1")
+    full.copies.mkdir()
+    (full.copies / "copy").write_text("1")
+    empty.unlock()
+    full.unlock()
+    last = layer.new(root, folder)
+    assert {path.name for path in root.iterdir()} == {running.name, full.name, last.name}
+    assert (full.upper / "new").exists() and not full.copies.exists()
+    assert full.lock()
+
+
+def test_a_start_that_did_not_end_leaves_nothing_for_long(tmp_path: Path, folder: Path) -> None:
+    root = tmp_path / "layers"
+    old, new = layer.new(root, folder), layer.new(root, folder)
+    other = root / "a folder of a person"
+    other.mkdir()
+    for path in (old.path, other):
+        os.utime(path, (0, time.time() - layer.UNFINISHED - 1))
+    layer.new(root, folder)
+    assert not old.path.exists()
+    assert new.path.exists() and other.exists()
