@@ -212,9 +212,7 @@ describe('what a turn changed', () => {
     };
     await click('Undo turn');
     expect(box().disabled).toBe(true);
-    expect(text()).toContain(
-      'Could not check whether variables can be undone.'
-    );
+    expect(text()).toContain('Could not check what can be brought back.');
   });
 
   it('is offered for variables where no cell changed', async () => {
