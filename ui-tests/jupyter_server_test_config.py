@@ -43,6 +43,8 @@ c.CodeInterp.prices = {"claude-opus-5-5": (5.0, 25.0, 6.25, 0.5)}
 # No model server that really runs here is found; a test may say where one stands in for Ollama.
 c.CodeInterp.local_addresses = elsewhere(ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY))
 
+OVERLAID = "Python 3 (sandboxed, with an overlay)"
+
 if os.environ.get("CODEINTERP_TEST_SANDBOX") == "1":
     # "python3" is a sandboxed kernel. JUPYTER_PATH comes before the environment's own kernelspecs.
     spec = {
@@ -57,7 +59,7 @@ if os.environ.get("CODEINTERP_TEST_SANDBOX") == "1":
     (python3 / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
     # "overlaid" has an overlay, too.
     provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"overlay": True}}
-    spec |= {"display_name": "Overlaid", "metadata": {"kernel_provisioner": provisioner}}
+    spec |= {"display_name": OVERLAID, "metadata": {"kernel_provisioner": provisioner}}
     overlaid = sandboxed / "kernels" / "overlaid"
     overlaid.mkdir(exist_ok=True)
     (overlaid / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")

@@ -131,9 +131,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
     ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
     copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
-    one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
-    not known in time.
+    ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
+    one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
     """
 
     turn: int
@@ -150,7 +149,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
-    waiting_files: Union[int, None] = 0
+    waiting_files: int = 0
     variables: bool = False
     overlay: bool = False
 

@@ -299,8 +299,8 @@ class Overlay(Protocol):
         """Remember the files as they wait now, under this key. Takes no more than 3 s. Never
         fails: see ``put_back``."""
 
-    async def end_turn(self, turn: str) -> int | None:
-        """How many files changed since ``begin_turn``; None if that is not known in time."""
+    async def end_turn(self, turn: str) -> int:
+        """How many files changed since ``begin_turn``. Never fails."""
 
     async def files(self) -> list[WaitingFile]:
         """Raises KernelError."""

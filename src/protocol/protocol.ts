@@ -808,9 +808,8 @@ export interface StepStarted {
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
  * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
  * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed. ``overlay``: a sandboxed kernel keeps files in
- * one, so some may wait; ``waiting_files`` counts those that the turn changed, None if that was
- * not known in time.
+ * ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
+ * one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -828,7 +827,7 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
-  waiting_files: number | null;
+  waiting_files: number;
   variables: boolean;
   overlay: boolean;
 }

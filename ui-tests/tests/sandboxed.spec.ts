@@ -199,6 +199,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await expect(panel.log).toContainText('1 file put back.');
   await expect(files).not.toContainText('out.csv');
 
+  // What waits stays there after later turns.
   await panel.ask('#code ```\nprint(1)\n```');
   await panel.decide('Run');
   await panel.ended();
@@ -211,4 +212,56 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   }
   await files.getByRole('button', { name: 'Keep 1 file' }).click();
   await expect(files).toContainText('1 file copied into the folder.');
+});
+
+test('from the launcher to a turn that is undone with its variables and files', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  const here = await notebook.create([''], { name: 'other.ipynb' });
+  await page.goto(`tree/${here.slice(0, here.lastIndexOf('/'))}`);
+  const card = page.getByTitle('Python 3 (sandboxed, with an overlay)').first();
+  await card.click();
+  await expect.poll(() => notebook.front()).toContain('Untitled');
+  await notebook.attach(await notebook.front());
+  await panel.tab.click();
+
+  await model.play('');
+  const asks = async (code: string) => {
+    await panel.ask(`#code \`\`\`\n${code}\n\`\`\``);
+    await panel.decide('Run');
+    await panel.ended();
+  };
+  const address = 'http://example.org/data.csv';
+  await asks(`import urllib.request; urllib.request.urlopen('${address}')`);
+  const did = panel.log.getByRole('list', { name: 'What the code did' });
+  await expect(did).toContainText('The sandbox has no network.');
+
+  await asks("count = 3\nopen('made.csv', 'w').close()");
+  expect(await notebook.value('count')).toBe('3');
+  const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  await expect(files).toContainText('1 file waits outside of the folder');
+  await page.screenshot({ path: info.outputPath('asked.png') });
+
+  await panel.log.getByRole('button', { name: 'Undo turn' }).last().click();
+  const offer = panel.log.getByRole('group', { name: 'Undo turn' });
+  await offer.getByRole('checkbox', { name: 'Also variables' }).check();
+  await offer.getByRole('checkbox', { name: 'Also files that wait' }).check();
+  await page.screenshot({ path: info.outputPath('offer.png') });
+  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(panel.log).toContainText(
+    'Kernel variables are as before this turn. 1 file put back.'
+  );
+  await expect(files).not.toContainText('waits');
+  expect(await notebook.value("'count' in globals()")).toBe('False');
+  await page.screenshot({ path: info.outputPath('undone.png') });
+
+  await panel.log.getByRole('button', { name: 'Redo turn' }).click();
+  const redo = panel.log.getByRole('group', { name: 'Redo turn' });
+  await redo.getByRole('button', { name: 'Redo', exact: true }).click();
+  await expect(panel.log).toContainText('1 file redone.');
+  await expect(files).toContainText('1 file waits outside of the folder');
+  expect((await notebook.sources()).join('\n')).toContain('count = 3');
 });

@@ -59,7 +59,7 @@ class WaitingFiles:
         except Exception:
             # The turn ends all the same.
             log.exception("Could not look at the files that wait")
-            return OverlayFiles(None, overlay=True)
+            return OverlayFiles(0, overlay=True)
 
     async def list(self) -> WaitingList:
         """Raises KernelError."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Union
 
 import msgspec
 
@@ -40,7 +39,7 @@ class Seen(msgspec.Struct, frozen=True):
 class OverlayFiles(msgspec.Struct, frozen=True):
     """As ``waiting_files`` and ``overlay`` in ``TurnEnded``."""
 
-    changed: Union[int, None] = 0
+    changed: int = 0
     overlay: bool = False
 
 

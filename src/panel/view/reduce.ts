@@ -311,7 +311,7 @@ function endTurn(
   event: Extract<Event, { type: 'turn_ended' }>
 ): ISessionView {
   const end = { ...END_DEFAULTS, ...event };
-  const overlaid = end.overlay || end.waiting_files !== 0 || view.filesChanged;
+  const overlaid = end.overlay || end.waiting_files > 0 || view.filesChanged;
   const failed = new Set(end.failed);
   let stops = end.stop_reason === 'cancelled';
   const items = [...view.items]

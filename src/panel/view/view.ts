@@ -260,7 +260,7 @@ export function undoableToo({ end, putBack, variablesBack }: IEndItem): {
     putBack !== null && (putBack.redone ? putBack.why !== '' : !putBack.why);
   return {
     variables: end.variables && !variablesBack,
-    files: end.waiting_files !== 0 && !filesBack
+    files: end.waiting_files > 0 && !filesBack
   };
 }
 

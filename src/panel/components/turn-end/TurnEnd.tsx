@@ -60,7 +60,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {(changedCells(item).length > 0 ||
         end.variables ||
-        end.waiting_files !== 0) && <Changes item={item} />}
+        end.waiting_files > 0) && <Changes item={item} />}
       <TurnCost cost={end.cost} />
     </div>
   );

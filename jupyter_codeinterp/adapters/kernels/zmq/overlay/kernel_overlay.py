@@ -31,14 +31,14 @@ class KernelOverlay:
     async def begin_turn(self, turn: str) -> None:
         await asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
 
-    async def end_turn(self, turn: str) -> int | None:
+    async def end_turn(self, turn: str) -> int:
         looking = asyncio.to_thread(self._written.end_turn, turn, LOOK_TIME)
         try:
             changed = await asyncio.wait_for(looking, LOOK_TIME + 0.1)
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
-            return None
-        return None if changed is None else len(changed)
+            return 0
+        return len(changed or ())
 
     async def offers(self, turn: str) -> tuple[Paths, Paths]:
         undo, redo = await self._ask(lambda: self._written.offers(turn))
