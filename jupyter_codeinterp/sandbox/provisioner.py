@@ -22,6 +22,8 @@ from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
+from .packages import kept
+from .packages.running import tell
 from .seen.observer import Observer
 from .shared import folders, interpreter
 from .shared.limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
@@ -160,6 +162,7 @@ class SandboxProvisioner(LocalProvisioner):
             scratch=self.scratch,
             limits=self._limits,
             layer=written.layer if written is not None else None,
+            packages=kept.mounted(kept.place(), manager.kernel_name, interpreter.tag(needed)),
         )
         if self._wall() == LANDLOCK:
             if self._reaches_hosts:
@@ -170,7 +173,14 @@ class SandboxProvisioner(LocalProvisioner):
             return enclosed.start(kernel)
         way = self._way(place)
         try:
-            return bubblewrap.start(kernel, self.bwrap, way)
+            process = bubblewrap.start(kernel, self.bwrap, way)
+            if way is not None and (packages := way.packages(folders.home())):
+                tag, spec = interpreter.tag(needed), manager.kernel_name
+                try:
+                    tell(place, spec, str(seen.notebook), packages, tag, process.init)
+                except OSError as error:
+                    self.log.warning("Packages of a sandboxed kernel cannot be kept: %s", error)
+            return process
         except BaseException:
             if way is not None:
                 way.close()

@@ -16,7 +16,7 @@ from ...sandbox.overlay.layer import Layer, layers, place
 from ...sandbox.shared.limits import size
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
-from ..terminal.asking import InputClosed, ask
+from ..terminal.asking import agrees
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -97,7 +97,7 @@ async def commit(layer: Layer, *, asks: bool) -> bool:
     able = [one for one in found if not one.why]
     if not able:
         return True
-    if asks and not await _agrees(f"Copy {_count(len(able))} into the folder? [y]es, [n]o: "):
+    if asks and not await agrees(f"Copy {_count(len(able))} into the folder? [y]es, [n]o: "):
         print(f"They wait. To copy them later: jupyter codeinterp sandbox changes {_later(layer)}")
         return True
     kept = keep(layer, {one.path: one.stamp for one in able})
@@ -150,18 +150,11 @@ async def _discard(layer: Layer, *, asks: bool) -> bool:
     except Problem as problem:
         print(problem.words)
         question = f"Delete all files of {layer.name}"
-    if asks and not await _agrees(f"{question}? [y]es, [n]o: "):
+    if asks and not await agrees(f"{question}? [y]es, [n]o: "):
         return True
     layer.remove()
     print("Deleted.")
     return True
-
-
-async def _agrees(question: str) -> bool:
-    try:
-        return (await ask(question)).casefold() in ("y", "yes")
-    except InputClosed:
-        return False
 
 
 def _later(layer: Layer) -> str:

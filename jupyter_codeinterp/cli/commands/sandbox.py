@@ -1,5 +1,5 @@
 """``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, or keep
-the files that one has written.
+the files that one has written and the packages that it has installed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
-    if options.what == "changes" and sys.platform == "linux":
-        from . import overlays
+    if options.what in ("changes", "packages"):
+        if sys.platform != "linux":
+            raise Problem(doctor.problem())
+        from . import overlays, packages  # Linux alone has what they need.
 
-        return asyncio.run(overlays.changes(options))
+        does = overlays.changes if options.what == "changes" else packages.packages
+        return asyncio.run(does(options))
     if options.what == "doctor":
         missing = doctor.problem()
         if not missing:

@@ -40,6 +40,14 @@ async def ask(prompt: str) -> str:
     return typed.partition("\n")[0].strip()
 
 
+async def agrees(question: str) -> bool:
+    """Whether the answer is yes. No answer is none."""
+    try:
+        return (await ask(question)).casefold() in ("y", "yes")
+    except InputClosed:
+        return False
+
+
 async def _line() -> str:
     """Read a line without blocking the event loop. Cancellable."""
     loop = asyncio.get_running_loop()

@@ -56,10 +56,11 @@ def layer(path: str) -> None:
         f"home = {base.parent}\ninclude-system-site-packages = false\n", "utf-8"
     )
     # So that what is in its own files of this kind is found, too.
-    lines = (f"import site; site.addsitedir({one!r})\n" for one in site.getsitepackages())
+    before = os.environ.get("PYTHONPATH")
+    below = [*(before.split(":") if before else ()), *site.getsitepackages()]
+    lines = (f"import site; site.addsitedir({one!r})\n" for one in below)
     (folder / "below.pth").write_text("".join(lines), "utf-8")
     os.environ["PIP_PYTHON"] = str(python)
-    before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{folder}:{before}" if before else str(folder)
     os.environ["PATH"] = f"{os.environ['PATH']}:{python.parent}"
 

@@ -104,9 +104,13 @@ class Gate:
     def command(self, python: str, inner: Sequence[str], home: Path) -> list[str]:
         """Runs ``inner`` in the sandbox, with the way to the proxy open and a place for packages
         in the home folder there."""
-        if self._index is None:
-            return [python, "-I", "-S", FIRST, SOCKET, "", *inner]
-        return [python, "-I", FIRST, SOCKET, str(home / PACKAGES), *inner]
+        packages = self.packages(home)
+        alone = [] if packages else ["-S"]
+        return [python, "-I", *alone, FIRST, SOCKET, packages, *inner]
+
+    def packages(self, home: Path) -> str:
+        """The folder that pip installs into, in the sandbox; "" without an index."""
+        return str(home / PACKAGES) if self._index is not None else ""
 
     def refused(self, since: float) -> list[Connection]:
         """Since this time of ``time.monotonic``."""

@@ -165,6 +165,14 @@ def new_file(folder: int, mode: int) -> Iterator[tuple[int, str]]:
             os.unlink(name, dir_fd=folder)
 
 
+def head(source: int, most: int) -> bytes:
+    """The first bytes of a file, at most so many. Raises OSError."""
+    found = b""
+    while len(found) < most and (read := os.read(source, most - len(found))):
+        found += read
+    return found
+
+
 def copy(source: int, target: int, size: int) -> None:
     """Exactly ``size`` bytes. Raises Changed if the source has more or fewer, and OSError."""
     left = size

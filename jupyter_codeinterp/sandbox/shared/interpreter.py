@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -58,6 +59,12 @@ def _asked(python: str, times: tuple[int, int]) -> tuple[Path, ...]:
         raise InterpreterError(f"{python} does not name its folders: {error}") from None
     paths = (Path(os.path.realpath(one)) for one in named)
     return tuple(dict.fromkeys(path for path in paths if path.is_dir() and path != Path("/")))
+
+
+def tag(folders: Iterable[Path]) -> str:
+    """The name of a Python's folders of packages, like ``python3.11``; "" if they do not tell."""
+    parts = (part for path in folders for part in path.parts)
+    return next((one for one in parts if one.startswith("python3.") and one[8:].isdigit()), "")
 
 
 def _time(path: Path) -> int:

@@ -12,7 +12,7 @@ import stat
 import tempfile
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Place:
 
     def __init__(self) -> None:
         """Make the folder. Raises OSError."""
-        start = _start_of(os.getpid())
+        start = start_of(os.getpid())
         self.path = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-{start}-", dir=_root()))
         # Also where a launch fails, or the program ends without a shutdown of its kernels.
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
@@ -87,12 +87,23 @@ class Place:
 
 def sweep() -> None:
     """Remove the folders of processes that were killed before they could."""
+    for path, runs in _mine():
+        if not runs:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def places() -> list[Path]:
+    """The folders of this user's programs that run."""
+    return [path for path, runs in _mine() if runs]
+
+
+def _mine() -> Iterator[tuple[Path, bool]]:
+    """This user's folders, each with whether its program runs."""
     for path in Path(_root()).glob(f"{NAME}*-*-*"):
         pid, start = path.name[len(NAME) :].split("-")[:2]
         with suppress(FileNotFoundError):  # another program sweeps, too
-            mine = path.stat().st_uid == os.getuid()
-            if mine and pid.isdigit() and _start_of(int(pid)) != start:
-                shutil.rmtree(path, ignore_errors=True)
+            if path.lstat().st_uid == os.getuid() and pid.isdigit():
+                yield path, start_of(int(pid)) == start
 
 
 def _root() -> str:
@@ -100,7 +111,7 @@ def _root() -> str:
     return root if len(os.fsencode(root)) + len(NAME) + 40 < LONGEST else "/tmp"
 
 
-def _start_of(pid: int) -> str:
+def start_of(pid: int) -> str:
     """When the process started, in ticks; "" if there is none."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

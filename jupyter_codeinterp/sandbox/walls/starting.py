@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..overlay.layer import Layer
@@ -15,7 +16,8 @@ from ..shared.place import Place
 class Kernel(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
     of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
-    ``layer``: what it writes into instead of the notebook's folder."""
+    ``layer``: what it writes into instead of the notebook's folder; ``packages``: folders that it
+    imports from before its environment."""
 
     python: str
     arguments: Sequence[str]
@@ -27,6 +29,7 @@ class Kernel(NamedTuple):
     scratch: int
     limits: Limits
     layer: Layer | None = None
+    packages: Sequence[Path] = ()
 
     def command(self, file: str) -> list[str]:
         """``file``: the connection file's path in the sandbox."""
