@@ -46,7 +46,7 @@ OTHERS = (
     # ways round this filter, and keys that outlive the process
     "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key", "request_key", "keyctl",
 )  # fmt: skip
-SCHEDULES = {
+SCHEDULES: dict[str, dict[int, tuple[int | str, ...]]] = {
     # arguments that make it this process's own: by their places
     "sched_setparam": {0: (0, "pid")}, "sched_setscheduler": {0: (0, "pid")},
     "sched_setattr": {0: (0, "pid")}, "sched_setaffinity": {0: (0, "pid")},
@@ -86,7 +86,7 @@ def program(machine: str, pid: int) -> bytes:
     made.look("ioctl", [load(1), *among(HARMLESS, ERROR | errno.ENOTTY)])
     for name, own in SCHEDULES.items():
         looks = [
-            [load(place), *among([pid if one == "pid" else one for one in values], no)]
+            [load(place), *among([one if isinstance(one, int) else pid for one in values], no)]
             for place, values in own.items()
         ]
         made.look(name, [one for look in looks for one in look])
