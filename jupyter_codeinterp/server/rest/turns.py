@@ -85,7 +85,7 @@ class Decision(_Body, frozen=True):
     reason: str = ""
 
 
-class Tried(_Body, frozen=True):
+class TryFirst(_Body, frozen=True):
     """Code to try in place of a waiting draft's, in a fork of the kernel that is thrown away. The
     event ``rehearsed`` has the result. ``draft_id``, ``nonce``: from ``draft_waiting``."""
 
@@ -247,7 +247,7 @@ class RehearsalsHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        given = self.given(Tried)
+        given = self.given(TryFirst)
         self.manager.service.try_first(session_id, **msgspec.structs.asdict(given), by=self.by)
         self.answer_session(session_id, HTTPStatus.ACCEPTED)
 
