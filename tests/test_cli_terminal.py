@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ import pytest
 
 from tests.cli import Cli, fake_process, make_cli
 
-ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn(?:, \[r\]ules)?: "
+ASKED = (
+    r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn"
+    r"(?:, \[t\]ry first)?(?:, \[r\]ules)?: "
+)
 TOTALS = 'sales["revenue"].sum()'
 _OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
 """Colours and the cursor: all that ``rich`` uses."""
@@ -199,6 +203,35 @@ def test_a_person_is_not_told_of_windows(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#prose", "--plan") as child:
         assert ended(child) == 0
         assert "window" not in child.before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
+def test_a_cell_is_tried_and_asked_for_again(cli: Cli) -> None:
+    written = code("made = 6 * 7", "print(made)", "open('ran.txt', 'w')")
+    with cli.terminal("run", "a.ipynb", written) as child:
+        child.expect(ASKED)
+        assert "[t]ry first" in child.after
+        child.sendline("t")
+        child.expect("It would write ran.txt")
+        assert "Rehearsal; nothing has changed. Stopped where" in child.before
+        assert "\x1b[0m 42\r\n" in child.before
+        assert "It would change made: new int 42" in child.before
+        child.expect(ASKED)
+        assert not (cli.folder / "ran.txt").exists()
+        child.sendline("y")
+        assert ended(child) == 0
+    assert (cli.folder / "ran.txt").exists()
+
+
+def test_an_admin_forbids_trials(cli: Cli) -> None:
+    cli.configure(rehearsals=False)
+    with cli.terminal("run", "a.ipynb", code("a = 1")) as child:
+        child.expect(ASKED)
+        child.sendline("t")
+        child.expect("Trying cells first is turned off on this server")
+        child.expect(ASKED)
+        child.sendline("n")
+        ended(child)
 
 
 RULED = r"Type \+ to add this rule, or Enter to go back: "

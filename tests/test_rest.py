@@ -60,7 +60,7 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
     *(
         ("POST", f"sessions/{SESSION}/{what}", need)
-        for what in ("messages", "branches", "decisions", "retry")
+        for what in ("messages", "branches", "decisions", "rehearsals", "retry")
         for need in ("execute kernels", "write contents")
     ),
     ("GET", f"sessions/{SESSION}/rules", "read contents"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import notebook
+from tests.rest_client import rest_client
 from tests.site import Site
 from tests.test_silence_command import done_elsewhere
 
@@ -38,6 +42,39 @@ async def test_a_window_tries_a_draft_and_others_hear_of_it(site: Site, api: Fak
     await other.until(lambda: [one for one in done_elsewhere(other) if one.what == "try"])
     await w.decide(draft)
     assert (await w.ended()).stop_reason == "end_turn"
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    path = jp_root_dir / "a.ipynb"
+    path.write_text(json.dumps(notebook("import math")))
+    return path
+
+
+async def test_a_client_tries_a_draft(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order([CELL, DONE]))
+    window = await site.window("b.ipynb")
+    await site.kernel_of("a.ipynb")
+    client = await rest_client(site)
+    session_id = str((await client.post("sessions", notebook="a.ipynb"))["session_id"])
+    place = ("sessions", session_id, "rehearsals")
+    await client.post("sessions", session_id, "messages", text="Go")
+    async with client.follow(session_id) as stream:
+        draft = (await stream.event("draft_waiting"))["draft"]
+        given = {one: draft[one] for one in ("draft_id", "nonce", "source")}
+        code, refused = await client.send("POST", *place, **{**given, "nonce": "x"})
+        assert (code, refused["code"]) == (409, "no_rehearsal")
+        site.extension.manager.session(session_id).rehearsals.allowed = False
+        code, refused = await client.send("POST", *place, **given)
+        assert (code, refused["code"]) == (403, "rehearsals_off")
+        site.extension.manager.session(session_id).rehearsals.allowed = True
+        code, _ = await client.send("POST", *place, **given)
+        assert code == 202
+        found = await stream.event("rehearsed")
+        assert (found["how"], found["text"].strip()) == ("done", "42")
+        await client.decide(session_id, draft)
+        await stream.event("turn_ended")
+    await window.until(lambda: [one for one in done_elsewhere(window) if one.what == "try"])
 
 
 async def test_it_needs_the_permissions_of_a_run(site: Site, api: FakeAnthropic) -> None:

@@ -43,7 +43,7 @@ def measure() -> list[Figure]:
 
 
 async def _measure() -> list[Figure]:
-    async with _manager() as kernels:
+    async with sandboxed_kernels() as kernels:
         starts = [await _starts(kernels, number) for number in range(WARM_UP + STARTS)][WARM_UP:]
         async with _both(kernels) as both:
             cells = [await _pair(both, "x = 1 + 1", number) for number in range(WARM_UP + CELLS)]
@@ -78,7 +78,7 @@ async def _measure() -> list[Figure]:
 
 
 @asynccontextmanager
-async def _manager() -> AsyncIterator[AsyncMappingKernelManager]:
+async def sandboxed_kernels() -> AsyncIterator[AsyncMappingKernelManager]:
     with TemporaryDirectory() as name:
         specs, notebooks = _written(Path(name))
         async with kernel_manager(specs) as kernels:

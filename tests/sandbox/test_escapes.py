@@ -33,6 +33,14 @@ async def test_nothing_gets_past_an_overlay_into_the_folder() -> None:
     assert sum(bool(one.outside) for one in found) > 12
 
 
+@runs_here
+@pytest.mark.timeout(180)
+async def test_nothing_gets_out_of_a_rehearsal() -> None:
+    found = await results(["a rehearsal"])
+    assert [(one.attempt.name, one.fault) for one in found if one.fault] == []
+    assert sum(bool(one.outside) for one in found) > 20
+
+
 def test_there_are_at_least_80_attempts_and_most_succeed_outside() -> None:
     every = [attempt for attempts in AREAS.values() for attempt in attempts]
     names = {(area, one.name) for area, attempts in AREAS.items() for one in attempts}

@@ -14,11 +14,13 @@ from ...core import events as e
 from ...core.errors import CommandError
 from ...core.history.transcript import in_no_output
 from .asking import InputClosed
-from .fronts import Decision, Front, RuleChange
+from .fronts import Decision, Front, RuleChange, Trial
 from .stopping import Stopping
 
 EVENT_TIME = 5.0
 """Seconds within which an event should follow its command."""
+TRIAL_TIME = 40.0
+"""The same after a trial, which waits for the kernel."""
 
 _decode = msgspec.json.Decoder(e.Event).decode
 
@@ -38,6 +40,9 @@ class Talk(Protocol):
     async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
         """Raises CommandError."""
 
+    async def try_first(self, draft: e.Draft, source: str) -> None:
+        """Begin a rehearsal. Raises CommandError."""
+
 
 class Following:
     """``attended``: the seconds that questions to the person took. ``unproven``: what no output
@@ -54,8 +59,9 @@ class Following:
         self._asked_for = 0.0
         """Seconds spent on finished questions."""
         self._since: float | None = None
-        self._ruled = asyncio.Event()
-        """Set when a rule was added or removed."""
+        self._shown = asyncio.Event()
+        """Set when what the front asked for before its decision was shown: a change of rules, or
+        the result of a trial."""
         self._closed = False
         """Whether the output is closed."""
 
@@ -86,8 +92,10 @@ class Following:
             self._ask(event.draft.call_id, self._decide(event.draft))
         elif isinstance(event, e.QuestionAsked):
             self._ask(event.call_id, self._answer(event))
-        elif isinstance(event, (e.RuleMade, e.RuleRemoved)):
-            self._ruled.set()
+        elif isinstance(event, (e.RuleMade, e.RuleRemoved, e.Rehearsed)):
+            self._shown.set()
+        elif isinstance(event, e.RehearsalStarted):
+            return
         elif getattr(event, "call_id", "") == self._waits_for:
             # Decided, answered or ended, possibly by another client.
             self._forget_question()
@@ -116,21 +124,25 @@ class Following:
 
     async def _decide(self, draft: e.Draft) -> None:
         with self._person():
-            while isinstance(decision := await self._front.decide(draft), RuleChange):
-                await self._change_rule(draft, decision)
+            while not isinstance(decision := await self._front.decide(draft), Decision):
+                await self._before(draft, decision)
             with contextlib.suppress(CommandError):  # already decided
                 await self._talk.decide(draft, decision)
 
-    async def _change_rule(self, draft: e.Draft, change: RuleChange) -> None:
-        """Return when the front has shown the change, so that the question comes after it."""
-        self._ruled.clear()
+    async def _before(self, draft: e.Draft, asked: RuleChange | Trial) -> None:
+        """Return when the front has shown what came of it, so that the question comes after it."""
+        self._shown.clear()
+        limit = EVENT_TIME if isinstance(asked, RuleChange) else TRIAL_TIME
         try:
-            await self._talk.change_rule(draft, change)
+            if isinstance(asked, RuleChange):
+                await self._talk.change_rule(draft, asked)
+            else:
+                await self._talk.try_first(draft, asked.source)
         except CommandError as error:
             self._front.refused(error.message)
         else:
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._ruled.wait(), EVENT_TIME)
+                await asyncio.wait_for(self._shown.wait(), limit)
 
     async def _answer(self, question: e.QuestionAsked) -> None:
         with self._person():

@@ -15,17 +15,20 @@ from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import in_no_output, without_reports
 from ...core.labels import Rule
+from ...core.rehearsal.endings import reach
+from ...core.rehearsal.rehearsals import may_be_tried
 from ...core.rights.deeds import sentence
 from ...core.session.standing_rules import words_of
 from ...core.visible import visible, visible_line
 from . import asking
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
-from .fronts import NO_ANSWER, Decision, RuleChange, refused
+from .fronts import NO_ANSWER, Decision, RuleChange, Trial, refused
 from .stopping import Stopping
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
 RULES = {"r": "rules", "rules": "rules"}
+TRIES = {"t": "try", "try": "try"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
@@ -114,6 +117,10 @@ class Person:
             self._show_draft(event.draft)
         elif isinstance(event, e.DraftDecided):
             self._decided(event)
+        elif isinstance(event, e.RehearsalStarted):
+            self._busy(f"trying {self._title(event.call_id)}")
+        elif isinstance(event, e.Rehearsed):
+            self._rehearsed(event)
         elif isinstance(event, e.KernelWaiting):
             self._busy("waiting for the kernel")
         elif isinstance(event, e.RunStarted):
@@ -199,6 +206,18 @@ class Person:
             self._line("!", "yellow", note)
         self.print("")
 
+    def _rehearsed(self, event: e.Rehearsed) -> None:
+        if event.how == "refused":
+            self._line("!", "yellow", event.words)
+            return
+        self._line("·", "dim", f"Rehearsal; nothing has changed. {event.words}".strip())
+        if text := event.text.strip("\n"):
+            self.print(Barred(Text("┊", style="dim"), Text(bounded(visible(text)))))
+        for change in event.changes:
+            self._line("·", "dim", f"It would change {change.name}: {change.text}")
+        for one in event.reached:
+            self._line("!", "yellow", f"It would {reach(one.what, one.name)}")
+
     def _question(self, event: e.QuestionAsked) -> None:
         self._text(event.question)
         for number, option in enumerate(event.options, 1):
@@ -243,20 +262,24 @@ class Person:
 
     # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Decision | RuleChange:
+    async def decide(self, draft: e.Draft) -> Decision | RuleChange | Trial:
         if not self._asks:
             return refused(draft)
         source = draft.source
         keys = KEYS | ALL if draft.can_run_all else KEYS
+        tries = self._tries(draft)
+        keys = keys | TRIES if tries else keys
         while True:
             about_rules = bool(self._new_rule(draft) or self._rules)
             keys = keys | RULES if about_rules else keys
-            key, _, rest = (await self._ask(_prompt(draft, about_rules))).partition(" ")
+            key, _, rest = (await self._ask(_prompt(draft, about_rules, tries))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
             if word == "edit" and draft.kind not in UNEDITED:
                 source = await self._edited(draft, source)
+            elif word == "try":
+                return Trial(source)
             elif word == "rules":
                 if change := await self._change_of_rules(draft):
                     return change
@@ -264,6 +287,10 @@ class Person:
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
                 return Decision("reject", source, reason=rest.strip())
+
+    def _tries(self, draft: e.Draft) -> bool:
+        """Whether there is code that a fork of a Python kernel could run."""
+        return may_be_tried(draft) and self._language() in ("", "python")
 
     def refused(self, words: str) -> None:
         self._line("!", "yellow", words)
@@ -316,13 +343,15 @@ class Person:
         return await asking.ask(prompt)
 
 
-def _prompt(draft: e.Draft, about_rules: bool) -> str:
+def _prompt(draft: e.Draft, about_rules: bool, tries: bool) -> str:
     question = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
     choices = ["[y]es", "[n]o"]
     if draft.kind not in UNEDITED:
         choices.append("[e]dit")
     if draft.can_run_all:
         choices.append("[a]ll in this turn")
+    if tries:
+        choices.append("[t]ry first")
     if about_rules:
         choices.append("[r]ules")
     return f"{question} {', '.join(choices)}: "

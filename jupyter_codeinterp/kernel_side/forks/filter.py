@@ -86,7 +86,7 @@ def program(machine: str, pid: int) -> bytes:
     made.look("ioctl", [load(1), *among(HARMLESS, ERROR | errno.ENOTTY)])
     for name, own in SCHEDULES.items():
         looks = [
-            [load(place), *among([pid if isinstance(one, str) else one for one in values], no)]
+            [load(place), *among([one if isinstance(one, int) else pid for one in values], no)]
             for place, values in own.items()
         ]
         made.look(name, [one for look in looks for one in look])

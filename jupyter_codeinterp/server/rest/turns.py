@@ -85,6 +85,15 @@ class Decision(_Body, frozen=True):
     reason: str = ""
 
 
+class TryFirst(_Body, frozen=True):
+    """Code to try in place of a waiting draft's, in a fork of the kernel that is thrown away. The
+    event ``rehearsed`` has the result. ``draft_id``, ``nonce``: from ``draft_waiting``."""
+
+    draft_id: str
+    nonce: str
+    source: str
+
+
 class Answered(_Body, frozen=True):
     """The answer to the question of an ``asked`` event."""
 
@@ -233,6 +242,16 @@ class DecisionsHandler(TurnHandler):
         given = self.given(Decision)
         self.manager.service.decide(session_id, **msgspec.structs.asdict(given), by=self.by)
         self.answer_session(session_id)
+
+
+class RehearsalsHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        given = self.given(TryFirst)
+        self.manager.service.try_first(session_id, **msgspec.structs.asdict(given), by=self.by)
+        self.answer_session(session_id, HTTPStatus.ACCEPTED)
 
 
 class AnswersHandler(TurnHandler):
