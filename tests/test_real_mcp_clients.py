@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.kernels import until
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
 from tests.site import Site
@@ -31,6 +32,8 @@ PACKAGES = Path(FOLDER, "node_modules", "@modelcontextprotocol")
 INSPECTOR = PACKAGES / "inspector" / "clients" / "launcher" / "build" / "index.js"
 CONFORMANCE = PACKAGES / "conformance" / "dist" / "index.js"
 ENDPOINT = "/codeinterp/api/mcp"
+PATIENT = ("--connect-timeout", "90000")
+"""Milliseconds. By default 15 s, too few for a busy machine."""
 TRANSPORTS = pytest.mark.parametrize("transport", ["http", "stdio"])
 
 
@@ -73,7 +76,7 @@ class Inspector:
 
     async def ask(self, home: Path, *method: str) -> Any:
         code, out, err = await node(
-            str(INSPECTOR), "--cli", *self._target, "--method", *method, home=home
+            str(INSPECTOR), "--cli", *self._target, *PATIENT, "--method", *method, home=home
         )
         assert code == 0, (code, out, err)
         return json.loads(out)
@@ -101,6 +104,7 @@ async def test_the_inspector_runs_a_cell_after_a_decision(
     inspector = Inspector(site, rest, await token(rest), transport)
     given = ("--tool-name", "run_cell", "--tool-arg", f"notebook={PATH}", "source=print(6 * 7)")
     calling = asyncio.ensure_future(inspector.ask(tmp_path, "tools/call", *given))
+    await until(lambda: site.extension.manager.live_sessions, 90)
     session_id = await begun(site)
     async with rest.follow(session_id) as stream:
         await rest.decide(session_id, (await stream.event("draft_waiting"))["draft"])
@@ -141,7 +145,11 @@ async def with_token(site: Site, secret: str) -> AsyncIterator[str]:
             kept = [line for line in lines if not line.lower().startswith(b"connection:")]
             added = [b"Connection: close", b"Authorization: Bearer " + secret.encode()]
             into.write(b"\r\n".join([first, *kept, *added]) + b"\r\n\r\n")
-            await asyncio.gather(copy(reader, into), copy(server, writer))
+            try:
+                await asyncio.gather(copy(reader, into), copy(server, writer))
+            finally:
+                into.close()
+        writer.close()
 
     proxy = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with proxy:
