@@ -16,6 +16,8 @@ import nbformat
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from jupyter_codeinterp.core import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -106,6 +108,9 @@ async def test_a_client_that_may_look_reads_and_changes_nothing(
         for name in ("run_cell", "edit_cell", "add_markdown", "delete_cell", "interrupt", "ask"):
             refused = await client.call_tool(name, {"notebook": PATH, "source": "1"})
             assert refused.is_error and "only look" in texts(refused), name
+        with pytest.raises(MCPError, match="no tool 'other'") as caught:
+            await client.call_tool("other", {"notebook": PATH})
+        assert caught.value.code == INVALID_PARAMS
         lost = await client.call_tool("read_notebook", {"notebook": "../other.ipynb"})
         assert lost.is_error and "No notebook" in texts(lost)
     assert sources(file) == before

@@ -6,12 +6,14 @@ import asyncio
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.core.errors import ToolServerError
 from jupyter_codeinterp.core.tools.outside import schemas
 from jupyter_codeinterp.server.tool_servers.servers import ToolServers
 from tests.test_tool_servers import NOTEBOOK, Place, approved, named, opened, said
@@ -93,10 +95,9 @@ async def test_everything(place: Place) -> None:
         assert schemas.for_model(tool.schema, str), "nothing of it is refused"
 
 
-async def test_everything_over_http(place: Place) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+@asynccontextmanager
+async def everything(port: int) -> AsyncIterator[None]:
+    """The server behind an address, until the end of the block."""
     command = ["node", str(NODE / "server-everything" / "dist" / "index.js"), "streamableHttp"]
     environment = {**os.environ, "PORT": str(port)}
     process = await asyncio.create_subprocess_exec(
@@ -106,14 +107,25 @@ async def test_everything_over_http(place: Place) -> None:
         assert process.stderr is not None
         while b"listening" not in (await process.stderr.readline()):
             pass
-        place.name(all={"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Test": "a"}})
-        servers = place.servers()
-        await approved(servers, "all")
-        tools = await opened(servers)
-        assert said(await tools.call(named(tools, "echo"), {"message": "hi"})) == "Echo: hi"
-        process.terminate()
-        await process.wait()
+        yield
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        process.kill()
+        await process.wait()
+
+
+async def test_everything_over_http(place: Place) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    place.name(all={"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Test": "a"}})
+    servers = place.servers()
+    async with everything(port):
+        digest = await approved(servers, "all")
+        tools = await opened(servers)
+        echo = named(tools, "echo")
+        assert said(await tools.call(echo, {"message": "hi"})) == "Echo: hi"
+    with pytest.raises(ToolServerError):
+        await tools.pinned(echo)
+    async with everything(port):
+        await servers.approve(NOTEBOOK, digest)
+        assert said(await tools.call(echo, {"message": "back"})) == "Echo: back"

@@ -726,6 +726,7 @@ MEASURED |= {
         result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], 3, str)
     ),
     "schemas.checked": checked_schema,
+    "schemas.texts": lambda t: list(schemas.texts({t: [{"enum": [t]}]})),
     "schemas.for_model": lambda t: [
         schemas.for_model(one, untrusted.Untrusted().inert)
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})

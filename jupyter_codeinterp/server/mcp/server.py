@@ -12,11 +12,12 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 
 from ...core.messages import Image
 from .service import OutsideClients
 from .tokens import Token
-from .tools import offered
+from .tools import OFFERED, offered
 
 KEEP_ALIVE = 10.0
 """Seconds between the progress notifications of a call that goes on."""
@@ -46,6 +47,8 @@ def session_manager(service: OutsideClients, version: str) -> StreamableHTTPSess
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in {tool.name for tool in OFFERED}:
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
         told = "Working."
 
         def tell(words: str) -> None:

@@ -14,7 +14,7 @@ from .clients import MODELS, Clients
 from .conversations import Conversation, Tell
 from .delegation import ask
 from .tokens import NO_TOKEN, Token, Tokens
-from .tools import LOOKS, OFFERED, offered
+from .tools import LOOKS, offered
 
 if TYPE_CHECKING:
     from ..notebook_kernels import NotebookKernels
@@ -57,8 +57,8 @@ class OutsideClients:
     async def call(
         self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell
     ) -> Result:
-        """The result of a tool call; words if it could not be carried out. Cancelling it stops
-        what it does."""
+        """The result of a call of one of our tools; words if it could not be carried out.
+        Cancelling it stops what it does."""
         try:
             return await self._call(token_id, client, name, given, tell)
         except CodeInterpError as error:
@@ -70,8 +70,6 @@ class OutsideClients:
         token = next((one for one in self.tokens.all() if one.id == token_id), None)
         if token is None:
             raise CommandError("no_token", NO_TOKEN)
-        if name not in {tool.name for tool in OFFERED}:
-            raise CommandError("unknown_tool", f"There is no tool {name!r}.")
         if name not in {tool.name for tool in offered(token.scope)}:
             raise CommandError("not_allowed", LOOKS_ONLY)
         by = self._number(token)
