@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ..windows.kept_marks import KeptMarks
 
 
-SHARING = frozenset({"jupyter_server_ydoc"})
+SHARING = frozenset({"jupyter_server_ydoc", "jupyter_server_documents"})
 """The server extensions with rooms that ``adapters/documents/room`` knows."""
 
 
