@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from jupyter_ydoc import YNotebook
+from pycrdt import Awareness, Doc
 
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
 from jupyter_codeinterp.adapters.documents.live import notebook as live_module
@@ -25,6 +26,7 @@ from jupyter_codeinterp.core.commands import Lease, ServerFrame
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import StoredOp
+from tests.kernels import until
 from tests.test_shared_notebook import S, code, room_with
 
 PATH = "team.ipynb"
@@ -50,6 +52,8 @@ class Room:
     def __init__(self, world: World, document: YNotebook) -> None:
         self.document = document
         self.is_loaded = True
+        self.awareness = Awareness(document.ydoc)
+        self.lobby = Awareness(Doc())
         self._world = world
         self.saved: Callable[[str], None] = lambda words: None
 
@@ -402,6 +406,41 @@ async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
         assert [cell.cell_id for cell in (await reading).cells] == ["a"]
 
 
+# --- the agent among people ---------------------------------------------------------------
+
+
+async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        here.set_local_state({"kernel": "of the server's"})
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        state = here.get_local_state()
+        assert state is not None
+        assert (state["user"]["display_name"], state["current"]) == ("Code interpreter", "d")
+        assert state["cursors"][0]["head"]["item"]
+        assert (lobby.get_local_state() or {})["current"] == f"notebook:RTC:{PATH}"
+        live.end_turn(S)
+        assert here.get_local_state() == {"kernel": "of the server's"}
+        assert lobby.get_local_state() == {}
+
+
+async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.opened_room is not None
+        here = world.opened_room.awareness
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert (here.get_local_state() or {})["autosave"] is True
+        person = Awareness(Doc())
+        person.set_local_state({"autosave": False})
+        here.apply_awareness_update(person.encode_awareness_update([person.client_id]), "page")
+        assert (here.get_local_state() or {})["autosave"] is False
+        here.remove_awareness_states([person.client_id], "page")
+        assert (here.get_local_state() or {})["autosave"] is True
+
+
 # --- saving -----------------------------------------------------------------------------
 
 
@@ -455,7 +494,7 @@ async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.room = None
         world.tell("404")
-        await asyncio.sleep(0.1)
+        await until(lambda: bool(world.notes))
         assert world.notes == [f"{PATH} no longer exists."]
 
 

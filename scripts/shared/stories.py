@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from .pages import Pages
 from .site import Site, notebook_of
 
 FILE = "team.ipynb"
+AGENT = "Code interpreter"
 Cell = dict[str, Any]
 
 
@@ -31,6 +33,10 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
     for who in ("ada", "bert"):
         cells = await pages.do(who, "until", holds=there)
         checks.that(f"the draft is a raw cell for {who}", len(cells) == 4, cells)
+        people = await pages.do(who, "people")
+        checks.that(f"{who} sees the agent among the people", AGENT in people, people)
+    if folder := os.environ.get("CODEINTERP_PICTURES"):
+        await pages.do("bert", "picture", to=f"{folder}/agent-among-people.png")
     await _no_errors(checks, pages)
     await pages.do("bert", "run", command="notebook:run-all-cells")
     await asyncio.sleep(2)
@@ -57,6 +63,8 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
         panel = await pages.do(who, "panel")
         checks.that(f"no word of another window for {who}", "another window" not in panel, panel)
     await _in_file(checks, site, pages)
+    people = await pages.do("ada", "people")
+    checks.that("the agent has left when its turn is over", AGENT not in people, people)
     await _no_errors(checks, pages)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .files import RoomFiles
+from .rooms import LOBBY
 
 DOCUMENTS = "jupyter_server_documents"
 
@@ -49,6 +50,15 @@ class DocumentsRoom:
     @property
     def is_loaded(self) -> bool:
         return self._room.file_api.content_loaded and not self._room.file_api.reloading_content
+
+    @property
+    def awareness(self) -> Any:
+        return self._room.get_awareness()
+
+    @property
+    def lobby(self) -> Any:
+        manager = self._room.parent
+        return manager.get_room(LOBBY).get_awareness() if manager.has_room(LOBBY) else None
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
         """This package only logs a save that fails, and tries again."""

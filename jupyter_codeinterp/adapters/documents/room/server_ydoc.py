@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .files import RoomFiles
+from .rooms import LOBBY
 
 YDOC = "jupyter_server_ydoc"
 EVENTS = "https://schema.jupyter.org/jupyter_collaboration/session/v1"
@@ -60,6 +61,14 @@ class YDocRoom:
         in_parts = self._room._document_progressively_loaded
         ended = in_parts.done() and in_parts.exception() is None
         return ended or not self._room._document_load_progressively
+
+    @property
+    def awareness(self) -> Any:
+        return self._room.awareness
+
+    @property
+    def lobby(self) -> Any:
+        return getattr(self._server.rooms.get(LOBBY), "awareness", None)
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
         async def listen(logger: Any, schema_id: str, data: Mapping[str, Any]) -> None:
