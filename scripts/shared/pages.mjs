@@ -57,7 +57,8 @@ const steps = {
     await page.waitForFunction(
       () =>
         window.jupyterapp?.shell.currentWidget?.content?.model?.sharedModel
-          ?.cells.length && window.jupyterapp.shell.currentWidget.context.isReady
+          ?.cells.length &&
+        window.jupyterapp.shell.currentWidget.context.isReady
     );
     await page.waitForFunction(
       () =>
