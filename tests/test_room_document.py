@@ -19,6 +19,7 @@ from jupyter_codeinterp.adapters.documents.live import notebook as live_module
 from jupyter_codeinterp.adapters.documents.room import RoomDocument, found, gone, saves
 from jupyter_codeinterp.adapters.documents.room import document as document_module
 from jupyter_codeinterp.adapters.documents.room import rooms as rooms_module
+from jupyter_codeinterp.adapters.documents.room.server_documents import ServerDocuments
 from jupyter_codeinterp.adapters.documents.room.server_ydoc import ServerYDoc
 from jupyter_codeinterp.adapters.documents.room.shared import SharedNotebook
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
@@ -577,3 +578,56 @@ async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(DocumentError, match="does not load"):
         await ServerYDoc(app, Contents()).open(PATH)
+
+
+class Documents:
+    """jupyter_server_documents, with one room."""
+
+    def __init__(self, outputs_manager: object = None) -> None:
+        self.outputs_manager = outputs_manager
+        self.document = room_with([])
+        self.file_api = SimpleNamespace(content_loaded=True, reloading_content=False)
+        self.room = SimpleNamespace(
+            get_jupyter_ydoc=self._document, file_api=self.file_api, stopped=False
+        )
+        ids = SimpleNamespace(index=lambda path: "1" if path == PATH else None)
+        self.yroom_manager = SimpleNamespace(fileid_manager=ids, get_room=self._room)
+        self.asked: list[str] = []
+
+    def _room(self, room_id: str) -> Any:
+        self.asked.append(room_id)
+        return self.room
+
+    async def _document(self) -> Any:
+        return self.document
+
+
+class NoFile:
+    def file_exists(self, path: str) -> bool:
+        return False
+
+
+async def test_the_rooms_of_jupyter_server_documents() -> None:
+    app = Documents()
+    rooms = found({"jupyter_server_documents": Point(app)}, NoFile())
+    assert isinstance(rooms, ServerDocuments)
+    room = await rooms.open(PATH)
+    assert app.asked == ["json:notebook:1"]
+    assert room.document is app.document and room.is_open and room.is_loaded
+    heard: list[str] = []
+    stop = room.follow_saves(heard.append)
+    app.document.dirty = True
+    app.document.dirty = False
+    assert heard == [""]
+    stop()
+    app.file_api.reloading_content = True
+    assert not room.is_loaded
+    app.room.stopped = True
+    assert not room.is_open
+    with pytest.raises(DocumentError, match="no longer exists"):
+        await rooms.open("gone.ipynb")
+
+
+def test_outputs_in_files_of_their_own_are_not_known() -> None:
+    app = Documents(outputs_manager=object())
+    assert found({"jupyter_server_documents": Point(app)}, None) is None

@@ -122,6 +122,7 @@ class RoomDocument:
         self._leave()
         if self._worker is not None:
             self._worker.cancel()
+        await asyncio.sleep(0)  # cancelled tasks end
 
     async def look(self) -> tuple[str, dict[str, int]]:
         """The version of the notebook's file, and the ops that it holds. Raises DocumentError."""
