@@ -289,7 +289,7 @@ async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) 
         await live.read()
         world.room = None
         live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(world.notes))
         assert world.notes == [f"{PATH} no longer exists."]
 
 
@@ -308,7 +308,7 @@ async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
         assert live.sharing.by(window)
         live.sharing.look_for("d")
         live.sharing.look_for("e")
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"e"})]
 
 
@@ -335,23 +335,22 @@ async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so(
         assert world.room is not None
         world.room.ycells.pop(1)
         live.close(window)  # the page of who deleted it
-        await asyncio.sleep(0.05)
         assert world.deleted == []
-        await asyncio.sleep(0.15)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
 async def test_a_draft_that_comes_back_in_time_is_not_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.2)
     async with shared() as (live, world, _):
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         assert world.room is not None
         draft = world.room.ycells.pop(1)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)
         world.room.ycells.append(world.room.create_ycell(draft))  # an undo, or a paste
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.4)
         assert world.deleted == []
 
 
@@ -361,10 +360,10 @@ async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.Monke
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.file = {S: 1}
         world.tell("")
-        await asyncio.sleep(0.05)
+        await until(lambda: world.saved_ops == {S: 1})
         world.let_go(loses=True)
         live.open(Window(), WindowState({}, collaborative=True))
-        await asyncio.sleep(0.2)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
@@ -449,15 +448,15 @@ async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
     async with shared() as (live, world, _):
         await live.read()
         world.tell("No space left on device")
-        await asyncio.sleep(0.02)
+        await until(lambda: bool(world.unsaved))
         assert [ids for ids, _ in world.unsaved] == [frozenset()]
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.save()
-        await asyncio.sleep(0.02)
+        await until(lambda: world.saved_ops == {S: 1})
         await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
         world.tell("No space left on device")
         world.tell("No space left on device")
-        await asyncio.sleep(0.02)
+        await until(lambda: len(world.unsaved) > 1)
         ((_, _), (ids, words)) = world.unsaved
         assert ids == {S} and "No space left on device" in words
 
@@ -467,7 +466,7 @@ async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_sav
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.read_only = True
         world.tell("")
-        await asyncio.sleep(0.02)
+        await until(lambda: bool(world.unsaved))
         ((ids, words),) = world.unsaved
         assert ids == {S} and "read-only" in words
         assert world.saved_ops == {}
@@ -482,8 +481,7 @@ async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it(
         live.close(window)
         world.let_go(loses=True)
         world.tell("")
-        await asyncio.sleep(0.05)
-        assert world.ids == ["a", "d"]
+        await until(lambda: world.ids == ["a", "d"])
 
 
 async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
