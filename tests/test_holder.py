@@ -95,6 +95,8 @@ class Writer:
         self.worker = asyncio.ensure_future(self._work())
         return dict(self.world.held), ""
 
+    def rest(self) -> None: ...
+
     async def look(self) -> tuple[str, dict[str, int]]:
         await self.world.disk()
         return self.world.version, dict(self.world.held)

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 from jupyter_ydoc import YNotebook
+from pycrdt import Awareness, Doc
 
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
 from jupyter_codeinterp.adapters.documents.live import notebook as live_module
 from jupyter_codeinterp.adapters.documents.room import RoomDocument, found, gone, saves
 from jupyter_codeinterp.adapters.documents.room import document as document_module
 from jupyter_codeinterp.adapters.documents.room import rooms as rooms_module
+from jupyter_codeinterp.adapters.documents.room.server_documents import ServerDocuments
 from jupyter_codeinterp.adapters.documents.room.server_ydoc import ServerYDoc
 from jupyter_codeinterp.adapters.documents.room.shared import SharedNotebook
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
@@ -25,6 +27,7 @@ from jupyter_codeinterp.core.commands import Lease, ServerFrame
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import StoredOp
+from tests.kernels import until
 from tests.test_shared_notebook import S, code, room_with
 
 PATH = "team.ipynb"
@@ -50,6 +53,8 @@ class Room:
     def __init__(self, world: World, document: YNotebook) -> None:
         self.document = document
         self.is_loaded = True
+        self.awareness = Awareness(document.ydoc)
+        self.lobby = Awareness(Doc())
         self._world = world
         self.saved: Callable[[str], None] = lambda words: None
 
@@ -284,7 +289,7 @@ async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) 
         await live.read()
         world.room = None
         live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(world.notes))
         assert world.notes == [f"{PATH} no longer exists."]
 
 
@@ -303,7 +308,7 @@ async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
         assert live.sharing.by(window)
         live.sharing.look_for("d")
         live.sharing.look_for("e")
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"e"})]
 
 
@@ -330,23 +335,22 @@ async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so(
         assert world.room is not None
         world.room.ycells.pop(1)
         live.close(window)  # the page of who deleted it
-        await asyncio.sleep(0.05)
         assert world.deleted == []
-        await asyncio.sleep(0.15)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
 async def test_a_draft_that_comes_back_in_time_is_not_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.2)
     async with shared() as (live, world, _):
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         assert world.room is not None
         draft = world.room.ycells.pop(1)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)
         world.room.ycells.append(world.room.create_ycell(draft))  # an undo, or a paste
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.4)
         assert world.deleted == []
 
 
@@ -356,10 +360,10 @@ async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.Monke
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.file = {S: 1}
         world.tell("")
-        await asyncio.sleep(0.05)
+        await until(lambda: world.saved_ops == {S: 1})
         world.let_go(loses=True)
         live.open(Window(), WindowState({}, collaborative=True))
-        await asyncio.sleep(0.2)
+        await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
@@ -402,6 +406,41 @@ async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
         assert [cell.cell_id for cell in (await reading).cells] == ["a"]
 
 
+# --- the agent among people ---------------------------------------------------------------
+
+
+async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        here.set_local_state({"kernel": "of the server's"})
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        state = here.get_local_state()
+        assert state is not None
+        assert (state["user"]["display_name"], state["current"]) == ("Code interpreter", "d")
+        assert state["cursors"][0]["head"]["item"]
+        assert (lobby.get_local_state() or {})["current"] == f"notebook:RTC:{PATH}"
+        live.end_turn(S)
+        assert here.get_local_state() == {"kernel": "of the server's"}
+        assert lobby.get_local_state() == {}
+
+
+async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
+    async with shared() as (live, world, _):
+        await live.read()
+        assert world.opened_room is not None
+        here = world.opened_room.awareness
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert (here.get_local_state() or {})["autosave"] is True
+        person = Awareness(Doc())
+        person.set_local_state({"autosave": False})
+        here.apply_awareness_update(person.encode_awareness_update([person.client_id]), "page")
+        assert (here.get_local_state() or {})["autosave"] is False
+        here.remove_awareness_states([person.client_id], "page")
+        assert (here.get_local_state() or {})["autosave"] is True
+
+
 # --- saving -----------------------------------------------------------------------------
 
 
@@ -409,15 +448,15 @@ async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
     async with shared() as (live, world, _):
         await live.read()
         world.tell("No space left on device")
-        await asyncio.sleep(0.02)
+        await until(lambda: bool(world.unsaved))
         assert [ids for ids, _ in world.unsaved] == [frozenset()]
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.save()
-        await asyncio.sleep(0.02)
+        await until(lambda: world.saved_ops == {S: 1})
         await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
         world.tell("No space left on device")
         world.tell("No space left on device")
-        await asyncio.sleep(0.02)
+        await until(lambda: len(world.unsaved) > 1)
         ((_, _), (ids, words)) = world.unsaved
         assert ids == {S} and "No space left on device" in words
 
@@ -427,7 +466,7 @@ async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_sav
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.read_only = True
         world.tell("")
-        await asyncio.sleep(0.02)
+        await until(lambda: bool(world.unsaved))
         ((ids, words),) = world.unsaved
         assert ids == {S} and "read-only" in words
         assert world.saved_ops == {}
@@ -442,8 +481,7 @@ async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it(
         live.close(window)
         world.let_go(loses=True)
         world.tell("")
-        await asyncio.sleep(0.05)
-        assert world.ids == ["a", "d"]
+        await until(lambda: world.ids == ["a", "d"])
 
 
 async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
@@ -455,7 +493,7 @@ async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         world.room = None
         world.tell("404")
-        await asyncio.sleep(0.1)
+        await until(lambda: bool(world.notes))
         assert world.notes == [f"{PATH} no longer exists."]
 
 
@@ -538,3 +576,56 @@ async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(DocumentError, match="does not load"):
         await ServerYDoc(app, Contents()).open(PATH)
+
+
+class Documents:
+    """jupyter_server_documents, with one room."""
+
+    def __init__(self, outputs_manager: object = None) -> None:
+        self.outputs_manager = outputs_manager
+        self.document = room_with([])
+        self.file_api = SimpleNamespace(content_loaded=True, reloading_content=False)
+        self.room = SimpleNamespace(
+            get_jupyter_ydoc=self._document, file_api=self.file_api, stopped=False
+        )
+        ids = SimpleNamespace(index=lambda path: "1" if path == PATH else None)
+        self.yroom_manager = SimpleNamespace(fileid_manager=ids, get_room=self._room)
+        self.asked: list[str] = []
+
+    def _room(self, room_id: str) -> Any:
+        self.asked.append(room_id)
+        return self.room
+
+    async def _document(self) -> Any:
+        return self.document
+
+
+class NoFile:
+    def file_exists(self, path: str) -> bool:
+        return False
+
+
+async def test_the_rooms_of_jupyter_server_documents() -> None:
+    app = Documents()
+    rooms = found({"jupyter_server_documents": Point(app)}, NoFile())
+    assert isinstance(rooms, ServerDocuments)
+    room = await rooms.open(PATH)
+    assert app.asked == ["json:notebook:1"]
+    assert room.document is app.document and room.is_open and room.is_loaded
+    heard: list[str] = []
+    stop = room.follow_saves(heard.append)
+    app.document.dirty = True
+    app.document.dirty = False
+    assert heard == [""]
+    stop()
+    app.file_api.reloading_content = True
+    assert not room.is_loaded
+    app.room.stopped = True
+    assert not room.is_open
+    with pytest.raises(DocumentError, match="no longer exists"):
+        await rooms.open("gone.ipynb")
+
+
+def test_outputs_in_files_of_their_own_are_not_known() -> None:
+    app = Documents(outputs_manager=object())
+    assert found({"jupyter_server_documents": Point(app)}, None) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pycrdt import Awareness
 
 from jupyter_codeinterp.adapters.documents.room import gone
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
@@ -30,6 +31,8 @@ class Rooms:
 
     def __init__(self) -> None:
         self.document = room_with([code("a", "x = 20")])
+        self.awareness = Awareness(self.document.ydoc)
+        self.lobby = None
         self.saved: Callable[[str], None] = lambda words: None
 
     async def open(self, path: str) -> Any:

@@ -119,7 +119,7 @@ def wait_until_it_answers(server: Server, process: subprocess.Popen[Any]) -> Non
     while process.poll() is None and time.monotonic() < deadline:
         try:
             urllib.request.urlopen(f"{server.url}/api", timeout=DEADLINE).close()
-        except urllib.error.URLError:
+        except OSError:  # a URLError, or a connection that ends early
             time.sleep(POLL)
         else:
             return

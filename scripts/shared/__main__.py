@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import sys
 import tempfile
 from pathlib import Path
@@ -15,24 +16,35 @@ from tests.fake_anthropic.scripts import by_words, echo, scenario
 from tests.fake_anthropic.turns import answer, run_cell, text
 
 from .pages import Pages, StepFailed, browsers
-from .site import Site
+from .site import COLLABORATION, SERVER_DOCUMENTS, Site
 from .stories import STORIES
 
 SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('after')"
 OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
-SETTINGS = {"CodeInterp.window_grace": 5, "YDocExtension.document_cleanup_delay": 2}
-"""Both are seconds; people wait longer."""
+GRACE = {"CodeInterp.window_grace": 5}
+KILLS = "kills"
+"""Finds faults that are not mended yet (docs/shared-notebooks.md): only if asked for."""
+ENGINES = {
+    COLLABORATION: {**GRACE, "YDocExtension.document_cleanup_delay": 2},
+    SERVER_DOCUMENTS: {
+        **GRACE,
+        "YRoom.inactivity_timeout": 2,
+        "YRoomManager.auto_free_interval": 2,
+    },
+}
+"""Settings by environment, all in seconds; people wait longer."""
 
 
 async def _show(pages: Pages) -> None:
     """Print what each person has in front of them, to find the cause."""
     for who in ("ada", "bert"):
         for step in ("panel", "cells"):
-            print(who, step, await pages.do(who, step), sep=": ")
+            with contextlib.suppress(StepFailed):
+                print(who, step, await pages.do(who, step), sep=": ")
     print("errors:", await pages.do("ada", "errors"))
 
 
-async def look(checks: Checks, names: list[str]) -> None:
+async def look(checks: Checks, names: list[str], environment: Path) -> None:
     for name in names:
         story = STORIES[name]
         print((story.__doc__ or name).splitlines()[0], flush=True)
@@ -40,7 +52,7 @@ async def look(checks: Checks, names: list[str]) -> None:
             prefix="codeinterp-rooms-", ignore_cleanup_errors=True
         ) as folder:
             async with FakeAnthropic(by_words({**SCENARIOS, **OWN}, otherwise=echo)) as model:
-                site = Site(Path(folder), model.url, SETTINGS)
+                site = Site(Path(folder), model.url, ENGINES[environment], environment)
                 try:
                     await site.start()
                     async with browsers() as pages:
@@ -59,9 +71,18 @@ async def look(checks: Checks, names: list[str]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/rooms")
     parser.add_argument("--only", choices=STORIES, help="one of the stories")
+    parser.add_argument(
+        "--server-documents",
+        action="store_const",
+        const=SERVER_DOCUMENTS,
+        default=COLLABORATION,
+        dest="environment",
+        help="with jupyter-server-documents in place of jupyter-collaboration",
+    )
     options = parser.parse_args()
     checks = Checks()
-    asyncio.run(look(checks, [options.only] if options.only else list(STORIES)))
+    names = [options.only] if options.only else [one for one in STORIES if one != KILLS]
+    asyncio.run(look(checks, names, options.environment))
     print(f"{checks.count - len(checks.failed)} of {checks.count} held")
     for failed in checks.failed:
         print(f"FAILED: {failed}")

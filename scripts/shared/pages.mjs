@@ -57,7 +57,8 @@ const steps = {
     await page.waitForFunction(
       () =>
         window.jupyterapp?.shell.currentWidget?.content?.model?.sharedModel
-          .cells.length && window.jupyterapp.shell.currentWidget.context.isReady
+          ?.cells.length &&
+        window.jupyterapp.shell.currentWidget.context.isReady
     );
     await page.waitForFunction(
       () =>
@@ -68,13 +69,28 @@ const steps = {
   async ask(page, { text }) {
     const field = panelOf(page).getByRole('textbox', { name: 'Message' });
     await field.fill(text);
-    await page.keyboard.press('Enter');
+    // A panel that has just opened may not take it yet: as a person would, press again.
+    for (;;) {
+      await field.press('Enter');
+      await page.waitForTimeout(AGAIN);
+      if (!(await field.inputValue())) {
+        return;
+      }
+      await page.waitForTimeout(AGAIN * 10);
+    }
   },
   cells: page => cellsOf(page),
   collaborative: page =>
     page.evaluate(
       () => window.jupyterapp.shell.currentWidget.content.model.collaborative
     ),
+  /** The names of all who are in the notebook, as JupyterLab has them. */
+  people: page =>
+    page.evaluate(() => {
+      const { model } = window.jupyterapp.shell.currentWidget.content;
+      const states = [...model.sharedModel.awareness.getStates().values()];
+      return states.map(one => one.user?.display_name).filter(Boolean);
+    }),
   panel: page => panelOf(page).innerText(),
   body: page => page.evaluate(() => document.body.innerText),
   /** Wait until this code holds for the cells. */

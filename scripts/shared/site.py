@@ -1,4 +1,4 @@
-"""A JupyterLab with jupyter-collaboration, in the environment that scripts/rooms makes."""
+"""A JupyterLab with a package for collaboration, in an environment that scripts/rooms makes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ import httpx
 from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it_answers
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENT = ROOT / ".rooms" / "env"
+COLLABORATION = ROOT / ".rooms" / "env"
+SERVER_DOCUMENTS = ROOT / ".rooms" / "documents"
 
 
 class Site:
-    def __init__(self, folder: Path, model_url: str, settings: Mapping[str, object]) -> None:
+    def __init__(
+        self, folder: Path, model_url: str, settings: Mapping[str, object], environment: Path
+    ) -> None:
         """Nothing runs before ``start``. ``folder`` is this server's own; ``settings`` are its
         options."""
         self.notebooks = folder / "notebooks"
@@ -30,7 +33,7 @@ class Site:
         port, self.token = free_port(), secrets.token_hex(16)
         self.server = Server(f"http://127.0.0.1:{port}", self.token, folder)
         self._command = [
-            *(str(ENVIRONMENT / "bin" / "python"), "-m", "jupyterlab", "--allow-root"),
+            *(str(environment / "bin" / "python"), "-m", "jupyterlab", "--allow-root"),
             *("--no-browser", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1"),
             *(f"--ServerApp.root_dir={self.notebooks}", f"--ServerApp.port={port}"),
             *("--ServerApp.port_retries=0", "--LabApp.news_url="),

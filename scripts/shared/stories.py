@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import random
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +15,10 @@ from .pages import Pages
 from .site import Site, notebook_of
 
 FILE = "team.ipynb"
+AGENT = "Code interpreter"
+KILLS = 3
+SAVED = 3
+"""Seconds in which a room has surely saved its file, or got what it lacks."""
 Cell = dict[str, Any]
 
 
@@ -31,6 +38,10 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
     for who in ("ada", "bert"):
         cells = await pages.do(who, "until", holds=there)
         checks.that(f"the draft is a raw cell for {who}", len(cells) == 4, cells)
+        people = await pages.do(who, "people")
+        checks.that(f"{who} sees the agent among the people", AGENT in people, people)
+    if folder := os.environ.get("CODEINTERP_PICTURES"):
+        await pages.do("bert", "picture", to=f"{folder}/agent-among-people.png")
     await _no_errors(checks, pages)
     await pages.do("bert", "run", command="notebook:run-all-cells")
     await asyncio.sleep(2)
@@ -57,6 +68,8 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
         panel = await pages.do(who, "panel")
         checks.that(f"no word of another window for {who}", "another window" not in panel, panel)
     await _in_file(checks, site, pages)
+    people = await pages.do("ada", "people")
+    checks.that("the agent has left when its turn is over", AGENT not in people, people)
     await _no_errors(checks, pages)
 
 
@@ -189,6 +202,38 @@ async def restart(checks: Checks, site: Site, pages: Pages) -> None:
     await pages.do("ada", "until", holds="cells.length === 5")
 
 
+async def kills(checks: Checks, site: Site, pages: Pages) -> None:
+    """The server is killed at any moment of a task, again and again, while somebody types."""
+    chance = random.Random(seed := secrets.randbelow(1000))
+    print(f"  seed {seed}")
+    await opened(site, pages, "ada", "bert")
+    typed = ""
+    for number in range(KILLS):
+        await pages.do("ada", "ask", text="Which region grew fastest? #growth")
+        await pages.do("bert", "type", cell="c0", text=f" # b{number}")
+        typed += f" # b{number}"
+        await asyncio.sleep(SAVED)
+        deciding = asyncio.ensure_future(pages.do("ada", "decide", button="Run"))
+        await asyncio.sleep(chance.uniform(0, 6))
+        await site.stop(kill=True)
+        await asyncio.gather(pages.do("ada", "close"), pages.do("bert", "close"))
+        await asyncio.gather(deciding, return_exceptions=True)
+        await site.start()
+        for who in ("ada", "bert"):
+            await pages.do(who, "open", url=site.server.url, token=site.token, file=FILE)
+        await asyncio.sleep(SAVED)
+        cells = await pages.do("bert", "cells")
+        after = f"after kill {number + 1}"
+        kept = cells[0]["source"] == f"a = 1{typed}"
+        checks.that(f"{after}: what Bert typed is there", kept, cells[0])
+        running = [cell for cell in cells if "*" in cell["prompt"]]
+        checks.that(f"{after}: no cell is left running", not running, running)
+        _whole(checks, "bert", cells)
+        same = [c["id"] for c in await pages.do("ada", "cells")] == [c["id"] for c in cells]
+        checks.that(f"{after}: both have the same cells", same)
+        await _in_file(checks, site, pages)
+
+
 Story = Callable[[Checks, Site, Pages], Awaitable[None]]
 STORIES: dict[str, Story] = {
     "task": one_task,
@@ -196,4 +241,5 @@ STORIES: dict[str, Story] = {
     "decisions": decisions,
     "let-go": let_go,
     "restart": restart,
+    "kills": kills,
 }

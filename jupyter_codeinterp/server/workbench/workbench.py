@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SHARING = frozenset({"jupyter_server_ydoc"})
+SHARING = frozenset({"jupyter_server_ydoc", "jupyter_server_documents"})
 """The server extensions with rooms that ``adapters/documents/room`` knows."""
 
 

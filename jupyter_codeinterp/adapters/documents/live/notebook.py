@@ -349,6 +349,8 @@ class LiveNotebook:
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
         self._preview.forget(session_id)
+        if not self._outbox.in_use:
+            self.sharing.rest()
 
     def drop(self, session_id: str) -> None:
         """Forget the deleted session."""

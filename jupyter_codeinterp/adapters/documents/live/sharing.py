@@ -37,6 +37,11 @@ class Sharing:
         """Whether a window is a view of a room that the server does not know."""
         return any(s.collaborative and not self.is_view(s) for s in self._windows().values())
 
+    def rest(self) -> None:
+        """No turn works in the notebook now."""
+        if (writer := self._writer()) is not None:
+            writer.rest()
+
     def look_for(self, cell_id: str) -> None:
         """A view misses this cell. It may be behind, so the room is asked."""
         if (writer := self._writer()) is not None:

@@ -8,6 +8,8 @@ saves.py        what a room's saves mean for the agent's work
 rooms.py        what a package for collaboration provides
 engines.py      which one is there
 server_ydoc.py  the rooms of jupyter_server_ydoc
+server_documents.py  those of jupyter_server_documents
+files.py        what both need
 
 Windows are views of a room: they have no lease and apply no ops. The server loads this package,
 and pycrdt, only where a known package for collaboration is enabled.

@@ -23,11 +23,12 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import Cell, CellView, Insert, protected_in
+from ....core.document.ops import Cell, CellView, Insert, Op, Receipt, protected_in
 from ....core.errors import DocumentError
 from ...notebook_content.view import views
 from . import rooms, saves
 from .gone import GoneCells, Ids
+from .presence import Presence
 from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
 from .saves import Saves
 from .shared import ORIGIN, SharedNotebook, concerns_ids
@@ -105,6 +106,7 @@ class RoomDocument:
             lambda: self._in_transaction(lambda shared: shared.ids), notebook.cells_gone
         )
         self._saves = Saves(notebook, rooms, look, lambda: self._frames.put_nowait(LookAtRoom()))
+        self._presence: Presence | None = None
         self._stop_listening: Callable[[], None] = lambda: None
 
     async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
@@ -120,6 +122,7 @@ class RoomDocument:
         self._leave()
         if self._worker is not None:
             self._worker.cancel()
+        await asyncio.sleep(0)  # cancelled tasks end
 
     async def look(self) -> tuple[str, dict[str, int]]:
         """The version of the notebook's file, and the ops that it holds. Raises DocumentError."""
@@ -128,6 +131,11 @@ class RoomDocument:
     def look_for(self, cell_id: str) -> None:
         """A page misses this cell: say so if the notebook has none."""
         self._frames.put_nowait(FindCell(cell_id))
+
+    def rest(self) -> None:
+        """No turn works here any more: the agent is not seen among the people."""
+        if self._presence is not None and self._is_open:
+            self._presence.leave()
 
     def send(self, frame: ServerFrame) -> None:
         if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame, StreamFrame)):
@@ -193,7 +201,7 @@ class RoomDocument:
     async def _carry_out(self, frame: Work) -> None:
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
-            receipt = await self._in_transaction(lambda shared: shared.apply(*op))
+            receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
             self._saves.applied()
             if isinstance(frame.op, Insert):
                 self._gone.know((frame.op.cell_id,))
@@ -207,7 +215,25 @@ class RoomDocument:
         elif isinstance(frame, LookAtRoom):
             await self._rooms.check(self._notebook.path)
         else:
-            await self._in_transaction(lambda shared: _show(shared, frame))
+            await self._in_transaction(lambda shared: self._show(shared, frame))
+
+    def _apply(self, shared: SharedNotebook, session_id: str, seq: int, op: Op) -> Receipt:
+        receipt = shared.apply(session_id, seq, op)
+        self._be_seen_in(shared, op.cell_id)
+        return receipt
+
+    def _show(self, shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
+        """A preview of what an op will bring."""
+        if isinstance(frame, OutputsFrame):
+            shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
+        elif frame.kind != "edit":
+            shared.stream(frame.cell_id, frame.start, frame.text)
+            self._be_seen_in(shared, frame.cell_id)
+
+    def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
+        text = shared.text(cell_id)
+        if self._presence is not None and text is not None:
+            self._presence.works_in(cell_id, text)
 
     async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
         """Read in parts, between which the server does other things; at once if others keep
@@ -269,10 +295,14 @@ class RoomDocument:
             (meta, meta.observe_deep(self._on_change)),
         )
         stop_saves = room.follow_saves(self._saves.heard)
+        awareness = room.awareness
+        self._presence = presence = Presence(awareness, room.lobby, self._path)
+        people = awareness.observe(lambda topic, changes: presence.others_changed())
 
         def stop() -> None:
             self._stop_listening = lambda: None
             stop_saves()
+            awareness.unobserve(people)
             shared.close()
             for watched_type, subscription in watched:
                 watched_type.unobserve(subscription)
@@ -280,6 +310,7 @@ class RoomDocument:
         self._stop_listening = stop
 
     def _leave(self) -> None:
+        self.rest()
         self._stop_listening()
         self._gone.close()
         self._saves.close()
@@ -289,14 +320,6 @@ class RoomDocument:
             self._notebook.changed_by_others(self)
             if any(map(concerns_ids, events)):
                 self._gone.look()
-
-
-def _show(shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
-    """A preview of what an op will bring."""
-    if isinstance(frame, OutputsFrame):
-        shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
-    elif frame.kind != "edit":
-        shared.stream(frame.cell_id, frame.start, frame.text)
 
 
 def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] | None:

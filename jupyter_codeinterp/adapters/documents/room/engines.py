@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from .rooms import Rooms
+from .server_documents import found_documents
 from .server_ydoc import found_ydoc
 
 
 def found(extensions: Mapping[str, Any], contents: Any) -> Rooms | None:
     """The server's rooms; None if it has none that are known here. ``extensions`` are its
     extensions by name."""
-    return found_ydoc(extensions, contents)
+    return found_ydoc(extensions, contents) or found_documents(extensions, contents)

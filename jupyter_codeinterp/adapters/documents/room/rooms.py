@@ -9,6 +9,8 @@ from ....core.errors import DocumentError
 
 LOADING = 10.0
 """Seconds that a room has to read its file."""
+LOBBY = "JupyterLab:globalAwareness"
+"""The room of all people in JupyterLab, in both packages."""
 NO_FILE = "{path} no longer exists."
 NOT_OPENED = "The shared notebook {path} cannot be opened: {words}"
 NOT_LOADED = "it does not load"
@@ -36,6 +38,14 @@ class Room(Protocol):
     @property
     def is_loaded(self) -> bool:
         """Whether it has read its file to the end."""
+
+    @property
+    def awareness(self) -> Any:
+        """Who is there: a pycrdt ``Awareness``."""
+
+    @property
+    def lobby(self) -> Any:
+        """The same for all of JupyterLab; None if nobody has come yet."""
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
         """Call ``saved`` with "" after each save and when the room goes, or with words if a save

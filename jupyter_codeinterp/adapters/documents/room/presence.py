@@ -1,0 +1,77 @@
+"""The agent as one of the people in a room: its name, the cell it works in, and its cursor there.
+
+The server has one entry of its own in each room, which the packages for collaboration leave to
+others, or use for fields with other names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycrdt import Assoc, Text
+
+USER = {
+    "username": "codeinterp",
+    "name": "Code interpreter",
+    "display_name": "Code interpreter",
+    "initials": "CI",
+    "color": "var(--jp-collaborator-color2)",
+    "avatar_url": None,
+}
+AUTOSAVE = "autosave"
+"""jupyter_server_ydoc saves by itself while anybody wants it, or nobody is there."""
+
+
+class Presence:
+    def __init__(self, awareness: Any, lobby: Any, path: str) -> None:
+        """``awareness``: who is in the room. ``lobby``: who is in JupyterLab, None if unknown."""
+        self._awareness = awareness
+        self._lobby = lobby
+        self._current = f"notebook:RTC:{path}"
+        self._here = False
+
+    def works_in(self, cell_id: str, text: Any) -> None:
+        """Show the agent at the end of this cell's shared text. Call it within a transaction."""
+        state = {"user": USER, "current": cell_id, "cursors": _cursor_at_end(text)}
+        _change(self._awareness, {**state, AUTOSAVE: self._is_alone})
+        if not self._here and self._lobby is not None:
+            _change(self._lobby, {"user": USER, "current": self._current})
+        self._here = True
+
+    def others_changed(self) -> None:
+        """Somebody has come or gone: the agent has no say in whether the room is saved."""
+        state = self._awareness.get_local_state() or {}
+        if self._here and state.get(AUTOSAVE) != self._is_alone:
+            _change(self._awareness, {AUTOSAVE: self._is_alone})
+
+    def leave(self) -> None:
+        if not self._here:
+            return
+        self._here = False
+        _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
+        if self._lobby is not None and _current_of(self._lobby) == self._current:
+            _change(self._lobby, dict.fromkeys(("user", "current")))
+
+    @property
+    def _is_alone(self) -> bool:
+        own = self._awareness.client_id
+        return not any(state for one, state in self._awareness.states.items() if one != own)
+
+
+def _change(awareness: Any, fields: dict[str, Any]) -> None:
+    """Set these fields of the server's own state, and remove those without a value."""
+    before = awareness.get_local_state() or {}
+    changed = {**before, **fields}
+    awareness.set_local_state({key: value for key, value in changed.items() if value is not None})
+
+
+def _current_of(awareness: Any) -> Any:
+    return (awareness.get_local_state() or {}).get("current")
+
+
+def _cursor_at_end(text: Any) -> list[dict[str, Any]]:
+    """As pages have it. An empty text has no place for a cursor yet."""
+    if not isinstance(text, Text) or not len(text):
+        return []
+    place = text.sticky_index(len(text), Assoc.BEFORE).to_json()
+    return [{"anchor": place, "head": place, "primary": True, "empty": True}]
