@@ -229,6 +229,24 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
         assert printed(done) == "{'memory'} -1\n"
 
 
+async def test_ray_ends_what_a_data_set_runs_when_stopped() -> None:
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed: scripts/table_libraries has it")
+    async with python() as (kernel, _, _):
+        makes = (
+            f"{STARTS_RAY}\ndef slow(rows):\n    time.sleep(120)\n    return rows\n"
+            "many = ray.data.range(100, override_num_blocks=50).map_batches(slow)\n"
+            "free = lambda: ray.available_resources().get('CPU', 0)"
+        )
+        _, done = await run(kernel, makes)
+        assert done.status == "ok", done.outputs
+        _, done = await run(kernel, "many.materialize()", timeout=15)
+        assert "KeyboardInterrupt" in names(done), done.outputs
+        wait = "until = time.time() + 60\nwhile not free() and time.time() < until: time.sleep(0.1)"
+        _, done = await run(kernel, f"{wait}\nprint(free())")
+        assert printed(done) == "1.0\n"
+
+
 async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
     """What the run of the code tells of its engines."""
     events, done = await run(kernel, code)
