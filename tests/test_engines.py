@@ -325,8 +325,11 @@ read.collect()
 """
 
 
-async def test_spark_tells_how_large_a_table_is_that_a_draft_fetches(tmp_path: Path) -> None:
+async def test_spark_tells_how_large_a_table_is_that_a_draft_fetches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     needs_spark()
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
     async with python() as (kernel, _, _):
         makes = (
             f"{STARTS_SPARK}\nbig = session.range(50_000_000).filter('id > 3')\n"
