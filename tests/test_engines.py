@@ -229,6 +229,24 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
         assert printed(done) == "{'memory'} -1\n"
 
 
+async def test_ray_ends_what_a_data_set_runs_when_stopped() -> None:
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed: scripts/table_libraries has it")
+    async with python() as (kernel, _, _):
+        makes = (
+            f"{STARTS_RAY}\ndef slow(rows):\n    time.sleep(120)\n    return rows\n"
+            "many = ray.data.range(100, override_num_blocks=50).map_batches(slow)\n"
+            "free = lambda: ray.available_resources().get('CPU', 0)"
+        )
+        _, done = await run(kernel, makes)
+        assert done.status == "ok", done.outputs
+        _, done = await run(kernel, "many.materialize()", timeout=15)
+        assert "KeyboardInterrupt" in names(done), done.outputs
+        wait = "until = time.time() + 60\nwhile not free() and time.time() < until: time.sleep(0.1)"
+        _, done = await run(kernel, f"{wait}\nprint(free())")
+        assert printed(done) == "1.0\n"
+
+
 async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
     """What the run of the code tells of its engines."""
     events, done = await run(kernel, code)
@@ -307,8 +325,11 @@ read.collect()
 """
 
 
-async def test_spark_tells_how_large_a_table_is_that_a_draft_fetches(tmp_path: Path) -> None:
+async def test_spark_tells_how_large_a_table_is_that_a_draft_fetches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     needs_spark()
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
     async with python() as (kernel, _, _):
         makes = (
             f"{STARTS_SPARK}\nbig = session.range(50_000_000).filter('id > 3')\n"

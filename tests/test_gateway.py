@@ -27,7 +27,7 @@ from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
+from jupyter_codeinterp.core.ports import DisplayUpdated, ExecutionDone, ExecutionEvent
 from tests.gateways import ENTERPRISE, Colleague, Gateway, Link, gateway, kernels_over, link_to
 from tests.kernels import Gate, kernel_of, run, text, until
 
@@ -110,6 +110,25 @@ async def test_three_cells_over_a_slow_link(remote: Gateway) -> None:
         variables = await kernel.variables()
         assert variables is not None
         assert [entry["name"] for entry in variables][:1] == ["x"]
+
+
+WIDGET = """
+import ipywidgets
+from IPython.display import display
+out = ipywidgets.Output()
+with out:
+    print('inside')
+"""
+
+
+async def test_output_widgets_and_updated_displays(remote: Gateway) -> None:
+    async with at(remote, DELAY) as place:
+        _, done = await run(place.kernel, WIDGET)
+        assert [output["text"] for output in done.captured] == ["inside\n"]
+        _, done = await run(place.kernel, "shown = display('first', display_id=True)")
+        events, _ = await run(place.kernel, "shown.update('then')")
+        (update,) = [event for event in events if isinstance(event, DisplayUpdated)]
+        assert update.data["text/plain"] == "'then'"
 
 
 async def test_stop_and_variables_while_a_cell_runs(remote: Gateway) -> None:

@@ -173,8 +173,11 @@ async function sameBrowser(browser) {
   await page.reload();
   panel = page.locator('#codeinterp-panel');
   await field(panel).waitFor();
-  await page.waitForTimeout(1000);
-  const hers = await written(panel);
+  let hers = '';
+  for (let tries = 0; tries < 20 && !hers.trim(); tries++) {
+    await page.waitForTimeout(1000);
+    hers = await written(panel);
+  }
   await page.goto(`${url}/hub/logout`);
   await logIn(page, 'bob');
   panel = await openNotebook(page, 'bob', 'same.ipynb');

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -120,17 +119,22 @@ async def _other_ways(checks: Checks, model: FakeAnthropic, alice: Visitor) -> N
 
 
 def _addresses(session_id: str) -> list[tuple[str, str]]:
-    """Each method and path of the API, with the conversation's id in it."""
+    """Each method and path of the API, with the conversation's id in it. An id of another form
+    would meet no route of the extension."""
+    names = {
+        "session_id": session_id,
+        "provider": "anthropic",
+        "token": "0" * 16,
+        "rule": "0" * 12,
+        "server": "0" * 64,
+        "number": "1",
+    }
     paths = json.loads(OPENAPI.read_text())["paths"]
     return [
-        (method.upper(), re.sub(r"\{\w+\}", "1", _named(path, session_id)))
+        (method.upper(), path.format_map(names))
         for path, methods in paths.items()
         for method in methods
     ]
-
-
-def _named(path: str, session_id: str) -> str:
-    return path.replace("{session_id}", session_id).replace("{provider}", "anthropic")
 
 
 async def _routes(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) -> None:
