@@ -31,10 +31,7 @@ const TABLE: [Observation, string][] = [
     'changed 7 files: a.csv, b.csv, …'
   ],
   [{ kind: 'reads', names: ['a.csv'], more: 0 }, 'read a file: a.csv'],
-  [
-    { kind: 'lost', names: [], more: 0 },
-    'did more than can be followed'
-  ],
+  [{ kind: 'lost', names: [], more: 0 }, 'did more than can be followed'],
   [{ kind: 'changes', names: ['df'], more: 0 }, 'changed your df']
 ];
 
