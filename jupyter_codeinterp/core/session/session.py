@@ -489,8 +489,10 @@ class Session(PersistentSession):
     # --- while it runs ---------------------------------------------------------------
 
     async def close(self) -> None:
-        """Stop for good: the server is shutting down."""
+        """Stop for good: the server is shutting down, or the session is deleted. An undo ends
+        first, because it needs the lease and the journal."""
         self._closing = True
+        await self.reviews.finish()
         self.cancel()
         for task in self._tasks:
             task.cancel()
