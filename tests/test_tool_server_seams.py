@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -16,6 +17,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.tool_servers.entries import NEUTRAL, parsed, secrets_of
 from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.server.files.rule_files import read_instructions
 from jupyter_codeinterp.server.tool_servers import places as places_module
 from jupyter_codeinterp.server.tool_servers.live import Live
 from jupyter_codeinterp.server.workbench.workbench import Workbench
@@ -313,6 +315,25 @@ async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(places_module, "read_instructions", slow)
     tools, [words] = await place.servers().for_session("s", NOTEBOOK)
     assert tools.tools == () and "Some are missing" in words
+
+
+async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder becomes a loop right after the file was read."""
+    place.name(one=entry())
+    folder = place.root / "work"
+
+    async def read_and_loop(contents: Any, path: str, **more: Any) -> Any:
+        text = await read_instructions(contents, path, **more)
+        if text is not None:
+            folder.rename(place.root / "before")
+            folder.symlink_to(folder)
+        return text
+
+    monkeypatch.setattr(places_module, "read_instructions", read_and_loop)
+    tools, words = await place.servers().for_session("s", NOTEBOOK)
+    if sys.version_info < (3, 13):
+        assert "its folder cannot be found" in words[0]
+    assert tools.tools == ()
 
 
 async def test_a_large_file_is_said(place: Place) -> None:
