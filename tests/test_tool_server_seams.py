@@ -305,16 +305,28 @@ async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None
     assert tools.tools == () and "has no tools of MCP servers: Cannot read mcp-approved" in words
     with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
         await before.pinned(named(before, "echo"))
+    (place.data / "mcp-approved.json").unlink()
+    assert [tool.server for tool in (await opened(servers)).tools[:1]] == ["two"]
+    assert await opened(servers) is await opened(servers)
 
 
 async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow(*given: Any, **more: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(places_module, "TIMEOUT", 0.05)
-    monkeypatch.setattr(places_module, "read_instructions", slow)
-    tools, [words] = await place.servers().for_session("s", NOTEBOOK)
-    assert tools.tools == () and "Some are missing" in words
+    place.name(one=entry())
+    servers = place.servers()
+    digest = await approved(servers)
+    with monkeypatch.context() as patch:
+        patch.setattr(places_module, "TIMEOUT", 0.05)
+        patch.setattr(places_module, "read_instructions", slow)
+        tools, [words] = await servers.for_session("s", NOTEBOOK)
+        assert tools.tools == () and "Some are missing" in words
+        with pytest.raises(CommandError, match=r"Some are missing here\. Try again") as caught:
+            await servers.approve(NOTEBOOK, digest)
+        assert caught.value.code == "files_slow"
+    tools, words_now = await servers.for_session("s", NOTEBOOK)
+    assert tools.tools and words_now == [], "the fault has passed"
 
 
 async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
