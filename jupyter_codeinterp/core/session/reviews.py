@@ -144,11 +144,21 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._redo(turn, cells, window, files))
-
-    async def _redo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
-        with self._session.alone(turn):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._session.alone(turn))
             chosen = self._redoable(turn, cells, files)
+            work = self._redo(stack.pop_all(), turn, chosen, window, files)
+        await self._to_the_end(work)
+
+    async def _redo(
+        self,
+        held: contextlib.ExitStack,
+        turn: int,
+        chosen: tuple[str, ...],
+        window: int,
+        files: bool,
+    ) -> None:
+        with held:
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             if chosen:
@@ -163,13 +173,18 @@ class Reviews:
 
         Raises CommandError ``busy``, and DocumentError ``not_open``.
         """
-        return await self._to_the_end(self._undo_since(turn, window))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._session.alone())
+            work = self._undo_since(stack.pop_all(), turn, window)
+        return await self._to_the_end(work)
 
-    async def _undo_since(self, turn: int, window: int) -> tuple[Kept, ...]:
+    async def _undo_since(
+        self, held: contextlib.ExitStack, turn: int, window: int
+    ) -> tuple[Kept, ...]:
         kept: dict[str, Kept] = {}
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
-        with self._session.alone():
+        with held:
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:
