@@ -261,6 +261,23 @@ async def test_who_may_not_run_code_undoes_no_variables_and_no_files(
         assert response.code == code, given
 
 
+async def test_who_may_not_run_code_redoes_no_files(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redo writes into the overlay of the running kernel."""
+    w = await site.window()
+    monkeypatch.setattr(Denying, "denied", (EXECUTE,))
+    redo = c.RedoTurn("0" * 32, 1)
+    assert (await w.send(redo)).error == "unknown_session"
+    reply = await w.send(msgspec.structs.replace(redo, files=True))
+    assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
+    page = await site.of_a_page()
+    path = ("sessions", "0" * 32, "turns", "1", "redo")
+    for given, code in (({}, 404), ({"files": True}, 403)):
+        response = await site.request("POST", *path, json_body=given, headers=dict(page))
+        assert response.code == code, given
+
+
 async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:
     """As a message is."""
     asks = answer(call("ask_user", {"question": "Which?"}))

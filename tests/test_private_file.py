@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,25 @@ def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     approvals.set("a", lambda word: Word(True))
     lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    with pytest.raises(CommandError, match="Nothing saved"):
+    with pytest.raises(CommandError, match=r"Nothing saved.*another program.*try again"):
         approvals.set("b", lambda word: Word(True))
     os.close(lock)
     approvals.set("b", lambda word: Word(True))
     assert approvals.of("a").approved and approvals.of("b").approved
+
+
+async def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
+    file = tmp_path / "credentials.json"
+    (tmp_path / f"{file.name}.lock").touch()
+    lock = os.open(tmp_path / f"{file.name}.lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    began = time.monotonic()
+    with pytest.raises(BlockingIOError), private_file.locked(file):
+        pass
+    assert time.monotonic() - began < 1.0
+    os.close(lock)
+    with private_file.locked(file):
+        pass
 
 
 def test_a_refused_change_writes_nothing(tmp_path: Path) -> None:

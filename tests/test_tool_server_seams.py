@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -16,6 +17,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.tool_servers.entries import NEUTRAL, parsed, secrets_of
 from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.server.files.rule_files import read_instructions
 from jupyter_codeinterp.server.tool_servers import places as places_module
 from jupyter_codeinterp.server.tool_servers.live import Live
 from jupyter_codeinterp.server.workbench.workbench import Workbench
@@ -303,16 +305,47 @@ async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None
     assert tools.tools == () and "has no tools of MCP servers: Cannot read mcp-approved" in words
     with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
         await before.pinned(named(before, "echo"))
+    (place.data / "mcp-approved.json").unlink()
+    assert [tool.server for tool in (await opened(servers)).tools[:1]] == ["two"]
+    assert await opened(servers) is await opened(servers)
 
 
 async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow(*given: Any, **more: Any) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(places_module, "TIMEOUT", 0.05)
-    monkeypatch.setattr(places_module, "read_instructions", slow)
-    tools, [words] = await place.servers().for_session("s", NOTEBOOK)
-    assert tools.tools == () and "Some are missing" in words
+    place.name(one=entry())
+    servers = place.servers()
+    digest = await approved(servers)
+    with monkeypatch.context() as patch:
+        patch.setattr(places_module, "TIMEOUT", 0.05)
+        patch.setattr(places_module, "read_instructions", slow)
+        tools, [words] = await servers.for_session("s", NOTEBOOK)
+        assert tools.tools == () and "Some are missing" in words
+        with pytest.raises(CommandError, match=r"Some are missing here\. Try again") as caught:
+            await servers.approve(NOTEBOOK, digest)
+        assert caught.value.code == "files_slow"
+    tools, words_now = await servers.for_session("s", NOTEBOOK)
+    assert tools.tools and words_now == [], "the fault has passed"
+
+
+async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder becomes a loop right after the file was read."""
+    place.name(one=entry())
+    folder = place.root / "work"
+
+    async def read_and_loop(contents: Any, path: str, **more: Any) -> Any:
+        text = await read_instructions(contents, path, **more)
+        if text is not None:
+            folder.rename(place.root / "before")
+            folder.symlink_to(folder)
+        return text
+
+    monkeypatch.setattr(places_module, "read_instructions", read_and_loop)
+    tools, words = await place.servers().for_session("s", NOTEBOOK)
+    if sys.version_info < (3, 13):
+        assert "its folder cannot be found" in words[0]
+    assert tools.tools == ()
 
 
 async def test_a_large_file_is_said(place: Place) -> None:

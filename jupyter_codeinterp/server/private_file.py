@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import tempfile
@@ -22,6 +23,9 @@ except ImportError:  # Windows
 T = TypeVar("T", bound=msgspec.Struct)
 LOCKED_WITHIN = 2.0
 """Seconds that a change waits for another program's; each takes milliseconds."""
+LOCKED_WITHIN_ON_LOOP = 0.1
+"""The same on an event loop, which stands still meanwhile: kernels, windows and models wait."""
+LOCKED = "another program is changing it; try again"
 
 
 class PrivateFile(Generic[T]):
@@ -80,17 +84,25 @@ def _lock(lock: int) -> None:
     """Raises BlockingIOError after some time."""
     if fcntl is None:
         return
-    until = time.monotonic() + LOCKED_WITHIN
+    until = time.monotonic() + (LOCKED_WITHIN_ON_LOOP if _on_loop() else LOCKED_WITHIN)
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        except BlockingIOError:
+        except BlockingIOError as error:
             if time.monotonic() > until:
-                raise
+                raise BlockingIOError(error.errno, LOCKED) from None
             time.sleep(0.01)
         except OSError:
             return
+
+
+def _on_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def make_private_folder(folder: Path) -> None:

@@ -43,6 +43,7 @@ def tool(description: str = "The time now.", **more: Any) -> OutsideTool:
 class Servers:
     def __init__(self, *tools: OutsideTool) -> None:
         self.tools = tools or (tool(),)
+        self.complete = True
         self.now = self.tools[0].pinned
         self.calls: list[dict[str, Any]] = []
         self.answer: Answer | ToolServerError = Answer((text("12:00"),))
@@ -345,3 +346,27 @@ async def test_without_servers_requests_stay_the_same(bench: Benches) -> None:
     b.send()
     await b.ended()
     assert b.model.requests[0].tools == ToolRegistry().specs()
+
+
+async def test_after_a_fault_that_passes_the_next_turn_has_the_tools(bench: Benches) -> None:
+    b = bench(say("One."), say("Two."), say("Three."))
+    servers = served(b, tool(), tool("Bad.", name="mcp__time__bad", schema={"type": "array"}))
+    servers.tools, all_tools, servers.complete = (), servers.tools[:1], False
+    said = iter((["Slow."], ["Slow."], []))
+
+    async def outside_tools() -> tuple[Servers, list[str]]:
+        return servers, next(said)  # A fourth look would fail.
+
+    b.session.workplace.outside_tools = outside_tools  # type: ignore[method-assign]
+    offered = []
+    for number in range(1, 5):
+        if number == 3:
+            servers.tools, servers.complete = all_tools, True
+        b.model.script = [say("Done.")]
+        b.send("Go on", "auto")
+        await b.ended(number)
+        offered.append(any(spec.name == NAME for spec in b.model.requests[-1].tools))
+    assert offered == [False, False, True, True]
+    assert [note.text for note in b.of(e.Note)] == ["Slow."], "each is said once"
+    # Requests are append-only otherwise, tools too (``disorder``). Here they change once.
+    del b.model.requests[:2], b.model.replies[:2]

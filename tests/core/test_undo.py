@@ -28,8 +28,10 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.changes import Change
 from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.core.history.review import review
+from jupyter_codeinterp.core.session import reviews
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
+from tests.kernels import until
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, last_cell, run, say
 
@@ -257,6 +259,42 @@ async def test_a_closed_notebook_is_said_and_can_be_undone_later(bench: Benches)
     b.document.is_open = True
     await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
+
+
+@pytest.mark.parametrize("how", ["undo", "redo", "undo_since"])
+async def test_a_session_ends_after_its_undo(bench: Benches, how: str) -> None:
+    b = bench(run("a = 1"), say("Done."))
+    await b.turn()
+    if how == "redo":
+        await b.session.reviews.undo(1)
+    b.document.answers = False
+    ops = len(b.document.ops)
+    work = asyncio.ensure_future(getattr(b.session.reviews, how)(1))
+    await until(lambda: len(b.document.ops) > ops)
+    work.cancel()  # The window is gone.
+    closing = asyncio.ensure_future(b.session.close())
+    await asyncio.sleep(0.05)
+    assert not closing.done() and b.session.undoing and b.session._lease.held
+    b.document.answer()
+    await closing
+    assert not (b.session.undoing or b.session._lease.held)
+    assert len(b.of(e.TurnRedone if how == "redo" else e.TurnUndone)) == 1
+
+
+async def test_a_window_that_hangs_holds_up_no_end(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(reviews, "FINISH_TIME", 0.1)
+    b = bench(run("a = 1"), say("Done."))
+    await b.turn()
+    b.document.answers = False
+    ops = len(b.document.ops)
+    work = asyncio.ensure_future(b.session.reviews.undo(1))
+    await until(lambda: len(b.document.ops) > ops)
+    await asyncio.wait_for(b.session.close(), 5)
+    await asyncio.wait({work})
+    assert work.cancelled() and not (b.session.undoing or b.session._lease.held)
+    assert "Gave up an undo" in caplog.text
 
 
 async def test_the_model_is_told_that_its_cells_are_gone(bench: Benches) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,13 +24,19 @@ from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
 NO_COPIES = "This kernel keeps no copies."
+FINISH_TIME = 5.0
+"""Seconds that a session's end waits for an undo. A window that hangs never answers."""
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 class Reviews:
     def __init__(self, session: PersistentSession, waiting_files: WaitingFiles) -> None:
         self._session = session
         self._waiting_files = waiting_files
-        self._undoing: set[asyncio.Future[None]] = set()
+        self._working: set[asyncio.Future[Any]] = set()
+        """Each undo and redo that has not ended."""
 
     def review(self, turn: int) -> Review:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
@@ -70,11 +79,24 @@ class Reviews:
             chosen = self._chosen(turn, cells) if cells else self._left(turn, more)
             counts = None if cells else self._counts(turn)
             work = self._undo(stack.pop_all(), turn, chosen, counts, window, variables, files)
-            undoing = asyncio.ensure_future(work)
-        self._undoing.add(undoing)
-        undoing.add_done_callback(self._undoing.discard)
-        # Where the window closes meanwhile, all of it is done, and recorded.
-        await asyncio.shield(undoing)
+        await self._to_the_end(work)
+
+    async def _to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do all of it, and record it, also where the window closes meanwhile."""
+        task = asyncio.ensure_future(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait until nothing is being undone or redone. Cancel what takes too long."""
+        if not self._working:
+            return
+        _, late = await asyncio.wait(self._working, timeout=FINISH_TIME)
+        for task in late:
+            log.error("Gave up an undo of %s: it did not end", self._session.info.session_id)
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
 
     async def _undo(
         self,
@@ -122,8 +144,21 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        with self._session.alone(turn):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._session.alone(turn))
             chosen = self._redoable(turn, cells, files)
+            work = self._redo(stack.pop_all(), turn, chosen, window, files)
+        await self._to_the_end(work)
+
+    async def _redo(
+        self,
+        held: contextlib.ExitStack,
+        turn: int,
+        chosen: tuple[str, ...],
+        window: int,
+        files: bool,
+    ) -> None:
+        with held:
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             if chosen:
@@ -138,10 +173,18 @@ class Reviews:
 
         Raises CommandError ``busy``, and DocumentError ``not_open``.
         """
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._session.alone())
+            work = self._undo_since(stack.pop_all(), turn, window)
+        return await self._to_the_end(work)
+
+    async def _undo_since(
+        self, held: contextlib.ExitStack, turn: int, window: int
+    ) -> tuple[Kept, ...]:
         kept: dict[str, Kept] = {}
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
-        with self._session.alone():
+        with held:
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:

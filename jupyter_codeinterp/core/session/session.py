@@ -113,9 +113,11 @@ class Session(PersistentSession):
         ``waits`` when it begins or stops waiting for a person."""
         self.decisions = Decisions(lambda: waits(self))
         self._model = model
-        self._tools = tools
+        self._own_tools = self._tools = tools
         self._has_all_tools = False
-        """Whether ``_tools`` has those of MCP servers, too: from the first turn on."""
+        """Whether ``_tools`` has those of MCP servers, too: from the first turn on, unless a fault
+        hides some."""
+        self._said_of_tools: set[str] = set()
         self._hooks = hooks
         self._checks = checks
         self._put_after = ""
@@ -409,16 +411,19 @@ class Session(PersistentSession):
         )
 
     async def _add_outside_tools(self) -> None:
-        """Once: tools stay the same within a conversation, because models cache them."""
+        """Once they are complete, tools stay the same within a conversation, because models cache
+        them."""
         if self._has_all_tools:
             return
         found = await self.workplace.outside_tools()
         if found is not None:
             tools, faults = tools_of(found[0], self._talk.untrusted)
-            self._tools = self._tools.with_outside(tools)
+            self._tools = self._own_tools.with_outside(tools)
             for words in (*found[1], *faults):
-                self.show(Note(self._rules.scrub(words), "warning"))
-        self._has_all_tools = True
+                if words not in self._said_of_tools:
+                    self.show(Note(self._rules.scrub(words), "warning"))
+                    self._said_of_tools.add(words)
+        self._has_all_tools = found is None or found[0].complete
 
     def _person_rules(self) -> tuple[Rule, ...]:
         return self.standing_rules.all
@@ -489,8 +494,10 @@ class Session(PersistentSession):
     # --- while it runs ---------------------------------------------------------------
 
     async def close(self) -> None:
-        """Stop for good: the server is shutting down."""
+        """Stop for good: the server is shutting down, or the session is deleted. An undo ends
+        first, because it needs the lease and the journal."""
         self._closing = True
+        await self.reviews.finish()
         self.cancel()
         for task in self._tasks:
             task.cancel()

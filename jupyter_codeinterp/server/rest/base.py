@@ -42,6 +42,7 @@ _STATUS = {
     "unknown_server": HTTPStatus.NOT_FOUND,
     "server_refused": HTTPStatus.CONFLICT,
     "server_failed": HTTPStatus.BAD_GATEWAY,
+    "files_slow": HTTPStatus.SERVICE_UNAVAILABLE,
     "unknown_question": HTTPStatus.NOT_FOUND,
     "unknown_rule": HTTPStatus.NOT_FOUND,
     "table_gone": HTTPStatus.NOT_FOUND,

@@ -132,7 +132,7 @@ class FilesChosen(_Body, frozen=True):
 
 class Redone(_Body, frozen=True):
     """``cells``: ids; none: all cells that can be redone. ``files``: also bring back the files of
-    an overlay that an undo took back."""
+    an overlay that an undo took back. This needs the right to run code."""
 
     cells: tuple[str, ...] = ()
     files: bool = False
@@ -314,6 +314,8 @@ class RedoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Redone)
+        if given.files and not await self.may_execute():
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
         service = self.manager.service
         await service.redo(
             session_id, int(turn), given.cells, self.by, headless=True, files=given.files

@@ -34,11 +34,11 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True):
-    """``folder``: from which its paths count."""
+    """``folder``: from which its paths count; None if a loop of links or a fault hides it."""
 
     place: str
     text: str
-    folder: str
+    folder: Union[str, None]
 
 
 class Places:
@@ -102,9 +102,15 @@ def _parsed(file: _File) -> list[Entry]:
     """Raises BadFile."""
     if file.text == TOO_LARGE:
         raise BadFile("it is larger than 64 kB")
+    if file.folder is None:
+        raise BadFile("its folder cannot be found; the links to it may form a loop")
     return parsed(file.text, file.folder)
 
 
-def _whole(root: Union[Path, None], folder: str) -> str:
-    """The folder without links: the same for every server and the command line."""
-    return str((root / folder).resolve() if root is not None else Path.home())
+def _whole(root: Union[Path, None], folder: str) -> Union[str, None]:
+    """The folder without links: the same for every server and the command line. None as in
+    ``_File``."""
+    try:
+        return str((root / folder).resolve() if root is not None else Path.home())
+    except (OSError, RuntimeError):  # RuntimeError: a loop of links, before Python 3.13.
+        return None

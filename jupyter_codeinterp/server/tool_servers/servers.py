@@ -24,7 +24,7 @@ from ...core.tools.outside.port import Answer, OutsideTool
 from ...core.visible import visible_line
 from .approvals import Approvals, Word
 from .live import OFF, Live
-from .places import Found, Places
+from .places import SLOW, Found, Places
 
 WAITS = 10.0
 """Seconds that the first turn of a conversation waits for servers."""
@@ -133,8 +133,8 @@ class ToolServers:
     # --- a person's word -------------------------------------------------------------
 
     async def allow(self, notebook: str, digest: str) -> Entry:
-        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``server_refused`` or
-        ``not_kept``."""
+        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``files_slow``,
+        ``server_refused`` or ``not_kept``."""
         one = await self._one(notebook, digest)
         why = self._refused(one)
         if why:
@@ -169,10 +169,12 @@ class ToolServers:
         self.approvals.set(digest, lambda word: msgspec.structs.replace(word, picked=names))
 
     async def _one(self, notebook: str, digest: str) -> Found:
-        found, _ = await self._places.found(notebook)
+        found, faults = await self._places.found(notebook)
         for one in found:
             if one.entry.digest == digest:
                 return one
+        if SLOW in faults:
+            raise CommandError("files_slow", f"{SLOW} Try again.")
         raise CommandError("unknown_server", UNKNOWN)
 
     # --- for conversations -----------------------------------------------------------
@@ -193,11 +195,13 @@ class ToolServers:
     async def for_session(
         self, session_id: str, notebook: str, contents: Any = None
     ) -> tuple[SessionTools, list[str]]:
-        """The tools of a conversation, the same until the server's end, and what a person should
-        know. Waits for servers that start. Raises nothing: a turn goes on without tools."""
+        """The tools of a conversation, and what a person should know. If they are ``complete``,
+        they stay the same until the server's end. Waits for servers that start. Raises nothing: a
+        turn goes on without tools."""
         if session_id in self._sessions:
             return self._sessions[session_id], []
         found, said = await self._places.found(notebook, contents)
+        complete = SLOW not in said
         tools: list[tuple[OutsideTool, str]] = []
         try:
             looks = self._looks(found, said)
@@ -206,7 +210,10 @@ class ToolServers:
             tools = self._offered(found, looks, said)
         except CommandError as error:
             said.append(NOT_READ.format(why=error.message))
-        made = self._sessions[session_id] = SessionTools(self, tools)
+            complete = False
+        made = SessionTools(self, tools, complete)
+        if complete:
+            self._sessions[session_id] = made
         while len(self._sessions) > MOST_CONVERSATIONS:
             self._sessions.pop(next(iter(self._sessions)))
         return made, said
@@ -272,8 +279,11 @@ class ToolServers:
 class SessionTools:
     """The tools of one conversation (``OutsideTools``)."""
 
-    def __init__(self, servers: ToolServers, tools: Sequence[tuple[OutsideTool, str]]) -> None:
+    def __init__(
+        self, servers: ToolServers, tools: Sequence[tuple[OutsideTool, str]], complete: bool
+    ) -> None:
         """``tools``: each with its entry's digest."""
+        self.complete = complete
         self._servers = servers
         self._digests = {(tool.server, tool.tool): digest for tool, digest in tools}
         self.tools = named(tool for tool, _ in tools)

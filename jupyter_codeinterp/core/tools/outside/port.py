@@ -38,6 +38,11 @@ class OutsideTools(Protocol):
     @property
     def tools(self) -> tuple[OutsideTool, ...]: ...
 
+    @property
+    def complete(self) -> bool:
+        """Whether these are all. If not, because of a fault that may pass, the next turn asks
+        again."""
+
     async def pinned(self, tool: OutsideTool) -> str:
         """The tool's digest as its server describes it now; "" if the server no longer has it.
         Starts the server if it has ended. Raises ToolServerError."""
