@@ -54,8 +54,10 @@ class Person:
         self._titles: dict[str, str] = {}
         """Titles of tool calls."""
         self._opened: dict[str, e.DraftOpened] = {}
-        self._asked: set[str] = set()
-        """Drafts already shown."""
+        self._waiting: dict[str, e.Draft] = {}
+        """Drafts already shown, by id."""
+        self._edits: dict[str, str] = {}
+        """What the person made of them since, by id."""
         self._rules: dict[str, Rule] = {}
         """Those of the conversation, by id."""
 
@@ -133,7 +135,7 @@ class Person:
 
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
-        asked = event.draft_id in self._asked or event.source is None
+        asked = event.draft_id in self._waiting or event.source is None
         if opened is not None and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
@@ -158,7 +160,8 @@ class Person:
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:
-        self._asked.add(draft.draft_id)
+        self._waiting[draft.draft_id] = draft
+        self._edits.pop(draft.draft_id, None)
         self._code(draft.kind, draft.title, draft.source, draft.old_source)
         if draft.labels:
             self._line("·", "dim", f"May: {', '.join(map(str, draft.labels))}.")
@@ -265,19 +268,19 @@ class Person:
     async def decide(self, draft: e.Draft) -> Decision | RuleChange | Trial:
         if not self._asks:
             return refused(draft)
-        source = draft.source
         keys = KEYS | ALL if draft.can_run_all else KEYS
         tries = self._tries(draft)
         keys = keys | TRIES if tries else keys
         while True:
             about_rules = bool(self._new_rule(draft) or self._rules)
             keys = keys | RULES if about_rules else keys
+            source = self._source(draft)
             key, _, rest = (await self._ask(_prompt(draft, about_rules, tries))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
             if word == "edit" and draft.kind not in UNEDITED:
-                source = await self._edited(draft, source)
+                await self._edit(draft, source)
             elif word == "try":
                 return Trial(source)
             elif word == "rules":
@@ -317,16 +320,20 @@ class Person:
         chosen = ids.get(int(typed)) if typed.isdecimal() else None
         return RuleChange(chosen) if chosen else None
 
-    async def _edited(self, draft: e.Draft, source: str) -> str:
+    def _source(self, draft: e.Draft) -> str:
+        """The code that the person saw last, also after a trial or a change of rules."""
+        return self._edits.get(draft.draft_id, draft.source)
+
+    async def _edit(self, draft: e.Draft, source: str) -> None:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
         try:
             with self._stopping.ignored():
                 edited = await asyncio.to_thread(asking.edit, source, suffix)
         except asking.NoEditor as error:
             self._line("!", "yellow", str(error))
-            return source
+            return
+        self._edits[draft.draft_id] = edited
         self._code(draft.kind, draft.title, edited, draft.old_source)
-        return edited
 
     async def answer(self, question: e.QuestionAsked) -> str:
         if not self._asks:
