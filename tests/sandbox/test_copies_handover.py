@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.kernel_side.forks.refusing import NAME
-from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text
+from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text, until
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
-from tests.sandbox.test_copies import sandboxed
+from tests.sandbox.test_copies import Kernel, sandboxed
 from tests.sandbox.test_landlock import runs_here as runs_behind_landlock
 
 __all__ = ["folder"]
@@ -84,6 +85,78 @@ async def test_a_kernel_that_wakes_its_fork_too_late_stays(
         cell = person.run("x = 3")
         await person.finished(cell)
         assert await k.value("x") == "3", "cells of others run again"
+
+
+COPIES = "get_ipython().codeinterp_copies"
+
+
+async def left_alone(k: Kernel, person: Person) -> None:
+    """The kernel is as before, without the copy, and runs the cells of others."""
+    assert await k.value(f"x, {COPIES}.kept, {COPIES}.refusing") == "2 {} None"
+    await person.finished(person.run("x = 3"))
+    assert await k.value("x") == "3"
+
+
+@runs_here
+async def test_an_interrupt_while_the_fork_wakes_leaves_one_kernel(
+    tmp_path: Path, folder: Path
+) -> None:
+    async with sandboxed(tmp_path) as k, person_at(k.kernels, k.kernel_id) as person:
+        await k.run("x = 1")
+        await k.keep("one")
+        await k.run(f"x = 2; import os, signal; os.kill({COPIES}.kept['one'].pid, signal.SIGSTOP)")
+        asked, ask = list[str](), k.copies._ask
+
+        async def noted(limit: float, do: str, **given: Any) -> Any:
+            asked.append(do)
+            return await ask(limit, do, **given)
+
+        k.copies._ask = noted  # type: ignore[method-assign]
+        going = asyncio.create_task(k.back("one"))
+        await until(lambda: "wake" in asked and k.link.busy)
+        await asyncio.sleep(0.3)
+        await k.link.interrupt()
+        with pytest.raises(KernelError, match=copying.FAILED):
+            await going
+        await left_alone(k, person)
+
+
+@runs_here
+@pytest.mark.parametrize(
+    ("does", "goes_back"),
+    [
+        # As half a second after a cell that ended just before the undo.
+        (f"{COPIES}.bound()", True),
+        (f"{COPIES}.kept.pop('one').end()", False),
+    ],
+)
+async def test_what_ends_copies_during_the_change(
+    tmp_path: Path, folder: Path, does: str, goes_back: bool
+) -> None:
+    async with (
+        sandboxed(tmp_path, copies_memory=2**20) as k,
+        person_at(k.kernels, k.kernel_id) as person,
+    ):
+        await k.run("x = 1; big = bytearray(20 * 2**20)")
+        await k.keep("one")
+        replaced = k.link.replaced
+
+        def slowly() -> None:
+            time.sleep(2)
+            replaced()
+
+        k.link.replaced = slowly  # type: ignore[method-assign]
+        await k.run(
+            f"x = 2; big[:] = bytes(len(big)); {COPIES}.is_due = True\n"
+            f"import asyncio; asyncio.get_running_loop().call_later(1.5, lambda: {does})"
+        )
+        if goes_back:
+            await k.back("one")
+            assert await k.value("x") == "1"
+        else:
+            with pytest.raises(KernelError, match="no longer there"):
+                await k.back("one")
+            await left_alone(k, person)
 
 
 @runs_here
