@@ -66,9 +66,9 @@ WHY = {
     "gpu": "The kernel used a graphics processor ({detail}), which a copy cannot.",
     "shared_memory": "The kernel had a file in shared memory ({detail}).",
     "memory": "Too little memory was free: {detail}.",
-    "hidden": "This kernel's sandbox (Landlock) cannot hold a copy. bubblewrap's can.",
 }
-"""By the codes of ``preflight.py``."""
+"""By the codes of ``preflight.py``, without ``hidden``: bubblewrap shows a kernel its processes, and
+one behind Landlock alone is never asked."""
 SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: orphans become this process's children."""
 
