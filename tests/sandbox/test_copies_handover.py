@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,9 @@ async def test_a_cell_sent_in_the_moment_of_the_change_is_refused_in_words(
                 sent.append(person.run("x += 10"))
                 await asyncio.sleep(0.01)
 
-        def between() -> None:
+        def between() -> Callable[[], None]:
             sent.append(person.run("open('effect.txt', 'w')"))
-            replaced()
+            return replaced()
 
         k.link.replaced = between  # type: ignore[method-assign]
         running = asyncio.create_task(runs_much())
@@ -91,10 +92,14 @@ COPIES = "get_ipython().codeinterp_copies"
 
 
 async def left_alone(k: Kernel, person: Person) -> None:
-    """The kernel is as before, without the copy, and runs the cells of others."""
+    """The kernel is as before, without the copy, and runs the cells of others, also of those who
+    connect only now."""
     assert await k.value(f"x, {COPIES}.kept, {COPIES}.refusing") == "2 {} None"
     await person.finished(person.run("x = 3"))
     assert await k.value("x") == "3"
+    async with person_at(k.kernels, k.kernel_id) as newcomer:
+        await newcomer.finished(newcomer.run("x = 4"))
+    assert await k.value("x") == "4"
 
 
 @runs_here
@@ -128,6 +133,9 @@ async def test_an_interrupt_while_the_fork_wakes_leaves_one_kernel(
         # As half a second after a cell that ended just before the undo.
         (f"{COPIES}.bound()", True),
         (f"{COPIES}.kept.pop('one').end()", False),
+        # As an interrupt of the request to leave, once and twice.
+        (f"vars({COPIES}).update(leave=lambda key: vars({COPIES}).pop('leave') / 0)", True),
+        (f"vars({COPIES}).update(leave=lambda key: 1 / 0)", False),
     ],
 )
 async def test_what_ends_copies_during_the_change(
@@ -141,9 +149,9 @@ async def test_what_ends_copies_during_the_change(
         await k.keep("one")
         replaced = k.link.replaced
 
-        def slowly() -> None:
+        def slowly() -> Callable[[], None]:
             time.sleep(2)
-            replaced()
+            return replaced()
 
         k.link.replaced = slowly  # type: ignore[method-assign]
         await k.run(
@@ -154,7 +162,7 @@ async def test_what_ends_copies_during_the_change(
             await k.back("one")
             assert await k.value("x") == "1"
         else:
-            with pytest.raises(KernelError, match="no longer there"):
+            with pytest.raises(KernelError, match="no longer there|did not answer"):
                 await k.back("one")
             await left_alone(k, person)
 
@@ -169,9 +177,9 @@ async def test_going_back_keeps_the_kernel_for_itself_also_when_its_caller_leave
         await k.run("x = 2")
         replaced = k.link.replaced
 
-        def and_leaves() -> None:
-            replaced()
+        def and_leaves() -> Callable[[], None]:
             going.cancel()
+            return replaced()
 
         k.link.replaced = and_leaves  # type: ignore[method-assign]
         going = asyncio.create_task(k.back("one"))

@@ -67,8 +67,8 @@ WHY = {
     "shared_memory": "The kernel had a file in shared memory ({detail}).",
     "memory": "Too little memory was free: {detail}.",
 }
-"""By the codes of ``preflight.py``, without ``hidden``: bubblewrap shows a kernel its processes, and
-one behind Landlock alone is never asked."""
+"""By the codes of ``preflight.py``, without ``hidden``: bubblewrap shows a kernel its processes,
+and one behind Landlock alone is never asked."""
 SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: orphans become this process's children."""
 

@@ -104,11 +104,13 @@ class Copies:
             # Also where it woke: an interrupt may hit the answer.
             raise await self._stays(key, woke.why)
         try:
-            self.link.replaced()
+            take_back = self.link.replaced()
         except OSError as error:
             why = f"Its sockets could not be found: {error}."
             raise await self._stays(key, why) from None
         if why := await self._does_not_leave(key):
+            with suppress(OSError):  # the kernel has ended, and its sockets with it
+                take_back()
             raise await self._stays(key, why)
         self.link.went_back()
         later = list(self._known)[list(self._known).index(key) :]
