@@ -162,7 +162,7 @@ async def test_what_ends_copies_during_the_change(
             await k.back("one")
             assert await k.value("x") == "1"
         else:
-            with pytest.raises(KernelError, match="no longer there|did not answer"):
+            with pytest.raises(KernelError, match=r"no longer there|did not answer"):
                 await k.back("one")
             await left_alone(k, person)
 
