@@ -325,7 +325,7 @@ async def test_the_model_reads_a_delimited_description_and_the_same_bytes(bench:
     head, inside = spec.description.split(f"\n<output-{nonce}>\n")
     assert head == outside.DESCRIPTION.format(server="time")
     assert inside.endswith(f"\n</output-{nonce}>") and len(inside) < 1_200
-    assert "<\\context>" in inside and "</output-0" not in inside
+    assert "<\\context>" in inside and f"</output-{'0' * 16}" not in inside
     assert spec.input_schema == SCHEMA
 
 

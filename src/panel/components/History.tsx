@@ -6,7 +6,7 @@ import type { IHistory, IPanelState } from '../store/panel-state';
 import { byDay, dateOf, timeOf } from './days';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
-import { openMenu } from './elements/menu';
+import { openMenu } from './menu';
 
 /** Milliseconds without a key before the search starts. */
 const PAUSE = 200;
