@@ -85,11 +85,17 @@ def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:
     assert cli.sources() == ["import math"]
 
 
-def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli) -> None:
+@pytest.fixture
+def editor(cli: Cli) -> str:
+    """One that writes ``print(6 * 7)``."""
     editor = cli.folder.parent / "editor"
     editor.write_text('#!/bin/sh\necho "print(6 * 7)" > "$1"\n')
     editor.chmod(0o755)
-    with cli.terminal("run", "a.ipynb", code("print(1)"), EDITOR=str(editor)) as child:
+    return str(editor)
+
+
+def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli, editor: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("print(1)"), EDITOR=editor) as child:
         child.expect(ASKED)
         child.sendline("e")
         child.expect(ASKED)
@@ -234,6 +240,20 @@ def test_an_admin_forbids_trials(cli: Cli) -> None:
         ended(child)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
+def test_an_edited_cell_is_tried_and_then_run_as_edited(cli: Cli, editor: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')"), EDITOR=editor) as child:
+        child.expect(ASKED)
+        for key, shown in (("e", "7"), ("t", "42"), ("e", "7"), ("t", "42")):
+            child.sendline(key)
+            child.expect(ASKED)
+            assert shown in _OURS.sub("", child.before), key
+        child.sendline("y")
+        assert ended(child) == 0
+    assert cli.sources() == ["import math", "print(6 * 7)"]
+    assert not (cli.folder / "ran.txt").exists()
+
+
 RULED = r"Type \+ to add this rule, or Enter to go back: "
 
 
@@ -264,6 +284,21 @@ def test_a_rule_is_read_added_counts_and_is_removed(cli: Cli) -> None:
         child.expect("The revenue is 460 in all")
         assert ended(child) == 0
     assert cli.sources()[2] == TOTALS
+
+
+def test_an_edited_cell_is_run_as_edited_after_a_change_of_rules(cli: Cli, editor: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("a = 1"), EDITOR=editor) as child:
+        child.expect(r"\[r\]ules: ")
+        child.sendline("e")
+        child.expect(r"\[r\]ules: ")
+        child.sendline("r")
+        child.expect(RULED)
+        child.sendline("+")
+        child.expect("Rule added")
+        child.expect(ASKED)
+        child.sendline("y")
+        assert ended(child) == 0
+    assert cli.sources() == ["import math", "print(6 * 7)"]
 
 
 def test_an_admin_forbids_rules(cli: Cli) -> None:

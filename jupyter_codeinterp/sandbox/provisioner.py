@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from subprocess import SubprocessError
@@ -123,13 +124,13 @@ class SandboxProvisioner(LocalProvisioner):
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
 
-    def replaced(self) -> None:
+    def replaced(self) -> Callable[[], None]:
         """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
-        it. Raises OSError."""
+        it. Answers what takes that back. Both raise OSError."""
         if self.place is None:
             raise OSError("the kernel has ended")
         info: dict[str, Any] = {**self.connection_info}
-        self.place.rename_sockets(tuple(info[f"{one}_port"] for one in CHANNELS))
+        return self.place.rename_sockets(tuple(info[f"{one}_port"] for one in CHANNELS))
 
     def _launch(
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place

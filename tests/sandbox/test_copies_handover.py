@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,10 @@ from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.kernel_side.forks.refusing import NAME
-from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text
+from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text, until
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
-from tests.sandbox.test_copies import sandboxed
+from tests.sandbox.test_copies import Kernel, sandboxed
 from tests.sandbox.test_landlock import runs_here as runs_behind_landlock
 
 __all__ = ["folder"]
@@ -51,9 +53,9 @@ async def test_a_cell_sent_in_the_moment_of_the_change_is_refused_in_words(
                 sent.append(person.run("x += 10"))
                 await asyncio.sleep(0.01)
 
-        def between() -> None:
+        def between() -> Callable[[], None]:
             sent.append(person.run("open('effect.txt', 'w')"))
-            replaced()
+            return replaced()
 
         k.link.replaced = between  # type: ignore[method-assign]
         running = asyncio.create_task(runs_much())
@@ -86,6 +88,85 @@ async def test_a_kernel_that_wakes_its_fork_too_late_stays(
         assert await k.value("x") == "3", "cells of others run again"
 
 
+COPIES = "get_ipython().codeinterp_copies"
+
+
+async def left_alone(k: Kernel, person: Person) -> None:
+    """The kernel is as before, without the copy, and runs the cells of others, also of those who
+    connect only now."""
+    assert await k.value(f"x, {COPIES}.kept, {COPIES}.refusing") == "2 {} None"
+    await person.finished(person.run("x = 3"))
+    assert await k.value("x") == "3"
+    async with person_at(k.kernels, k.kernel_id) as newcomer:
+        await newcomer.finished(newcomer.run("x = 4"))
+    assert await k.value("x") == "4"
+
+
+@runs_here
+async def test_an_interrupt_while_the_fork_wakes_leaves_one_kernel(
+    tmp_path: Path, folder: Path
+) -> None:
+    async with sandboxed(tmp_path) as k, person_at(k.kernels, k.kernel_id) as person:
+        await k.run("x = 1")
+        await k.keep("one")
+        await k.run(f"x = 2; import os, signal; os.kill({COPIES}.kept['one'].pid, signal.SIGSTOP)")
+        asked, ask = list[str](), k.copies._ask
+
+        async def noted(limit: float, do: str, **given: Any) -> Any:
+            asked.append(do)
+            return await ask(limit, do, **given)
+
+        k.copies._ask = noted  # type: ignore[method-assign]
+        going = asyncio.create_task(k.back("one"))
+        await until(lambda: "wake" in asked and k.link.busy)
+        await asyncio.sleep(0.3)
+        await k.link.interrupt()
+        with pytest.raises(KernelError, match=copying.FAILED):
+            await going
+        await left_alone(k, person)
+
+
+@runs_here
+@pytest.mark.parametrize(
+    ("does", "goes_back"),
+    [
+        # As half a second after a cell that ended just before the undo.
+        (f"{COPIES}.bound()", True),
+        (f"{COPIES}.kept.pop('one').end()", False),
+        # As an interrupt of the request to leave, once and twice.
+        (f"vars({COPIES}).update(leave=lambda key: vars({COPIES}).pop('leave') / 0)", True),
+        (f"vars({COPIES}).update(leave=lambda key: 1 / 0)", False),
+    ],
+)
+async def test_what_ends_copies_during_the_change(
+    tmp_path: Path, folder: Path, does: str, goes_back: bool
+) -> None:
+    async with (
+        sandboxed(tmp_path, copies_memory=2**20) as k,
+        person_at(k.kernels, k.kernel_id) as person,
+    ):
+        await k.run("x = 1; big = bytearray(20 * 2**20)")
+        await k.keep("one")
+        replaced = k.link.replaced
+
+        def slowly() -> Callable[[], None]:
+            time.sleep(2)
+            return replaced()
+
+        k.link.replaced = slowly  # type: ignore[method-assign]
+        await k.run(
+            f"x = 2; big[:] = bytes(len(big)); {COPIES}.is_due = True\n"
+            f"import asyncio; asyncio.get_running_loop().call_later(1.5, lambda: {does})"
+        )
+        if goes_back:
+            await k.back("one")
+            assert await k.value("x") == "1"
+        else:
+            with pytest.raises(KernelError, match=r"no longer there|did not answer"):
+                await k.back("one")
+            await left_alone(k, person)
+
+
 @runs_here
 async def test_going_back_keeps_the_kernel_for_itself_also_when_its_caller_leaves(
     tmp_path: Path, folder: Path
@@ -96,9 +177,9 @@ async def test_going_back_keeps_the_kernel_for_itself_also_when_its_caller_leave
         await k.run("x = 2")
         replaced = k.link.replaced
 
-        def and_leaves() -> None:
-            replaced()
+        def and_leaves() -> Callable[[], None]:
             going.cancel()
+            return replaced()
 
         k.link.replaced = and_leaves  # type: ignore[method-assign]
         going = asyncio.create_task(k.back("one"))
@@ -141,10 +222,7 @@ async def test_programs_are_seen_also_after_going_back(tmp_path: Path, folder: P
 
 
 @runs_behind_landlock
-async def test_behind_landlock_nothing_is_forked(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.forks.rehearsing.IDLE", 30)
+async def test_behind_landlock_nothing_is_forked(tmp_path: Path, folder: Path) -> None:
     async with (
         kernel_manager(install(tmp_path, *NAMED, wall="landlock")) as kernels,
         running_kernel(kernels, "sandboxed") as (_, kernel, _),
@@ -152,8 +230,8 @@ async def test_behind_landlock_nothing_is_forked(
         _, done = await run(kernel, "import os\nfork = os.fork\nos.fork = lambda: 1 / 0\nx = 1")
         assert done.status == "ok"
         answer: dict[str, Any] = await kernel.rehearse("x = 2", 20)
-        assert answer == {"refused": "hidden", "detail": ""}
+        assert answer == {"refused": "landlock", "detail": ""}
         async with kernel.hold() as slot:
-            assert "Landlock" in str(await slot.keep("one"))
+            assert await slot.keep("one") is None, "the kernel is not even asked"
         _, done = await run(kernel, "print(x)")
         assert text(done) == "1\n"

@@ -235,8 +235,9 @@ class Process(Protocol):
         """How many copies of it may be kept, for an undo of variables, and their bytes beside the
         kernel's own; 0 for none."""
 
-    def replaced(self) -> None:
-        """Let new connections reach a copy, which listens on the same paths. Raises OSError."""
+    def replaced(self) -> Callable[[], None]:
+        """Let new connections reach a copy, which listens on the same paths. Answers what takes
+        that back. Both raise OSError."""
 
     async def spec(self) -> Spec | None: ...
 

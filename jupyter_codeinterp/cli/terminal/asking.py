@@ -29,8 +29,7 @@ async def ask(prompt: str) -> str:
         typed_ahead.forget()
     except typed_ahead.NoTerminal:
         raise InputClosed from None
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
+    show(prompt)
     if sys.platform == "win32":
         typed = await asyncio.to_thread(sys.stdin.readline)
     else:
@@ -38,6 +37,11 @@ async def ask(prompt: str) -> str:
     if not typed:
         raise InputClosed
     return typed.partition("\n")[0].strip()
+
+
+def show(prompt: str) -> None:
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
 
 
 async def agrees(question: str) -> bool:

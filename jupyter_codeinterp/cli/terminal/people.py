@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -21,21 +22,16 @@ from ...core.rights.deeds import sentence
 from ...core.session.standing_rules import words_of
 from ...core.visible import visible, visible_line
 from . import asking
+from .choices import ALL, KEYS, RULES, TRIES, UNEDITED, question_for
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
 from .fronts import NO_ANSWER, Decision, RuleChange, Trial, refused
 from .stopping import Stopping
 
-KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
-ALL = {"a": "all", "all": "all"}
-RULES = {"r": "rules", "rules": "rules"}
-TRIES = {"t": "try", "try": "try"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
 _LEXERS["peek"] = "python"
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "peek", "tool")
-"""Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 
 
@@ -54,8 +50,14 @@ class Person:
         self._titles: dict[str, str] = {}
         """Titles of tool calls."""
         self._opened: dict[str, e.DraftOpened] = {}
-        self._asked: set[str] = set()
-        """Drafts already shown."""
+        self._waiting: dict[str, e.Draft] = {}
+        """Drafts already shown, by id."""
+        self._edits: dict[str, str] = {}
+        """What the person made of them since, by id."""
+        self._decides = False
+        """Whether the person is at a draft. A rehearsal of then is another window's."""
+        self._prompt = ""
+        """The question that waits for a line."""
         self._rules: dict[str, Rule] = {}
         """Those of the conversation, by id."""
 
@@ -83,7 +85,8 @@ class Person:
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
         elif isinstance(event, (e.RuleMade, e.RuleRemoved)):
-            self._rule(event)
+            with self._above_prompt():
+                self._rule(event)
         elif isinstance(event, e.TurnEnded):
             self._ended(event)
         else:
@@ -118,9 +121,11 @@ class Person:
         elif isinstance(event, e.DraftDecided):
             self._decided(event)
         elif isinstance(event, e.RehearsalStarted):
-            self._busy(f"trying {self._title(event.call_id)}")
+            if not self._decides:
+                self._busy(f"trying {self._title(event.call_id)}")
         elif isinstance(event, e.Rehearsed):
-            self._rehearsed(event)
+            with self._above_prompt():
+                self._rehearsed(event)
         elif isinstance(event, e.KernelWaiting):
             self._busy("waiting for the kernel")
         elif isinstance(event, e.RunStarted):
@@ -133,7 +138,7 @@ class Person:
 
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
-        asked = event.draft_id in self._asked or event.source is None
+        asked = event.draft_id in self._waiting or event.source is None
         if opened is not None and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
@@ -158,7 +163,8 @@ class Person:
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:
-        self._asked.add(draft.draft_id)
+        self._waiting[draft.draft_id] = draft
+        self._edits.pop(draft.draft_id, None)
         self._code(draft.kind, draft.title, draft.source, draft.old_source)
         if draft.labels:
             self._line("·", "dim", f"May: {', '.join(map(str, draft.labels))}.")
@@ -210,13 +216,20 @@ class Person:
         if event.how == "refused":
             self._line("!", "yellow", event.words)
             return
-        self._line("·", "dim", f"Rehearsal; nothing has changed. {event.words}".strip())
+        of = "" if self._is_shown(event) else " of other code than above"
+        self._line("·", "dim", f"Rehearsal{of}; nothing has changed. {event.words}".strip())
         if text := event.text.strip("\n"):
             self.print(Barred(Text("┊", style="dim"), Text(bounded(visible(text)))))
         for change in event.changes:
             self._line("·", "dim", f"It would change {change.name}: {change.text}")
         for one in event.reached:
             self._line("!", "yellow", f"It would {reach(one.what, one.name)}")
+
+    def _is_shown(self, event: e.Rehearsed) -> bool:
+        """Whether the person sees the code that was tried."""
+        draft = self._waiting.get(event.draft_id)
+        tried = draft.source if draft is not None and event.source is None else event.source
+        return draft is None or tried == self._source(draft)
 
     def _question(self, event: e.QuestionAsked) -> None:
         self._text(event.question)
@@ -260,24 +273,41 @@ class Person:
             self._live.stop()
             self._live = None
 
+    @contextmanager
+    def _above_prompt(self) -> Iterator[None]:
+        """Repeat the question that waits after what is printed here."""
+        prompt = self._prompt
+        if prompt:
+            self._console.print()
+        yield
+        if prompt:
+            asking.show(prompt)
+
     # --- questions -------------------------------------------------------------------
 
     async def decide(self, draft: e.Draft) -> Decision | RuleChange | Trial:
         if not self._asks:
             return refused(draft)
-        source = draft.source
+        self._decides = True
+        try:
+            return await self._decision(draft)
+        finally:
+            self._decides = False
+
+    async def _decision(self, draft: e.Draft) -> Decision | RuleChange | Trial:
         keys = KEYS | ALL if draft.can_run_all else KEYS
         tries = self._tries(draft)
         keys = keys | TRIES if tries else keys
         while True:
             about_rules = bool(self._new_rule(draft) or self._rules)
             keys = keys | RULES if about_rules else keys
-            key, _, rest = (await self._ask(_prompt(draft, about_rules, tries))).partition(" ")
+            source = self._source(draft)
+            key, _, rest = (await self._ask(question_for(draft, about_rules, tries))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
             if word == "edit" and draft.kind not in UNEDITED:
-                source = await self._edited(draft, source)
+                await self._edit(draft, source)
             elif word == "try":
                 return Trial(source)
             elif word == "rules":
@@ -317,16 +347,20 @@ class Person:
         chosen = ids.get(int(typed)) if typed.isdecimal() else None
         return RuleChange(chosen) if chosen else None
 
-    async def _edited(self, draft: e.Draft, source: str) -> str:
+    def _source(self, draft: e.Draft) -> str:
+        """The code that the person saw last, also after a trial or a change of rules."""
+        return self._edits.get(draft.draft_id, draft.source)
+
+    async def _edit(self, draft: e.Draft, source: str) -> None:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
         try:
             with self._stopping.ignored():
                 edited = await asyncio.to_thread(asking.edit, source, suffix)
         except asking.NoEditor as error:
             self._line("!", "yellow", str(error))
-            return source
+            return
+        self._edits[draft.draft_id] = edited
         self._code(draft.kind, draft.title, edited, draft.old_source)
-        return edited
 
     async def answer(self, question: e.QuestionAsked) -> str:
         if not self._asks:
@@ -340,18 +374,8 @@ class Person:
 
     async def _ask(self, prompt: str) -> str:
         self.pause()
-        return await asking.ask(prompt)
-
-
-def _prompt(draft: e.Draft, about_rules: bool, tries: bool) -> str:
-    question = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
-    choices = ["[y]es", "[n]o"]
-    if draft.kind not in UNEDITED:
-        choices.append("[e]dit")
-    if draft.can_run_all:
-        choices.append("[a]ll in this turn")
-    if tries:
-        choices.append("[t]ry first")
-    if about_rules:
-        choices.append("[r]ules")
-    return f"{question} {', '.join(choices)}: "
+        self._prompt = prompt
+        try:
+            return await asking.ask(prompt)
+        finally:
+            self._prompt = ""

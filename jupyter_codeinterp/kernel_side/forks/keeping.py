@@ -33,6 +33,7 @@ WAKES = 10.0
 """Seconds that a copy may take to wake."""
 ANSWERED = 0.05
 """Seconds after which an answer has left."""
+GONE = "The copy of the variables is no longer there."
 SUPERVISOR = """
 import os, signal, sys
 told, current = int(sys.argv[1]), int(sys.argv[2])
@@ -65,9 +66,9 @@ WHY = {
     "gpu": "The kernel used a graphics processor ({detail}), which a copy cannot.",
     "shared_memory": "The kernel had a file in shared memory ({detail}).",
     "memory": "Too little memory was free: {detail}.",
-    "hidden": "This kernel's sandbox (Landlock) cannot hold a copy. bubblewrap's can.",
 }
-"""By the codes of ``preflight.py``."""
+"""By the codes of ``preflight.py``, without ``hidden``: bubblewrap shows a kernel its processes,
+and one behind Landlock alone is never asked."""
 SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: orphans become this process's children."""
 
@@ -103,6 +104,7 @@ class Copies:
         self.most = self.most_bytes = 0
         self.is_due = False
         self.refusing: Refusing | None = None
+        """Set while a copy that has woken may take this kernel's place."""
         self.told, self.tells = os.pipe()
         os.set_blocking(self.told, False)
 
@@ -175,6 +177,9 @@ class Copies:
     def bound(self) -> None:
         """End the oldest copies while they hold too much, and forget those that have ended."""
         self.is_due = False
+        if self.refusing is not None:
+            self.ran(None)  # later, if this kernel stays: one copy may be the next kernel
+            return
         for key in [key for key, copy in self.kept.items() if not copy.lives]:
             self.kept.pop(key).end()
         while self.kept and self.size > self.most_bytes:
@@ -193,7 +198,7 @@ class Copies:
         did not wake, or "". Then cells of others are refused until ``leave`` or ``stay``."""
         copy = self.kept.get(key)
         if copy is None or not copy.lives:
-            return {"why": "The copy of the variables is no longer there."}
+            return {"why": GONE}
         os.write(copy.wakes, b"w")
         said = b""
         while select.select([copy.ready], [], [], WAKES)[0]:
@@ -210,19 +215,29 @@ class Copies:
         why = said.decode(errors="replace")[-300:] or "it did not answer"
         return {"why": f"The copy of the variables did not wake: {why}."}
 
-    def leave(self, key: str) -> None:
-        """Make way for the copy that has woken, as soon as this is answered. All copies after that
-        one end."""
+    def leave(self, key: str) -> dict[str, Any]:
+        """Make way for the copy that has woken, as soon as this is answered, or answer why not.
+        All copies after that one end. May be asked again."""
+        copy = self.kept.get(key)
+        if self.refusing is None or copy is None or not copy.lives:
+            return {"why": GONE}
         keys = list(self.kept)
         for later in keys[keys.index(key) + 1 :]:
             self.kept.pop(later).end()
         later_on = asyncio.get_running_loop().call_later
-        later_on(ANSWERED, hear_no_more, self.shell.kernel.parent.shell_port)
-        later_on(2 * ANSWERED, self.end, key)  # what was heard until then is refused
+        later_on(ANSWERED, self.end_hearing)
+        later_on(2 * ANSWERED, self.end, copy.pid)  # what was heard until then is refused
+        return {"why": ""}
 
-    def end(self, key: str) -> None:
+    def end_hearing(self) -> None:
+        if self.refusing is not None:  # or it stays after all
+            hear_no_more(self.shell.kernel.parent.shell_port)
+
+    def end(self, pid: int) -> None:
+        if self.refusing is None:
+            return
         try:
-            self.make_way(self.kept[key].pid)
+            self.make_way(pid)
         finally:
             os._exit(1)
 

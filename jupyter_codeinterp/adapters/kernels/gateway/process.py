@@ -68,7 +68,7 @@ class GatewayProcess:
     def refused(self, since: float) -> str:
         return ""
 
-    def replaced(self) -> None:
+    def replaced(self) -> Callable[[], None]:
         raise OSError("kernels of a gateway are not copied")
 
     async def spec(self) -> Spec | None:

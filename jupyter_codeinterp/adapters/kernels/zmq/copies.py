@@ -101,20 +101,35 @@ class Copies:
         except asyncio.TimeoutError:
             raise await self._stays(key, SLOW) from None
         if woke.why:
-            raise self._without(key, woke.why)
+            # Also where it woke: an interrupt may hit the answer.
+            raise await self._stays(key, woke.why)
         try:
-            self.link.replaced()
+            take_back = self.link.replaced()
         except OSError as error:
             why = f"Its sockets could not be found: {error}."
             raise await self._stays(key, why) from None
-        with suppress(KernelError, asyncio.TimeoutError):
-            await self._ask(LIMIT, "leave", key=key)
+        if why := await self._does_not_leave(key):
+            with suppress(OSError):  # the kernel has ended, and its sockets with it
+                take_back()
+            raise await self._stays(key, why)
         self.link.went_back()
         later = list(self._known)[list(self._known).index(key) :]
         self._known.update(dict.fromkeys(later, WENT_BACK))
         self._start = self.link.start
         await self.link.settle()
         await asyncio.sleep(OTHERS)
+
+    async def _does_not_leave(self, key: str) -> str:
+        """Why the kernel does not make way for the copy; "" if it does, maybe before its answer
+        arrives."""
+        for last in (False, True):
+            try:
+                told = await self._ask(LIMIT, "leave", key=key)
+            except (KernelError, asyncio.TimeoutError):
+                return ""
+            if told.why != FAILED or last:  # an interrupt may hit the answer once
+                break
+        return told.why
 
     async def _stays(self, key: str, why: str) -> KernelError:
         """Have the kernel end a copy that has woken, or will. It answers requests in order."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -364,9 +364,9 @@ class KernelLink:
     def copies(self) -> tuple[int, int]:
         return self._process.copies
 
-    def replaced(self) -> None:
-        """Connect to the copy from now on. Raises OSError."""
-        self._process.replaced()
+    def replaced(self) -> Callable[[], None]:
+        """As ``Process.replaced``."""
+        return self._process.replaced()
 
     def went_back(self) -> None:
         """A copy has taken the process's place: a new start."""

@@ -101,11 +101,12 @@ class LocalProcess:
             return 0, 0
         return int(provisioner.copies), int(provisioner.copies_memory)
 
-    def replaced(self) -> None:
+    def replaced(self) -> Callable[[], None]:
         provisioner: Any = self._km.provisioner
         if not self.is_sandboxed:
             raise OSError("the kernel is not in a sandbox")
-        provisioner.replaced()
+        take_back: Callable[[], None] = provisioner.replaced()
+        return take_back
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
