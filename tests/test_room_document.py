@@ -79,6 +79,11 @@ class World:
         self.notes: list[str] = []
         self.opened = 0
         self.read_only = False
+        self.unreadable = False
+        self.missing: set[str] = set()
+        """Paths without a file."""
+        self.where: Callable[[LiveNotebook], None] = lambda notebook: None
+        """Finds out where a notebook has gone whose file is missing."""
         self.deleted: list[frozenset[str]] = []
         self.unsaved: list[tuple[frozenset[str], str]] = []
         self.opened_room: Room | None = None
@@ -92,8 +97,10 @@ class World:
         return self.opened_room
 
     async def check(self, path: str) -> None:
-        if self.room is None:
+        if self.room is None or path in self.missing:
             raise DocumentError("no_file", f"{path} no longer exists.")
+        if self.unreadable:
+            raise DocumentError("unreadable", "The file server does not answer.")
         if self.read_only:
             raise DocumentError("not_written", "The notebook is read-only.")
 
@@ -101,7 +108,11 @@ class World:
         return "v1", dict(self.file)
 
     def file_writer(self, notebook: LiveNotebook) -> RoomDocument:
-        return RoomDocument(notebook, self, self.look)
+        async def is_elsewhere(path: str) -> bool:
+            self.where(notebook)
+            return await notebook.is_elsewhere(path)
+
+        return RoomDocument(notebook, self, self.look, is_elsewhere)
 
     def ops(self, session_id: str, after: int) -> list[Any]:
         return []
@@ -291,6 +302,50 @@ async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) 
         live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         await until(lambda: bool(world.notes))
         assert world.notes == [f"{PATH} no longer exists."]
+
+
+async def test_a_notebook_that_was_moved_in_a_shell_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.missing = {PATH}
+        world.where = lambda notebook: notebook.move("new.ipynb")
+        world.tell("404")
+        await until(lambda: live.path == "new.ipynb")
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+        assert (world.ids, world.notes) == (["a", "d", "e"], [])
+
+
+async def test_a_file_that_is_back_after_a_moment_is_not_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a checkout of another branch."""
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.missing = {PATH}
+        world.tell("404")
+        await asyncio.sleep(0.06)
+        world.missing = set()
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+        assert (world.ids, world.notes) == (["a", "d", "e"], [])
+
+
+async def test_an_op_that_found_no_file_for_a_moment_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+    async with shared() as (live, world, _):
+        await live.read()
+        whole, world.room = world.room, None
+        receipt = live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        world.room = whole
+        assert (await asyncio.wait_for(receipt, 2)).status == "done"
+        assert (world.ids, world.notes) == (["a", "d"], [])
 
 
 async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:

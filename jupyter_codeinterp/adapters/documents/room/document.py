@@ -76,9 +76,6 @@ class Notebook(saves.Notebook, Protocol):
     def cells_gone(self, cell_ids: Ids) -> None:
         """People have deleted these cells."""
 
-    async def is_elsewhere(self, path: str) -> bool:
-        """Whether the notebook has left ``path``, where its file is missing."""
-
     def lost(self, reason: str, gone: bool = False) -> None:
         """The room cannot be used; ``gone``: the notebook does not exist."""
 
@@ -89,9 +86,13 @@ class RoomDocument:
         notebook: Notebook,
         rooms: Rooms,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        is_elsewhere: Callable[[str], Awaitable[bool]],
     ) -> None:
-        """``look`` reads the version of the notebook's file, and the ops that it holds."""
+        """``look`` reads the version of the notebook's file, and the ops that it holds.
+        ``is_elsewhere`` tells, for a missing file, whether the notebook has a new path or gets
+        one in a moment."""
         self._look = look
+        self._is_elsewhere = is_elsewhere
         self._notebook = notebook
         self._rooms = rooms
         self._room: Room | None = None
@@ -153,8 +154,9 @@ class RoomDocument:
             except RoomClosed:
                 self._frames.put_nowait(LookAtRoom())
             except DocumentError as error:
-                if not await self._is_elsewhere(error):
+                if not await self._may_be_found(error):
                     return self._lose(error)
+                self._frames.put_nowait(frame)
             except Exception:
                 log.exception("Cannot work in the room of %s", self._notebook.path)
                 return self._lose(DocumentError("unreadable", BROKEN))
@@ -163,11 +165,17 @@ class RoomDocument:
         self._leave()
         self._notebook.lost(error.message, gone=error.code == "no_file")
 
-    async def _is_elsewhere(self, error: DocumentError) -> bool:
-        """Whether the notebook has a new path, so that its file is only missing at the old one."""
-        if error.code != "no_file" or not await self._notebook.is_elsewhere(self._path):
+    async def _may_be_found(self, error: DocumentError) -> bool:
+        """For a missing file: whether the notebook has a new path, or the file is back, as after
+        ``git checkout``."""
+        if error.code != "no_file":
             return False
-        self._frames.put_nowait(LookAtRoom())
+        if await self._is_elsewhere(self._path):
+            return True
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as now:
+            return now.code != "no_file"
         return True
 
     # --- the room --------------------------------------------------------------------
