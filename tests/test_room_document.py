@@ -64,7 +64,11 @@ class Room:
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
         self.saved = saved
-        return lambda: None
+        self._world.listeners += 1
+        return self._stop
+
+    def _stop(self) -> None:
+        self._world.listeners -= 1
 
 
 class World:
@@ -78,6 +82,8 @@ class World:
         self.saved_ops: dict[str, int] = {}
         self.notes: list[str] = []
         self.opened = 0
+        self.listeners = 0
+        """Documents that follow the saves of a room."""
         self.read_only = False
         self.unreadable = False
         self.missing: set[str] = set()
@@ -332,6 +338,29 @@ async def test_a_file_that_is_back_after_a_moment_is_not_gone(
         world.missing = set()
         assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
         assert (world.ids, world.notes) == (["a", "d", "e"], [])
+
+
+async def test_one_error_of_the_contents_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.unreadable = True
+        world.tell("500")
+        await asyncio.sleep(0.05)
+        world.unreadable = False
+        assert live.is_open
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+
+
+async def test_a_room_that_failed_to_open_is_not_listened_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
+    async with shared() as (live, world, _):
+        world.room = YNotebook()
+        with pytest.raises(DocumentError, match="does not load"):
+            await live.read()
+        assert world.listeners == 0
 
 
 async def test_an_op_that_found_no_file_for_a_moment_is_not_lost(
@@ -631,6 +660,27 @@ async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(DocumentError, match="does not load"):
         await ServerYDoc(app, Contents()).open(PATH)
+
+
+@pytest.mark.parametrize(
+    ("exists", "code"),
+    [(True, "unreadable"), (OSError("a broken pipe"), "unreadable"), (False, "no_file")],
+)
+async def test_only_a_file_that_is_known_to_be_missing_is_gone(
+    exists: bool | OSError, code: str
+) -> None:
+    class Remote:
+        def get(self, path: str, content: bool) -> Any:
+            raise OSError("a broken pipe")
+
+        def file_exists(self, path: str) -> bool:
+            if isinstance(exists, OSError):
+                raise exists
+            return exists
+
+    with pytest.raises(DocumentError) as found_out:
+        await ServerYDoc(App(), Remote()).check(PATH)
+    assert found_out.value.code == code
 
 
 class Documents:

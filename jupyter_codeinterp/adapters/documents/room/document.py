@@ -114,7 +114,11 @@ class RoomDocument:
         """The ops that the room holds, and no remark. Raises DocumentError."""
         await self._rooms.check(self._notebook.path)
         self._gone.know(cells)
-        applied = await self._enter()
+        try:
+            applied = await self._enter()
+        except BaseException:
+            self._leave()
+            raise
         self._worker = asyncio.ensure_future(self._work())
         return applied, ""
 
@@ -221,9 +225,19 @@ class RoomDocument:
             if frame.cell_id not in await self._in_transaction(lambda shared: shared.ids):
                 self._notebook.cells_gone(frozenset({frame.cell_id}))
         elif isinstance(frame, LookAtRoom):
-            await self._rooms.check(self._notebook.path)
+            await self._look_at_file()
         else:
             await self._in_transaction(lambda shared: self._show(shared, frame))
+
+    async def _look_at_file(self) -> None:
+        """Raises DocumentError if the file is gone or read-only. The room works on without
+        contents that fail once; their next save tells."""
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as error:
+            if error.code != "unreadable":
+                raise
+            log.warning("Cannot look at the file of a shared notebook: %s", error.message)
 
     def _apply(self, shared: SharedNotebook, session_id: str, seq: int, op: Op) -> Receipt:
         receipt = shared.apply(session_id, seq, op)
