@@ -139,7 +139,7 @@ class RoomDocument:
 
     def rest(self) -> None:
         """No turn works here any more: the agent is not seen among the people."""
-        if self._presence is not None and self._is_open:
+        if self._presence is not None:
             self._presence.leave()
 
     def send(self, frame: ServerFrame) -> None:
@@ -214,7 +214,6 @@ class RoomDocument:
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
             receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
-            self._saves.applied()
             if isinstance(frame.op, Insert):
                 self._gone.know((frame.op.cell_id,))
             self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
@@ -318,11 +317,12 @@ class RoomDocument:
         )
         stop_saves = room.follow_saves(self._saves.heard)
         awareness = room.awareness
-        self._presence = presence = Presence(awareness, room.lobby, self._path)
+        self._presence = presence = Presence(room, self._path)
         people = awareness.observe(lambda topic, changes: presence.others_changed())
 
         def stop() -> None:
             self._stop_listening = lambda: None
+            presence.leave()
             stop_saves()
             awareness.unobserve(people)
             shared.close()
@@ -332,7 +332,6 @@ class RoomDocument:
         self._stop_listening = stop
 
     def _leave(self) -> None:
-        self.rest()
         self._stop_listening()
         self._gone.close()
         self._saves.close()
