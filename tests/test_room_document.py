@@ -438,6 +438,23 @@ async def test_a_draft_that_comes_back_in_time_is_not_gone(
         assert world.deleted == []
 
 
+async def test_a_look_that_fails_is_not_the_last_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        assert world.room is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(SharedNotebook, "ids", property(lambda shared: 1 / 0))
+            world.room.ycells.append(world.room.create_ycell(code("p", "")))
+            await until(lambda: "deleted cells" in caplog.text)
+        world.room.ycells.pop(1)
+        await until(lambda: bool(world.deleted))
+        assert world.deleted == [frozenset({"d"})]
+
+
 async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
     async with shared() as (live, world, _):
@@ -510,6 +527,39 @@ async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
         assert lobby.get_local_state() == {}
 
 
+async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        live.moved("new.ipynb", window)
+        live.end_turn(S)
+        assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
+
+
+async def test_the_agent_is_seen_once_though_the_notebook_is_renamed_in_mid_turn() -> None:
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        before, lobby = world.opened_room.awareness, world.opened_room.lobby
+        live.moved("new.ipynb", window)
+        await live.read()
+        assert (before.get_local_state(), lobby.get_local_state()) == ({}, {})
+
+
+async def test_the_agent_leaves_the_list_of_people_though_its_room_was_let_go() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        world.let_go(loses=False)
+        seen: list[str] = []
+        here.observe(lambda topic, changes: seen.append(topic))
+        live.end_turn(S)
+        assert lobby.get_local_state() == {}
+        assert seen == [], "a room that is closed cannot tell anybody"
+
+
 async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
     async with shared() as (live, world, _):
         await live.read()
@@ -543,6 +593,21 @@ async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
         await until(lambda: len(world.unsaved) > 1)
         ((_, _), (ids, words)) = world.unsaved
         assert ids == {S} and "No space left on device" in words
+
+
+async def test_a_save_counts_though_an_op_came_after_the_room_had_copied_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        copied = applied(world.room.get()) if world.room is not None else {}
+        await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
+        world.file = copied
+        world.tell("")
+        await until(lambda: world.saved_ops == {S: 1})
+        world.save()
+        await until(lambda: world.saved_ops == {S: 2})
 
 
 async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_saved() -> None:
@@ -647,6 +712,36 @@ async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
         "copy": False,
         "create": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("ready", "in_parts", "locked", "loaded"),
+    [
+        pytest.param(False, None, False, False, id="before it is ready"),
+        pytest.param(True, None, True, False, id="while parts are missing"),
+        pytest.param(True, "done", False, True, id="after its last part"),
+        pytest.param(True, "failed", False, False, id="a part could not be read"),
+        pytest.param(True, None, False, True, id="read at once, or from its store"),
+        pytest.param(True, "done", True, False, id="while it reads a changed file"),
+    ],
+)
+async def test_a_room_is_loaded_when_it_has_its_whole_file(
+    ready: bool, in_parts: str | None, locked: bool, loaded: bool
+) -> None:
+    app = App()
+    future = asyncio.get_running_loop().create_future()
+    lock = asyncio.Lock()
+    if in_parts == "done":
+        future.set_result(None)
+    elif in_parts == "failed":
+        future.set_exception(OSError())
+    if locked:
+        await lock.acquire()
+    app.room.ready, app.room._update_lock = ready, lock
+    app.room._document_load_progressively = True
+    app.room._document_progressively_loaded = future
+    room = await ServerYDoc(app, None).open(PATH)
+    assert room.is_loaded is loaded
 
 
 async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
