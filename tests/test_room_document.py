@@ -64,7 +64,11 @@ class Room:
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
         self.saved = saved
-        return lambda: None
+        self._world.listeners += 1
+        return self._stop
+
+    def _stop(self) -> None:
+        self._world.listeners -= 1
 
 
 class World:
@@ -78,7 +82,14 @@ class World:
         self.saved_ops: dict[str, int] = {}
         self.notes: list[str] = []
         self.opened = 0
+        self.listeners = 0
+        """Documents that follow the saves of a room."""
         self.read_only = False
+        self.unreadable = False
+        self.missing: set[str] = set()
+        """Paths without a file."""
+        self.where: Callable[[LiveNotebook], None] = lambda notebook: None
+        """Finds out where a notebook has gone whose file is missing."""
         self.deleted: list[frozenset[str]] = []
         self.unsaved: list[tuple[frozenset[str], str]] = []
         self.opened_room: Room | None = None
@@ -92,8 +103,10 @@ class World:
         return self.opened_room
 
     async def check(self, path: str) -> None:
-        if self.room is None:
+        if self.room is None or path in self.missing:
             raise DocumentError("no_file", f"{path} no longer exists.")
+        if self.unreadable:
+            raise DocumentError("unreadable", "The file server does not answer.")
         if self.read_only:
             raise DocumentError("not_written", "The notebook is read-only.")
 
@@ -101,7 +114,11 @@ class World:
         return "v1", dict(self.file)
 
     def file_writer(self, notebook: LiveNotebook) -> RoomDocument:
-        return RoomDocument(notebook, self, self.look)
+        async def is_elsewhere(path: str) -> bool:
+            self.where(notebook)
+            return await notebook.is_elsewhere(path)
+
+        return RoomDocument(notebook, self, self.look, is_elsewhere)
 
     def ops(self, session_id: str, after: int) -> list[Any]:
         return []
@@ -293,6 +310,73 @@ async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) 
         assert world.notes == [f"{PATH} no longer exists."]
 
 
+async def test_a_notebook_that_was_moved_in_a_shell_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.missing = {PATH}
+        world.where = lambda notebook: notebook.move("new.ipynb")
+        world.tell("404")
+        await until(lambda: live.path == "new.ipynb")
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+        assert (world.ids, world.notes) == (["a", "d", "e"], [])
+
+
+async def test_a_file_that_is_back_after_a_moment_is_not_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a checkout of another branch."""
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.missing = {PATH}
+        world.tell("404")
+        await asyncio.sleep(0.06)
+        world.missing = set()
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+        assert (world.ids, world.notes) == (["a", "d", "e"], [])
+
+
+async def test_one_error_of_the_contents_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        world.unreadable = True
+        world.tell("500")
+        await asyncio.sleep(0.05)
+        world.unreadable = False
+        assert live.is_open
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
+
+
+async def test_a_room_that_failed_to_open_is_not_listened_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
+    async with shared() as (live, world, _):
+        world.room = YNotebook()
+        with pytest.raises(DocumentError, match="does not load"):
+            await live.read()
+        assert world.listeners == 0
+
+
+async def test_an_op_that_found_no_file_for_a_moment_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+    async with shared() as (live, world, _):
+        await live.read()
+        whole, world.room = world.room, None
+        receipt = live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        world.room = whole
+        assert (await asyncio.wait_for(receipt, 2)).status == "done"
+        assert (world.ids, world.notes) == (["a", "d"], [])
+
+
 async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
     world = World()
     world.has_rooms = False
@@ -352,6 +436,23 @@ async def test_a_draft_that_comes_back_in_time_is_not_gone(
         world.room.ycells.append(world.room.create_ycell(draft))  # an undo, or a paste
         await asyncio.sleep(0.4)
         assert world.deleted == []
+
+
+async def test_a_look_that_fails_is_not_the_last_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        await asyncio.sleep(0.05)
+        assert world.room is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(SharedNotebook, "ids", property(lambda shared: 1 / 0))
+            world.room.ycells.append(world.room.create_ycell(code("p", "")))
+            await until(lambda: "deleted cells" in caplog.text)
+        world.room.ycells.pop(1)
+        await until(lambda: bool(world.deleted))
+        assert world.deleted == [frozenset({"d"})]
 
 
 async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,6 +527,39 @@ async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
         assert lobby.get_local_state() == {}
 
 
+async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        live.moved("new.ipynb", window)
+        live.end_turn(S)
+        assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
+
+
+async def test_the_agent_is_seen_once_though_the_notebook_is_renamed_in_mid_turn() -> None:
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        before, lobby = world.opened_room.awareness, world.opened_room.lobby
+        live.moved("new.ipynb", window)
+        await live.read()
+        assert (before.get_local_state(), lobby.get_local_state()) == ({}, {})
+
+
+async def test_the_agent_leaves_the_list_of_people_though_its_room_was_let_go() -> None:
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        world.let_go(loses=False)
+        seen: list[str] = []
+        here.observe(lambda topic, changes: seen.append(topic))
+        live.end_turn(S)
+        assert lobby.get_local_state() == {}
+        assert seen == [], "a room that is closed cannot tell anybody"
+
+
 async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
     async with shared() as (live, world, _):
         await live.read()
@@ -459,6 +593,21 @@ async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
         await until(lambda: len(world.unsaved) > 1)
         ((_, _), (ids, words)) = world.unsaved
         assert ids == {S} and "No space left on device" in words
+
+
+async def test_a_save_counts_though_an_op_came_after_the_room_had_copied_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    async with shared() as (live, world, _):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        copied = applied(world.room.get()) if world.room is not None else {}
+        await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
+        world.file = copied
+        world.tell("")
+        await until(lambda: world.saved_ops == {S: 1})
+        world.save()
+        await until(lambda: world.saved_ops == {S: 2})
 
 
 async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_saved() -> None:
@@ -565,6 +714,36 @@ async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("ready", "in_parts", "locked", "loaded"),
+    [
+        pytest.param(False, None, False, False, id="before it is ready"),
+        pytest.param(True, None, True, False, id="while parts are missing"),
+        pytest.param(True, "done", False, True, id="after its last part"),
+        pytest.param(True, "failed", False, False, id="a part could not be read"),
+        pytest.param(True, None, False, True, id="read at once, or from its store"),
+        pytest.param(True, "done", True, False, id="while it reads a changed file"),
+    ],
+)
+async def test_a_room_is_loaded_when_it_has_its_whole_file(
+    ready: bool, in_parts: str | None, locked: bool, loaded: bool
+) -> None:
+    app = App()
+    future = asyncio.get_running_loop().create_future()
+    lock = asyncio.Lock()
+    if in_parts == "done":
+        future.set_result(None)
+    elif in_parts == "failed":
+        future.set_exception(OSError())
+    if locked:
+        await lock.acquire()
+    app.room.ready, app.room._update_lock = ready, lock
+    app.room._document_load_progressively = True
+    app.room._document_progressively_loaded = future
+    room = await ServerYDoc(app, None).open(PATH)
+    assert room.is_loaded is loaded
+
+
 async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms_module, "LOADING", 0.05)
     app = App()
@@ -576,6 +755,27 @@ async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(DocumentError, match="does not load"):
         await ServerYDoc(app, Contents()).open(PATH)
+
+
+@pytest.mark.parametrize(
+    ("exists", "code"),
+    [(True, "unreadable"), (OSError("a broken pipe"), "unreadable"), (False, "no_file")],
+)
+async def test_only_a_file_that_is_known_to_be_missing_is_gone(
+    exists: bool | OSError, code: str
+) -> None:
+    class Remote:
+        def get(self, path: str, content: bool) -> Any:
+            raise OSError("a broken pipe")
+
+        def file_exists(self, path: str) -> bool:
+            if isinstance(exists, OSError):
+                raise exists
+            return exists
+
+    with pytest.raises(DocumentError) as found_out:
+        await ServerYDoc(App(), Remote()).check(PATH)
+    assert found_out.value.code == code
 
 
 class Documents:

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from pycrdt import Awareness
 
+from jupyter_codeinterp.adapters.documents.live import notebook as live_module
 from jupyter_codeinterp.adapters.documents.room import gone
 from jupyter_codeinterp.adapters.notebook_content.marker import applied
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.errors import DocumentError
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook
@@ -33,6 +35,7 @@ class Rooms:
         self.document = room_with([code("a", "x = 20")])
         self.awareness = Awareness(self.document.ydoc)
         self.lobby = None
+        self.is_missing = False
         self.saved: Callable[[str], None] = lambda words: None
 
     async def open(self, path: str) -> Any:
@@ -42,7 +45,9 @@ class Rooms:
         self.saved = saved
         return lambda: None
 
-    async def check(self, path: str) -> None: ...
+    async def check(self, path: str) -> None:
+        if self.is_missing:
+            raise DocumentError("no_file", f"{path} no longer exists.")
 
 
 @pytest.fixture
@@ -140,3 +145,19 @@ async def test_a_save_that_fails_is_told_in_the_conversation_that_ended(
     await ada.ended()
     rooms.saved("No space left on device")
     await until(lambda: any("No space left" in note.text for note in ada.of(e.Note)))
+
+
+async def test_a_file_that_is_missing_is_looked_for_by_its_id(
+    site: Site, api: FakeAnthropic, rooms: Rooms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody may have moved it in a shell."""
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
+    asked: list[str] = []
+    monkeypatch.setattr(site.extension.workbench.file_ids, "look_for", asked.append)
+    api.play(in_order([answer(run_cell("print(1)")), DONE]))
+    ada = await view(site)
+    assert (await ada.ask("Go", "auto")).error is None
+    await ada.ended()
+    rooms.is_missing = True
+    rooms.saved("404")
+    await until(lambda: asked == [PATH])

@@ -7,7 +7,7 @@ message.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -281,14 +281,22 @@ class Workbench:
 
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """What edits the notebook while no window does: its room if it has one, or its file."""
-        document = self._make_file_document(notebook)
+
+        async def is_elsewhere(path: str) -> bool:
+            if not await notebook.is_elsewhere(path):
+                self.file_ids.look_for(path)
+            return notebook.path != path
+
+        document = self._make_file_document(notebook, is_elsewhere)
         if self._rooms is None:
             return document
         from ...adapters.documents.room import RoomDocument
 
-        return RoomDocument(notebook, self._rooms, document.look)
+        return RoomDocument(notebook, self._rooms, document.look, is_elsewhere)
 
-    def _make_file_document(self, notebook: LiveNotebook) -> FileDocument:
+    def _make_file_document(
+        self, notebook: LiveNotebook, is_elsewhere: Callable[[str], Awaitable[bool]]
+    ) -> FileDocument:
         from ...adapters.documents.file import ContentsFile, FileDocument  # not at the start
 
         def answer(reply: OpReceipt | SnapshotTaken) -> None:
@@ -296,11 +304,6 @@ class Workbench:
                 notebook.receive(document, reply)
             else:
                 notebook.answer(document, reply)
-
-        async def is_elsewhere(path: str) -> bool:
-            if not await notebook.is_elsewhere(path):
-                self.file_ids.look_for(path)
-            return notebook.path != path
 
         file = ContentsFile(self._contents, lambda: notebook.path, is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)

@@ -76,9 +76,6 @@ class Notebook(saves.Notebook, Protocol):
     def cells_gone(self, cell_ids: Ids) -> None:
         """People have deleted these cells."""
 
-    async def is_elsewhere(self, path: str) -> bool:
-        """Whether the notebook has left ``path``, where its file is missing."""
-
     def lost(self, reason: str, gone: bool = False) -> None:
         """The room cannot be used; ``gone``: the notebook does not exist."""
 
@@ -89,9 +86,13 @@ class RoomDocument:
         notebook: Notebook,
         rooms: Rooms,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        is_elsewhere: Callable[[str], Awaitable[bool]],
     ) -> None:
-        """``look`` reads the version of the notebook's file, and the ops that it holds."""
+        """``look`` reads the version of the notebook's file, and the ops that it holds.
+        ``is_elsewhere`` tells, for a missing file, whether the notebook has a new path or gets
+        one in a moment."""
         self._look = look
+        self._is_elsewhere = is_elsewhere
         self._notebook = notebook
         self._rooms = rooms
         self._room: Room | None = None
@@ -113,7 +114,11 @@ class RoomDocument:
         """The ops that the room holds, and no remark. Raises DocumentError."""
         await self._rooms.check(self._notebook.path)
         self._gone.know(cells)
-        applied = await self._enter()
+        try:
+            applied = await self._enter()
+        except BaseException:
+            self._leave()
+            raise
         self._worker = asyncio.ensure_future(self._work())
         return applied, ""
 
@@ -134,7 +139,7 @@ class RoomDocument:
 
     def rest(self) -> None:
         """No turn works here any more: the agent is not seen among the people."""
-        if self._presence is not None and self._is_open:
+        if self._presence is not None:
             self._presence.leave()
 
     def send(self, frame: ServerFrame) -> None:
@@ -153,8 +158,9 @@ class RoomDocument:
             except RoomClosed:
                 self._frames.put_nowait(LookAtRoom())
             except DocumentError as error:
-                if not await self._is_elsewhere(error):
+                if not await self._may_be_found(error):
                     return self._lose(error)
+                self._frames.put_nowait(frame)
             except Exception:
                 log.exception("Cannot work in the room of %s", self._notebook.path)
                 return self._lose(DocumentError("unreadable", BROKEN))
@@ -163,11 +169,17 @@ class RoomDocument:
         self._leave()
         self._notebook.lost(error.message, gone=error.code == "no_file")
 
-    async def _is_elsewhere(self, error: DocumentError) -> bool:
-        """Whether the notebook has a new path, so that its file is only missing at the old one."""
-        if error.code != "no_file" or not await self._notebook.is_elsewhere(self._path):
+    async def _may_be_found(self, error: DocumentError) -> bool:
+        """For a missing file: whether the notebook has a new path, or the file is back, as after
+        ``git checkout``."""
+        if error.code != "no_file":
             return False
-        self._frames.put_nowait(LookAtRoom())
+        if await self._is_elsewhere(self._path):
+            return True
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as now:
+            return now.code != "no_file"
         return True
 
     # --- the room --------------------------------------------------------------------
@@ -202,7 +214,6 @@ class RoomDocument:
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
             receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
-            self._saves.applied()
             if isinstance(frame.op, Insert):
                 self._gone.know((frame.op.cell_id,))
             self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
@@ -213,9 +224,19 @@ class RoomDocument:
             if frame.cell_id not in await self._in_transaction(lambda shared: shared.ids):
                 self._notebook.cells_gone(frozenset({frame.cell_id}))
         elif isinstance(frame, LookAtRoom):
-            await self._rooms.check(self._notebook.path)
+            await self._look_at_file()
         else:
             await self._in_transaction(lambda shared: self._show(shared, frame))
+
+    async def _look_at_file(self) -> None:
+        """Raises DocumentError if the file is gone or read-only. The room works on without
+        contents that fail once; their next save tells."""
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as error:
+            if error.code != "unreadable":
+                raise
+            log.warning("Cannot look at the file of a shared notebook: %s", error.message)
 
     def _apply(self, shared: SharedNotebook, session_id: str, seq: int, op: Op) -> Receipt:
         receipt = shared.apply(session_id, seq, op)
@@ -296,11 +317,12 @@ class RoomDocument:
         )
         stop_saves = room.follow_saves(self._saves.heard)
         awareness = room.awareness
-        self._presence = presence = Presence(awareness, room.lobby, self._path)
+        self._presence = presence = Presence(room, self._path)
         people = awareness.observe(lambda topic, changes: presence.others_changed())
 
         def stop() -> None:
             self._stop_listening = lambda: None
+            presence.leave()
             stop_saves()
             awareness.unobserve(people)
             shared.close()
@@ -310,7 +332,6 @@ class RoomDocument:
         self._stop_listening = stop
 
     def _leave(self) -> None:
-        self.rest()
         self._stop_listening()
         self._gone.close()
         self._saves.close()

@@ -21,7 +21,7 @@ class RoomFiles:
     async def check(self, path: str) -> None:
         try:
             model = await ensure_async(self._contents.get(path, content=False))
-        except web.HTTPError as error:
+        except Exception as error:  # a remote manager has errors of its own
             raise await self.why_not(path, _words(error)) from error
         if not model["writable"]:
             raise DocumentError("not_written", READ_ONLY)
@@ -44,7 +44,11 @@ class RoomFiles:
         return document
 
     async def why_not(self, path: str, words: str) -> DocumentError:
-        if not await ensure_async(self._contents.file_exists(path)):
+        try:
+            exists = await ensure_async(self._contents.file_exists(path))
+        except Exception as error:
+            exists, words = True, _words(error)
+        if not exists:
             return DocumentError("no_file", NO_FILE.format(path=path))
         return DocumentError("unreadable", NOT_OPENED.format(path=path, words=words))
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Union
 
 from ....core.errors import DocumentError
+
+log = logging.getLogger(__name__)
 
 GONE_AFTER = 8.0
 """Seconds that a cell may be missing. The page where a person deletes it waits for less."""
@@ -27,7 +30,7 @@ class GoneCells:
         self._missing: dict[str, float] = {}
         """When the cell was first missed, by its id."""
         self._changed = asyncio.Event()
-        self._unreadable = False
+        self._failed = False
         """Whether the last look failed. The next one is due when somebody works in the room."""
         self._task: Union[asyncio.Task[None], None] = None
 
@@ -50,18 +53,19 @@ class GoneCells:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), self._wait())
             self._changed.clear()
+            self._failed = True
             try:
-                there = await self._ids()
-            except DocumentError:
-                self._unreadable = True
-                continue
-            self._unreadable = False
-            if gone := self._compare(there):
-                self._gone(gone)
+                if gone := self._compare(await self._ids()):
+                    self._gone(gone)
+                self._failed = False
+            except DocumentError as error:
+                log.info("Cannot look for deleted cells: %s", error.message)
+            except Exception:
+                log.exception("Cannot look for deleted cells")
 
     def _wait(self) -> float | None:
         """Seconds until a missing cell counts as gone; None if nothing is to be done."""
-        if self._unreadable or not self._missing:
+        if self._failed or not self._missing:
             return None
         return max(0.0, min(self._missing.values()) + GONE_AFTER - _now())
 

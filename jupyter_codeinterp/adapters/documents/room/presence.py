@@ -10,6 +10,8 @@ from typing import Any
 
 from pycrdt import Assoc, Text
 
+from .rooms import Room
+
 USER = {
     "username": "codeinterp",
     "name": "Code interpreter",
@@ -23,10 +25,10 @@ AUTOSAVE = "autosave"
 
 
 class Presence:
-    def __init__(self, awareness: Any, lobby: Any, path: str) -> None:
-        """``awareness``: who is in the room. ``lobby``: who is in JupyterLab, None if unknown."""
-        self._awareness = awareness
-        self._lobby = lobby
+    def __init__(self, room: Room, path: str) -> None:
+        self._room = room
+        self._awareness = room.awareness
+        self._lobby = room.lobby
         self._current = f"notebook:RTC:{path}"
         self._here = False
 
@@ -48,7 +50,8 @@ class Presence:
         if not self._here:
             return
         self._here = False
-        _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
+        if self._room.is_open:  # a closed one cannot tell anybody
+            _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
         if self._lobby is not None and _current_of(self._lobby) == self._current:
             _change(self._lobby, dict.fromkeys(("user", "current")))
 

@@ -48,8 +48,8 @@ class Room(Protocol):
         """The same for all of JupyterLab; None if nobody has come yet."""
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
-        """Call ``saved`` with "" after each save and when the room goes, or with words if a save
-        failed. The function that is returned ends this."""
+        """Call ``saved`` with "" after each save and when the room goes, or with words if the
+        room could not read or write its file. The function that is returned ends this."""
 
 
 class Rooms(Protocol):

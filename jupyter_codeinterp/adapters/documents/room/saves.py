@@ -13,8 +13,8 @@ from .rooms import Rooms
 log = logging.getLogger(__name__)
 
 NOT_SAVED = (
-    "The shared notebook could not be saved, so its file lacks the last changes. The next save "
-    "that works has them. The reason: {words}"
+    "The shared notebook could not read or write its file, which may lack the last changes. The "
+    "next save that works has them. The reason: {words}"
 )
 SETTLING = 1.0
 """Seconds that a server needs to let a room go."""
@@ -48,20 +48,15 @@ class Saves:
         self._rooms = rooms
         self._look = look
         self._look_at_room = look_at_room
-        self._unsaved = False
-        """Whether ops have been applied since the file was last looked at."""
         self._failed = False
         """Whether the last save has failed, and people know."""
         self._heard: asyncio.Queue[str] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
-    def applied(self) -> None:
-        """The room has got an op, which its next save brings into the file."""
-        self._unsaved = True
-
     def heard(self, words: str) -> None:
-        """The room has been saved or let go ("" for words), or its save has failed."""
-        if words or self._unsaved:
+        """The room has been saved or let go ("" for words), or it could not read or
+        write its file."""
+        if words or self._notebook.has_unsaved:
             self._heard.put_nowait(words)
             if self._task is None:
                 self._task = asyncio.ensure_future(self._follow())
@@ -73,7 +68,6 @@ class Saves:
     async def _follow(self) -> None:
         while True:
             words = await self._heard.get()
-            self._unsaved = self._unsaved and bool(words)
             try:
                 if words := await self._why_not(words):
                     self._say(words)

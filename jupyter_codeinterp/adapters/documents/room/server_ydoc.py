@@ -56,11 +56,12 @@ class YDocRoom:
 
     @property
     def is_loaded(self) -> bool:
-        if not self._room.ready:
-            return False
-        in_parts = self._room._document_progressively_loaded
-        ended = in_parts.done() and in_parts.exception() is None
-        return ended or not self._room._document_load_progressively
+        """A room that loads in parts is ready before it has them all. Until then, and while it
+        reads a changed file, it holds its lock."""
+        room = self._room
+        in_parts = room._document_progressively_loaded
+        failed = in_parts.done() and in_parts.exception() is not None
+        return bool(room.ready) and not room._update_lock.locked() and not failed
 
     @property
     def awareness(self) -> Any:
