@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.overlay import layer, undoing
+from jupyter_codeinterp.sandbox.overlay import layer, trees, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
-from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, NOT_HELD, SINCE, SINCE_UNDO
+from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE
+from jupyter_codeinterp.sandbox.overlay.undoing import (
+    KEPT,
+    NOT_COPIED,
+    NOT_HELD,
+    SINCE,
+    SINCE_UNDO,
+)
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
@@ -240,6 +249,8 @@ async def test_the_beginnings_of_turns_are_bounded(
         written.begin_turn("too large", LONG)
         with pytest.raises(layer.LayerError, match="not kept"):
             written.put_back("too large")
+        # It has not cost the turns before it.
+        assert written.offers(str(turn)).undo == ((), ())
 
 
 ONE = """
@@ -305,6 +316,95 @@ async def test_turns_are_undone_and_redone_in_turn(
         assert set(written.put_back("3").done) == {"large", "both"}
         assert dict(written.redo("3").left) == {"large": NOT_HELD}
         assert "both" not in await _seen(client)
+
+
+THREE = """
+import os, pathlib
+for name in ('changed', 'removed', 'replaced', 'new', 'other'):
+    pathlib.Path(name).write_text('one')
+"""
+FOUR = """
+for name in ('changed', 'removed', 'replaced', 'other'):
+    pathlib.Path(name).write_text('two, of the turn')
+pathlib.Path('new').unlink(); pathlib.Path('new').symlink_to('other')
+pathlib.Path('made').write_text('made'); os.link('made', 'linked')
+"""
+
+
+def _meanwhile(at: Path) -> None:
+    """What code in the kernel may do while an undo is on its way."""
+    (at / "changed").write_text("mine")
+    (at / "removed").unlink(missing_ok=True)
+    (at / "mine").write_text("mine")
+    (at / "mine").replace(at / "replaced")
+    (at / "new").unlink()
+    (at / "new").write_text("mine")
+
+
+@runs_here
+@pytest.mark.parametrize(("moment", "why"), [("_hold", SINCE), ("_bring", MEANWHILE)])
+async def test_undo_leaves_what_changes_meanwhile(
+    tmp_path: Path,
+    places: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    why: str,
+) -> None:
+    """Before the undo copies the files for a redo, and before it replaces them."""
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        assert (await run(client, THREE))["status"] == "ok"
+        written.begin_turn("1", LONG)
+        assert (await run(client, FOUR))["status"] == "ok"
+        assert len(written.end_turn("1", LONG)) == 7
+        after = await _seen(client)
+        whole: Callable[..., Any] = getattr(undoing.Turns, moment)
+
+        def late(*arguments: Any) -> Any:
+            number = written._root()
+            _meanwhile(Path(f"/proc/self/fd/{number}", *folder.parts[1:]))
+            os.close(number)
+            return whole(*arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(undoing.Turns, moment, late)
+            back = written.put_back("1")
+        assert set(back.done) == {"other", "made", "linked"}
+        left = dict(back.left)
+        assert set(left) == {"changed", "removed", "replaced", "new"}
+        assert left["changed"] == left["removed"] == left["replaced"] == why
+        mine = {"changed": "mine", "replaced": "mine", "new": "mine"}
+        seen = await _seen(client)
+        assert {path: seen.get(path) for path in [*mine, "removed"]} == {**mine, "removed": None}
+        assert seen["other"] == "one"
+        # The others can be redone.
+        assert set(written.redo("1").done) == set(back.done)
+        seen = await _seen(client)
+        assert {path: seen[path] for path in back.done} == {path: after[path] for path in back.done}
+
+
+@runs_here
+async def test_a_file_that_cannot_be_copied_costs_its_own_redo_alone(
+    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        written.begin_turn("1", LONG)
+        code = "open('a', 'w').write('1'); open('b', 'w').write('12'); open('c', 'w').write('3')"
+        assert (await run(client, code))["status"] == "ok"
+        written.end_turn("1", LONG)
+        whole = trees.copy
+
+        def full(source: int, target: int, size: int) -> None:
+            if size == 2:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            whole(source, target, size)
+
+        monkeypatch.setattr(trees, "copy", full)
+        assert written.put_back("1") == (("a", "b", "c"), ())
+        assert written.redo("1") == (("a", "c"), (("b", NOT_COPIED),))
 
 
 @runs_here

@@ -85,7 +85,7 @@ def written(
         below = trees.status_in(folder, name)
         if below is None:
             return
-        add(path, Entry("gone", _kind_of(below), 0, 0, (0, 0, 0, 0)))
+        add(path, Entry("gone", kind_of(below), 0, 0, (0, 0, 0, 0)))
         if stat.S_ISDIR(below.st_mode):
             content_gone(folder, name, path)
 
@@ -106,15 +106,15 @@ def written(
                 continue
             path = f"{above}{name}"
             below = trees.status_in(over, name) if over is not None else None
-            if stat.S_ISCHR(one.st_mode) and one.st_rdev == 0:
+            if is_whiteout(one):
                 if over is not None:
                     gone(over, name, path)
                 continue
-            kind = _kind_of(one)
+            kind = kind_of(one)
             if kind != "folder" or below is None or not stat.S_ISDIR(below.st_mode):
                 size = one.st_size if kind == "file" else 0
                 mode = stat.S_IMODE(one.st_mode) & 0o777
-                lower_kind = _kind_of(below) if below is not None else ""
+                lower_kind = kind_of(below) if below is not None else ""
                 add(path, Entry(kind, lower_kind, size, mode, trees.identity(one)))
                 if replaced and over is not None and lower_kind == "folder":
                     content_gone(over, name, path)
@@ -158,7 +158,12 @@ def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:
     return "changed" if entry.below else "added"
 
 
-def _kind_of(one: os.stat_result) -> Kind:
+def is_whiteout(one: os.stat_result) -> bool:
+    """Whether it hides what lies below."""
+    return stat.S_ISCHR(one.st_mode) and one.st_rdev == 0
+
+
+def kind_of(one: os.stat_result) -> Kind:
     if stat.S_ISREG(one.st_mode):
         return "file"
     if stat.S_ISLNK(one.st_mode):
