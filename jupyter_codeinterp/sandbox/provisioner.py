@@ -196,7 +196,7 @@ class SandboxProvisioner(LocalProvisioner):
             layer = new(place_of_layers(self.overlay_folder), notebook)
             self.written = Written(layer, self._root, lambda: self.pid if self.launched else None)
         self.written.layer.entries = self.entries
-        self.written.layer.begin()
+        self.written.start()
         return self.written
 
     def _root(self) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq.overlay import kernel_overlay
 from jupyter_codeinterp.sandbox.overlay import layer, trees, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
 from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE
@@ -22,6 +25,7 @@ from jupyter_codeinterp.sandbox.overlay.undoing import (
     SINCE,
     SINCE_UNDO,
 )
+from jupyter_codeinterp.sandbox.overlay.written import Written
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
@@ -451,6 +455,69 @@ async def test_a_file_that_came_since_the_start_is_no_conflict(
         assert (folder / "late.csv").read_text() == "later"
         assert (folder / "old.csv").read_text() == "mine"
         assert [path.name for path in (folder / "held").iterdir()] == ["since"]
+
+
+@runs_here
+async def test_what_an_undo_put_back_as_in_the_folder_does_not_wait(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    """Though its copy stays in the layer, and the person's file may change since."""
+    folder, root = places
+    (folder / "link").symlink_to("same.csv")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        code = (
+            "import os; open('old.csv', 'a').write('!'); os.remove('link'); "
+            "os.symlink('old.csv', 'link'); os.remove('gone.csv')"
+        )
+        written.begin_turn("1", LONG)
+        assert (await run(client, code))["status"] == "ok"
+        written.end_turn("1", LONG)
+        assert set(written.put_back("1").done) == {"old.csv", "link", "gone.csv"}
+        assert written.changes() == []
+        (folder / "old.csv").write_text("mine")
+        written.begin_turn("2", LONG)
+        assert written.changes() == []
+        assert (await _seen(client))["old.csv"] == "old.csv"
+        # What the kernel writes there now waits again, and the person's version is safe.
+        assert (await run(client, "open('old.csv', 'a').write('?')"))["status"] == "ok"
+        written.end_turn("2", LONG)
+        assert [(one.path, one.why) for one in written.changes()] == [("old.csv", CONFLICT)]
+        written.put_back("2")
+    assert list(root.iterdir()) == []
+    assert (folder / "old.csv").read_text() == "mine"
+
+
+async def test_a_slow_look_holds_no_run_up_and_is_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    made = layer.new(tmp_path / "layers", tmp_path / "work")
+    written = Written(made, lambda: -1, lambda: 1)
+    inside, most = 0, 0
+
+    def slow(self: layer.Layer, refresh: object = None) -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(1.0)
+        inside -= 1
+
+    monkeypatch.setattr(layer.Layer, "begin", slow)
+    monkeypatch.setattr(kernel_overlay, "BEGIN_TIME", 0.1)
+    overlay = kernel_overlay.KernelOverlay(written)
+    began = time.monotonic()
+    await overlay.begin_turn("1")
+    assert time.monotonic() - began < 0.7
+    assert inside == 1
+    await overlay.begin_turn("2")
+    # A restart of the kernel waits for it.
+    await asyncio.to_thread(written.start)
+    assert (most, inside) == (1, 0)
+    for turn in ("1", "2"):
+        assert await overlay.end_turn(turn) == 0
+        with pytest.raises(layer.LayerError, match="not kept"):
+            written.offers(turn)
 
 
 async def _seen(client: Any) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
@@ -54,11 +55,16 @@ class Change(NamedTuple):
     stamp: str
 
 
-def changes(layer: Layer) -> list[Change]:
-    """In the order of their paths. Raises TooMany, and OSError if the folder is gone."""
+def changes(
+    layer: Layer, is_none: Callable[[str, trees.Identity], bool] = lambda path, identity: False
+) -> list[Change]:
+    """In the order of their paths; ``is_none`` tells files that do not count as changes. Raises
+    TooMany, and OSError if the folder is gone."""
     found = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
         for path, entry in written(upper, lower).items():
+            if is_none(path, entry.identity):
+                continue
             if entry.kind == entry.below == "file" and _equal(upper, lower, path, entry):
                 continue
             why = refusal(path, entry)

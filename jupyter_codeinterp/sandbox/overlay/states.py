@@ -77,6 +77,10 @@ class States:
         """A file or link was restored."""
         self._restored[(path, identity)] = one
 
+    def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
+        """Whether this file or link was restored as it was in the folder below."""
+        return (path, identity) in self._restored and self._restored[(path, identity)] is None
+
     def is_still(self, upper: int, merged: int, lower: int, path: str, one: Saved | None) -> bool:
         """Whether a path is in this state now. Raises OSError."""
         found = trees.status(upper, path)

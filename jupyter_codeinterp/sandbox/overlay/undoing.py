@@ -122,6 +122,10 @@ class Turns:
             return None
         return mine.changed()
 
+    def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
+        """Whether an undo or redo has put this file or link back as it was in the folder."""
+        return self._states.is_as_in_the_folder(path, identity)
+
     def kept(self, paths: tuple[str, ...]) -> None:
         """A person has copied these into the folder."""
         for one in self._turns.values():
