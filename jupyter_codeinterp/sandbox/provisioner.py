@@ -141,7 +141,7 @@ class SandboxProvisioner(LocalProvisioner):
         # The sandbox has only the real folder. The file stays a link: it leads to the environment.
         python = str(Path(os.path.realpath(Path(python).parent), Path(python).name))
         try:
-            needed = interpreter.folders(python)
+            needed, tag = interpreter.folders(python), interpreter.tag(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)
             written = self._overlaid(seen.notebook)
         except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
@@ -163,7 +163,7 @@ class SandboxProvisioner(LocalProvisioner):
             scratch=self.scratch,
             limits=self._limits,
             layer=written.layer if written is not None else None,
-            packages=kept.mounted(kept.place(), manager.kernel_name, interpreter.tag(needed)),
+            packages=kept.mounted(kept.place(), manager.kernel_name, tag),
         )
         if self._wall() == LANDLOCK:
             if self._reaches_hosts:
@@ -176,7 +176,7 @@ class SandboxProvisioner(LocalProvisioner):
         try:
             process = bubblewrap.start(kernel, self.bwrap, way)
             if way is not None and (packages := way.packages(folders.home())):
-                tag, spec = interpreter.tag(needed), manager.kernel_name
+                spec = manager.kernel_name
                 try:
                     tell(place, spec, str(seen.notebook), packages, tag, process.init)
                 except OSError as error:
@@ -197,7 +197,7 @@ class SandboxProvisioner(LocalProvisioner):
             layer = new(place_of_layers(self.overlay_folder), notebook)
             self.written = Written(layer, self._root, lambda: self.pid if self.launched else None)
         self.written.layer.entries = self.entries
-        self.written.layer.begin()
+        self.written.start()
         return self.written
 
     def _root(self) -> int:

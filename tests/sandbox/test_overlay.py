@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import os
+import time
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.overlay import layer, undoing
+from jupyter_codeinterp.adapters.kernels.zmq.overlay import kernel_overlay
+from jupyter_codeinterp.sandbox.overlay import layer, trees, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
-from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, NOT_HELD, SINCE, SINCE_UNDO
+from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE
+from jupyter_codeinterp.sandbox.overlay.undoing import (
+    KEPT,
+    NOT_COPIED,
+    NOT_HELD,
+    SINCE,
+    SINCE_UNDO,
+)
+from jupyter_codeinterp.sandbox.overlay.written import Written
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
@@ -240,6 +253,8 @@ async def test_the_beginnings_of_turns_are_bounded(
         written.begin_turn("too large", LONG)
         with pytest.raises(layer.LayerError, match="not kept"):
             written.put_back("too large")
+        # It has not cost the turns before it.
+        assert written.offers(str(turn)).undo == ((), ())
 
 
 ONE = """
@@ -307,6 +322,95 @@ async def test_turns_are_undone_and_redone_in_turn(
         assert "both" not in await _seen(client)
 
 
+THREE = """
+import os, pathlib
+for name in ('changed', 'removed', 'replaced', 'new', 'other'):
+    pathlib.Path(name).write_text('one')
+"""
+FOUR = """
+for name in ('changed', 'removed', 'replaced', 'other'):
+    pathlib.Path(name).write_text('two, of the turn')
+pathlib.Path('new').unlink(); pathlib.Path('new').symlink_to('other')
+pathlib.Path('made').write_text('made'); os.link('made', 'linked')
+"""
+
+
+def _meanwhile(at: Path) -> None:
+    """What code in the kernel may do while an undo is on its way."""
+    (at / "changed").write_text("mine")
+    (at / "removed").unlink(missing_ok=True)
+    (at / "mine").write_text("mine")
+    (at / "mine").replace(at / "replaced")
+    (at / "new").unlink()
+    (at / "new").write_text("mine")
+
+
+@runs_here
+@pytest.mark.parametrize(("moment", "why"), [("_hold", SINCE), ("_bring", MEANWHILE)])
+async def test_undo_leaves_what_changes_meanwhile(
+    tmp_path: Path,
+    places: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    why: str,
+) -> None:
+    """Before the undo copies the files for a redo, and before it replaces them."""
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        assert (await run(client, THREE))["status"] == "ok"
+        written.begin_turn("1", LONG)
+        assert (await run(client, FOUR))["status"] == "ok"
+        assert len(written.end_turn("1", LONG)) == 7
+        after = await _seen(client)
+        whole: Callable[..., Any] = getattr(undoing.Turns, moment)
+
+        def late(*arguments: Any) -> Any:
+            number = written._root()
+            _meanwhile(Path(f"/proc/self/fd/{number}", *folder.parts[1:]))
+            os.close(number)
+            return whole(*arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(undoing.Turns, moment, late)
+            back = written.put_back("1")
+        assert set(back.done) == {"other", "made", "linked"}
+        left = dict(back.left)
+        assert set(left) == {"changed", "removed", "replaced", "new"}
+        assert left["changed"] == left["removed"] == left["replaced"] == why
+        mine = {"changed": "mine", "replaced": "mine", "new": "mine"}
+        seen = await _seen(client)
+        assert {path: seen.get(path) for path in [*mine, "removed"]} == {**mine, "removed": None}
+        assert seen["other"] == "one"
+        # The others can be redone.
+        assert set(written.redo("1").done) == set(back.done)
+        seen = await _seen(client)
+        assert {path: seen[path] for path in back.done} == {path: after[path] for path in back.done}
+
+
+@runs_here
+async def test_a_file_that_cannot_be_copied_costs_its_own_redo_alone(
+    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, root = places
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        written.begin_turn("1", LONG)
+        code = "open('a', 'w').write('1'); open('b', 'w').write('12'); open('c', 'w').write('3')"
+        assert (await run(client, code))["status"] == "ok"
+        written.end_turn("1", LONG)
+        whole = trees.copy
+
+        def full(source: int, target: int, size: int) -> None:
+            if size == 2:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            whole(source, target, size)
+
+        monkeypatch.setattr(trees, "copy", full)
+        assert written.put_back("1") == (("a", "b", "c"), ())
+        assert written.redo("1") == (("a", "c"), (("b", NOT_COPIED),))
+
+
 @runs_here
 async def test_a_late_look_at_the_files_does_not_count(
     tmp_path: Path, places: tuple[Path, Path]
@@ -351,6 +455,69 @@ async def test_a_file_that_came_since_the_start_is_no_conflict(
         assert (folder / "late.csv").read_text() == "later"
         assert (folder / "old.csv").read_text() == "mine"
         assert [path.name for path in (folder / "held").iterdir()] == ["since"]
+
+
+@runs_here
+async def test_what_an_undo_put_back_as_in_the_folder_does_not_wait(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    """Though its copy stays in the layer, and the person's file may change since."""
+    folder, root = places
+    (folder / "link").symlink_to("same.csv")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        code = (
+            "import os; open('old.csv', 'a').write('!'); os.remove('link'); "
+            "os.symlink('old.csv', 'link'); os.remove('gone.csv')"
+        )
+        written.begin_turn("1", LONG)
+        assert (await run(client, code))["status"] == "ok"
+        written.end_turn("1", LONG)
+        assert set(written.put_back("1").done) == {"old.csv", "link", "gone.csv"}
+        assert written.changes() == []
+        (folder / "old.csv").write_text("mine")
+        written.begin_turn("2", LONG)
+        assert written.changes() == []
+        assert (await _seen(client))["old.csv"] == "old.csv"
+        # What the kernel writes there now waits again, and the person's version is safe.
+        assert (await run(client, "open('old.csv', 'a').write('?')"))["status"] == "ok"
+        written.end_turn("2", LONG)
+        assert [(one.path, one.why) for one in written.changes()] == [("old.csv", CONFLICT)]
+        written.put_back("2")
+    assert list(root.iterdir()) == []
+    assert (folder / "old.csv").read_text() == "mine"
+
+
+async def test_a_slow_look_holds_no_run_up_and_is_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work").mkdir()
+    made = layer.new(tmp_path / "layers", tmp_path / "work")
+    written = Written(made, lambda: -1, lambda: 1)
+    inside, most = 0, 0
+
+    def slow(self: layer.Layer, refresh: object = None) -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(1.0)
+        inside -= 1
+
+    monkeypatch.setattr(layer.Layer, "begin", slow)
+    monkeypatch.setattr(kernel_overlay, "BEGIN_TIME", 0.1)
+    overlay = kernel_overlay.KernelOverlay(written)
+    began = time.monotonic()
+    await overlay.begin_turn("1")
+    assert time.monotonic() - began < 0.7
+    assert inside == 1
+    await overlay.begin_turn("2")
+    # A restart of the kernel waits for it.
+    await asyncio.to_thread(written.start)
+    assert (most, inside) == (1, 0)
+    for turn in ("1", "2"):
+        assert await overlay.end_turn(turn) == 0
+        with pytest.raises(layer.LayerError, match="not kept"):
+            written.offers(turn)
 
 
 async def _seen(client: Any) -> dict[str, str]:

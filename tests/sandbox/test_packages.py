@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +21,8 @@ from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.sandbox.network import pypi
 from jupyter_codeinterp.sandbox.overlay import trees
 from jupyter_codeinterp.sandbox.packages import kept, names, running
+from jupyter_codeinterp.sandbox.shared import interpreter
+from jupyter_codeinterp.sandbox.shared.place import start_of
 from tests.kernels import run, text
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import folder
@@ -145,7 +150,7 @@ def test_names_are_read_as_text(
         assert [tuple(one) for one in names.of(number)] == found
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a\0b"])
+@pytest.mark.parametrize("name", ["", ".", "..", ".new", "../x", "a/b", "a\0b"])
 def test_a_kernelspec_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
     (tmp_path / "x" / "1" / "lib" / TAG).mkdir(parents=True)
     root = tmp_path / "root"
@@ -153,6 +158,94 @@ def test_a_kernelspec_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
     assert kept.layers(root, name) == []
     with pytest.raises(kept.KeepError):
         kept.forget(root, name)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> running.Running:
+    """As if this process was a kernel that has installed something."""
+    info = tmp_path / "packages" / "lib" / TAG / "site-packages" / "one-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: one\nVersion: 1\n")
+    at, me = str(tmp_path / "packages"), os.getpid()
+    return running.Running("name", "spec", "/notebook", at, TAG, me, start_of(me))
+
+
+def test_forgotten_packages_go_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: running.Running
+) -> None:
+    """A kernel that starts in this moment gets no half of them."""
+    root = tmp_path / "kept"
+    kept.keep(root, installed)
+    assert kept.specs(root) == ["spec"]
+    (mounted,) = kept.mounted(root, "spec", TAG)
+
+    def killed(path: Path) -> None:
+        assert path.is_dir()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(shutil, "rmtree", killed)
+        kept.forget(root, "spec")
+    assert not mounted.exists()
+    assert kept.specs(root) == []
+    assert kept.layers(root, "spec") == []
+    kept.keep(root, installed)
+    assert [path.name for path in root.iterdir()] == ["spec"]
+
+
+def test_what_a_killed_copy_left_goes(tmp_path: Path, installed: running.Running) -> None:
+    home = tmp_path / "kept" / "spec"
+    for name, age in (("old", 2 * kept.UNFINISHED), ("at work", 0)):
+        (home / f".new-{name}" / "lib").mkdir(parents=True)
+        then = (home / f".new-{name}").stat().st_mtime - age
+        os.utime(home / f".new-{name}", (then, then))
+    kept.keep(tmp_path / "kept", installed)
+    assert sorted(path.name for path in home.iterdir()) == [".new-at work", "1"]
+
+
+@runs_here
+async def test_a_kernel_starts_though_its_packages_were_just_forgotten(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "mounted", lambda *_: [tmp_path / "gone"])
+    async with kernel(tmp_path / "1") as (made, _):
+        _, done = await run(made, "print(1)")
+        assert text(done) == "1\n"
+
+
+async def test_the_list_goes_on_after_what_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    installed: running.Running,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Packages that are just removed, and a kernel that an older version has started."""
+    kept.keep(kept.place(), installed)
+    (kept.place() / "another" / "1" / "lib" / TAG).mkdir(parents=True)
+    places = [tmp_path / name for name in ("place-1", "place-2")]
+    for path, tag in zip(places, ("", TAG), strict=True):
+        path.mkdir()
+        (path / running.ABOUT).write_text(json.dumps(installed._replace(tag=tag)))
+    monkeypatch.setattr(running, "places", lambda: places)
+    await packages.packages(options("list"))
+    said = capsys.readouterr().out
+    assert "cannot be read" in said
+    assert f"one 1 ({TAG})" in said
+    assert "2: spec, in /notebook\none 1\n" in said
+
+
+def test_the_interpreter_itself_says_its_version(tmp_path: Path) -> None:
+    """Its path may name another one."""
+    folder = tmp_path / "python3.9" / "envs" / "new"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    assert interpreter.tag(str(folder / "bin" / "python")) == TAG
+    without_lock = tmp_path / "python"
+    without_lock.write_text(
+        f"#!/bin/sh\nexec {sys.executable} -c "
+        '\'import sys; sys.abiflags = "t"; exec(sys.argv[1])\' "$2"\n'
+    )
+    without_lock.chmod(0o755)
+    assert interpreter.tag(str(without_lock)) == f"{TAG}t"
 
 
 @pytest.mark.parametrize(("bound", "value"), [("FILES", 1), ("BYTES", 3)])

@@ -31,7 +31,12 @@ def _list() -> int:
         print(visible_line(f"Kept for {spec}:"))
         hidden: set[tuple[str, str]] = set()
         for layer in kept.layers(root, spec):
-            found = [one for one in layer.packages() if (layer.tag, one.key) not in hidden]
+            try:
+                packages = layer.packages()
+            except OSError as error:
+                print(visible_line(f"  {layer.path} cannot be read: {error.strerror}."))
+                continue
+            found = [one for one in packages if (layer.tag, one.key) not in hidden]
             hidden.update((layer.tag, one.key) for one in found)
             _show(found, f" ({layer.tag})")
     if not kernels and not specs:
@@ -83,7 +88,7 @@ async def _forget(spec: str, *, asks: bool) -> int:
 
 
 def _installed(kernel: Running) -> list[Package]:
-    """None if it has just ended."""
+    """Empty if it has just ended, too."""
     try:
         with kernel.opened() as folder:
             return names.of(folder)

@@ -45,7 +45,7 @@ def layer(path: str) -> None:
     import site
     from pathlib import Path
 
-    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    name = f"python{sys.version_info[0]}.{sys.version_info[1]}{'t' * ('t' in sys.abiflags)}"
     folder = Path(path, "lib", name, "site-packages")
     folder.mkdir(parents=True)
     python = Path(path, "bin", "python")

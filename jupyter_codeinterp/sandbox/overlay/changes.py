@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
@@ -54,11 +55,16 @@ class Change(NamedTuple):
     stamp: str
 
 
-def changes(layer: Layer) -> list[Change]:
-    """In the order of their paths. Raises TooMany, and OSError if the folder is gone."""
+def changes(
+    layer: Layer, is_none: Callable[[str, trees.Identity], bool] = lambda path, identity: False
+) -> list[Change]:
+    """In the order of their paths; ``is_none`` tells files that do not count as changes. Raises
+    TooMany, and OSError if the folder is gone."""
     found = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
         for path, entry in written(upper, lower).items():
+            if is_none(path, entry.identity):
+                continue
             if entry.kind == entry.below == "file" and _equal(upper, lower, path, entry):
                 continue
             why = refusal(path, entry)
@@ -85,7 +91,7 @@ def written(
         below = trees.status_in(folder, name)
         if below is None:
             return
-        add(path, Entry("gone", _kind_of(below), 0, 0, (0, 0, 0, 0)))
+        add(path, Entry("gone", kind_of(below), 0, 0, (0, 0, 0, 0)))
         if stat.S_ISDIR(below.st_mode):
             content_gone(folder, name, path)
 
@@ -106,15 +112,15 @@ def written(
                 continue
             path = f"{above}{name}"
             below = trees.status_in(over, name) if over is not None else None
-            if stat.S_ISCHR(one.st_mode) and one.st_rdev == 0:
+            if is_whiteout(one):
                 if over is not None:
                     gone(over, name, path)
                 continue
-            kind = _kind_of(one)
+            kind = kind_of(one)
             if kind != "folder" or below is None or not stat.S_ISDIR(below.st_mode):
                 size = one.st_size if kind == "file" else 0
                 mode = stat.S_IMODE(one.st_mode) & 0o777
-                lower_kind = _kind_of(below) if below is not None else ""
+                lower_kind = kind_of(below) if below is not None else ""
                 add(path, Entry(kind, lower_kind, size, mode, trees.identity(one)))
                 if replaced and over is not None and lower_kind == "folder":
                     content_gone(over, name, path)
@@ -158,7 +164,12 @@ def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:
     return "changed" if entry.below else "added"
 
 
-def _kind_of(one: os.stat_result) -> Kind:
+def is_whiteout(one: os.stat_result) -> bool:
+    """Whether it hides what lies below."""
+    return stat.S_ISCHR(one.st_mode) and one.st_rdev == 0
+
+
+def kind_of(one: os.stat_result) -> Kind:
     if stat.S_ISREG(one.st_mode):
         return "file"
     if stat.S_ISLNK(one.st_mode):

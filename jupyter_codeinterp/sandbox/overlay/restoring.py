@@ -50,21 +50,22 @@ def in_order(paths: list[str], wanted: Mapping[str, Saved], lower: int) -> list[
     return sorted(paths, key=order)
 
 
-def restore(states: States, at: Trees, path: str, wanted: Saved | None) -> str:
-    """Why it stays as it is; "" if it was read back as wanted. ``wanted`` None: as in the folder
-    below."""
+def restore(states: States, at: Trees, path: str, now: Saved | None, wanted: Saved | None) -> str:
+    """Why it stays as it is; "" if it was read back as wanted. A path that is not in the state
+    ``now`` any more stays. ``wanted`` None: as in the folder below."""
     kind = _kind(wanted, at.lower, path)
     try:
         with trees.parent(at.merged, path) as (folder, name):
+            place = _Place(states, at, path, now, folder, name)
             if kind == "gone":
-                _remove(folder, name)
-                return MEANWHILE if trees.status_in(folder, name) is not None else ""
+                place.remove()
+                return MEANWHILE if place.status() is not None else ""
             if kind == "folder":
-                return _folder(wanted, at.lower, path, folder, name)
+                return _folder(place, wanted)
             if kind == "link":
-                return _link(states, at, path, wanted, folder, name)
+                return _link(place, wanted)
             if kind == "file":
-                return _file(states, at, path, wanted, folder, name)
+                return _file(place, wanted)
             return OTHER
     except (trees.Changed, FileNotFoundError, NotADirectoryError, FileExistsError):
         return MEANWHILE
@@ -76,62 +77,95 @@ def restore(states: States, at: Trees, path: str, wanted: Saved | None) -> str:
         return f"It could not be written: {error.strerror}."
 
 
-def _folder(wanted: Saved | None, lower: int, path: str, folder: int, name: str) -> str:
-    found = trees.status_in(folder, name)
-    if found is not None and not stat.S_ISDIR(found.st_mode):
-        _remove(folder, name)
+class _Place(NamedTuple):
+    """A path as the look at the files found it. ``name`` is in the open ``folder``, as the sandbox
+    has it."""
+
+    states: States
+    at: Trees
+    path: str
+    now: Saved | None
+    folder: int
+    name: str
+
+    def status(self) -> os.stat_result | None:
+        return trees.status_in(self.folder, self.name)
+
+    def check(self) -> None:
+        """Raises Changed if the kernel has changed it since the look, and OSError."""
+        upper, merged, lower = self.at.upper, self.at.merged, self.at.lower
+        if not self.states.is_still(upper, merged, lower, self.path, self.now):
+            raise trees.Changed
+
+    def remove(self) -> None:
+        """Raises as ``check``."""
+        self.check()
+        found = self.status()
+        if found is None:
+            return
+        if stat.S_ISDIR(found.st_mode):
+            os.rmdir(self.name, dir_fd=self.folder)
+        else:
+            os.unlink(self.name, dir_fd=self.folder)
+
+
+def _folder(place: _Place, wanted: Saved | None) -> str:
+    found = place.status()
+    if found is None:
+        place.check()
+    elif not stat.S_ISDIR(found.st_mode):
+        place.remove()
         found = None
     if found is None:
-        os.mkdir(name, 0o700, dir_fd=folder)
-    below = trees.status(lower, path) if wanted is None else None
+        os.mkdir(place.name, 0o700, dir_fd=place.folder)
+    below = trees.status(place.at.lower, place.path) if wanted is None else None
     mode = wanted.mode if wanted is not None else stat.S_IMODE(below.st_mode) if below else 0o755
-    with trees.opened(name, folder) as number:
+    with trees.opened(place.name, place.folder) as number:
         os.fchmod(number, mode & 0o777)
     return ""
 
 
-def _link(
-    states: States, at: Trees, path: str, wanted: Saved | None, folder: int, name: str
-) -> str:
+def _link(place: _Place, wanted: Saved | None) -> str:
+    path, folder, name = place.path, place.folder, place.name
     if wanted is not None:
         target = wanted.target
     else:
-        with trees.parent(at.lower, path) as (below, inner):
+        with trees.parent(place.at.lower, path) as (below, inner):
             target = os.readlink(inner, dir_fd=below)
-    _remove(folder, name)
+    place.remove()
     os.symlink(target, name, dir_fd=folder)
-    found = trees.status(at.upper, path)
+    found = trees.status(place.at.upper, path)
     if found is None or os.readlink(name, dir_fd=folder) != target:
         return MEANWHILE
-    states.counts_as(path, trees.identity(found), wanted)
+    place.states.counts_as(path, trees.identity(found), wanted)
     return ""
 
 
-def _file(
-    states: States, at: Trees, path: str, wanted: Saved | None, folder: int, name: str
-) -> str:
+def _file(place: _Place, wanted: Saved | None) -> str:
+    path, folder, name = place.path, place.folder, place.name
     with ExitStack() as stack:
         if wanted is not None:
-            place, copied = states.copy_of(wanted)
-            copies = stack.enter_context(trees.opened(place))
+            folder_of_copies, copied = place.states.copy_of(wanted)
+            copies = stack.enter_context(trees.opened(folder_of_copies))
             source, found = stack.enter_context(trees.file(copies, copied))
             mode = wanted.mode
         else:
-            source, found = stack.enter_context(trees.file(at.lower, path))
+            source, found = stack.enter_context(trees.file(place.at.lower, path))
             mode = stat.S_IMODE(found.st_mode) & 0o777
         target, temporary = stack.enter_context(trees.new_file(folder, mode))
         trees.copy(source, target, found.st_size)
-        there = trees.status_in(folder, name)
+        place.check()
+        there = place.status()
         if there is not None and stat.S_ISDIR(there.st_mode):
-            _remove(folder, name)
+            place.remove()
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         os.lseek(source, 0, os.SEEK_SET)
-        with trees.file(at.upper, path) as (back, status):
+        with trees.file(place.at.upper, path) as (back, status):
             equal = trees.same(source, back) and stat.S_IMODE(status.st_mode) == mode
             # The kernel may have written it at the same time.
             if not equal or trees.identity(os.fstat(back)) != trees.identity(status):
                 return MEANWHILE
-        states.counts_as(path, trees.identity(status), wanted)
+        place.states.counts_as(path, trees.identity(status), wanted)
     return ""
 
 
@@ -146,13 +180,3 @@ def _kind(wanted: Saved | None, lower: int, path: str) -> str:
     if stat.S_ISLNK(found.st_mode):
         return "link"
     return "folder" if stat.S_ISDIR(found.st_mode) else "other"
-
-
-def _remove(folder: int, name: str) -> None:
-    found = trees.status_in(folder, name)
-    if found is None:
-        return
-    if stat.S_ISDIR(found.st_mode):
-        os.rmdir(name, dir_fd=folder)
-    else:
-        os.unlink(name, dir_fd=folder)

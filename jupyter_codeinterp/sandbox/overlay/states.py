@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from . import trees
-from .changes import MOST, Kind, written
+from .changes import MOST, Kind, is_whiteout, kind_of, written
 from .layer import Layer
 
 FOREVER = float("inf")
@@ -75,29 +77,65 @@ class States:
         """A file or link was restored."""
         self._restored[(path, identity)] = one
 
+    def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
+        """Whether this file or link was restored as it was in the folder below."""
+        return (path, identity) in self._restored and self._restored[(path, identity)] is None
+
+    def is_still(self, upper: int, merged: int, lower: int, path: str, one: Saved | None) -> bool:
+        """Whether a path is in this state now. Raises OSError."""
+        found = trees.status(upper, path)
+        if found is None or is_whiteout(found):
+            is_hidden = trees.status(merged, path) is None and trees.status(lower, path) is not None
+            return (
+                is_hidden if one is not None and one.kind == "gone" else not is_hidden and not one
+            )
+        identity = trees.identity(found)
+        if (path, identity) in self._restored:
+            return same(self._restored[(path, identity)], one)
+        if one is None:
+            return stat.S_ISDIR(found.st_mode)  # A folder on both sides is no change.
+        if kind_of(found) != one.kind or stat.S_IMODE(found.st_mode) & 0o777 != one.mode:
+            return False
+        # Without the time that changes when another name of the same file goes.
+        return one.kind == "folder" or identity[:3] == one.identity[:3]
+
     def copy(self, state: State, until: float = FOREVER) -> None:
         """Keep the content of files that are in this state now. Raises Changed, Late and
         OSError."""
+        with self.copying() as copy:
+            for path, one in state.items():
+                if time.monotonic() > until:
+                    raise Late
+                copy(path, one)
+
+    @contextmanager
+    def copying(self) -> Iterator[Callable[[str, Saved], None]]:
+        """A function that keeps the content of a path, if that is a file. The function raises
+        Changed if the path is in another state now, and OSError. Raises OSError."""
         self._copies.mkdir(mode=0o700, exist_ok=True)
         with (
             trees.opened(str(self._layer.upper)) as upper,
             trees.opened(str(self._copies)) as copies,
         ):
             there = set(trees.names(copies))
-            for path, one in state.items():
-                if one.kind != "file" or _name(one) in there:
-                    continue
-                if time.monotonic() > until:
-                    raise Late
-                with (
-                    trees.file(upper, path) as (source, _),
-                    trees.new_file(copies, 0o600) as (target, temporary),
-                ):
-                    trees.copy(source, target, one.size)
-                    if self._origin(path, trees.identity(os.fstat(source))) != one.identity:
-                        raise trees.Changed
-                    both = {"src_dir_fd": copies, "dst_dir_fd": copies}
-                    os.replace(temporary, _name(one), **both)  # noqa: PTH105
+
+            def copy(path: str, one: Saved) -> None:
+                if one.kind == "file" and _name(one) not in there:
+                    self._copy(upper, copies, path, one)
+                    there.add(_name(one))
+
+            yield copy
+
+    def _copy(self, upper: int, copies: int, path: str, one: Saved) -> None:
+        with (
+            trees.file(upper, path) as (source, _),
+            trees.new_file(copies, 0o600) as (target, temporary),
+        ):
+            trees.copy(source, target, one.size)
+            if self._origin(path, trees.identity(os.fstat(source))) != one.identity:
+                raise trees.Changed
+            both = {"src_dir_fd": copies, "dst_dir_fd": copies}
+            os.replace(temporary, _name(one), **both)  # noqa: PTH105
 
     def copy_of(self, one: Saved) -> tuple[str, str]:
         """The folder and the name of a file's copy."""

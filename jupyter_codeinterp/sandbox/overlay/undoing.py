@@ -6,6 +6,7 @@ through the overlay itself, as the kernel writes: Linux forbids to change a laye
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -24,6 +25,7 @@ SINCE = "It has changed since the turn."
 SINCE_UNDO = "It has changed since the undo."
 KEPT = "You have copied it into the folder."
 NOT_HELD = "It was too large to be kept as the undo took it back."
+NOT_COPIED = "It could not be copied as the undo took it back."
 
 
 class PutBack(NamedTuple):
@@ -45,8 +47,8 @@ class _Turn:
         self.before = before
         self.after: State | None = None
         self.kept: set[str] = set()
-        self.undone: dict[str, bool] = {}
-        """By path: whether its state after the turn is held, so that a redo can bring it back."""
+        self.undone: dict[str, str] = {}
+        """By path: why its state after the turn is not held for a redo; "" if it is."""
 
     def changed(self) -> list[str]:
         after = self.after or {}
@@ -57,7 +59,7 @@ class _Turn:
         """The states whose files need copies."""
         after = self.after or {}
         yield self.before
-        yield {path: after[path] for path, held in self.undone.items() if held and path in after}
+        yield {path: after[path] for path, why in self.undone.items() if not why and path in after}
 
     def undo(self, now: State) -> PutBack:
         """What can be undone, and why the rest cannot."""
@@ -76,13 +78,12 @@ class _Turn:
 
     def redo(self, now: State) -> PutBack:
         """What can be redone, and why the rest cannot."""
-        after = self.after or {}
         able, left = [], []
-        for path, held in sorted(self.undone.items()):
+        for path, why in sorted(self.undone.items()):
             if not same(now.get(path), self.before.get(path)):
                 left.append((path, SINCE_UNDO))
-            elif not held and path in after and after[path].kind == "file":
-                left.append((path, NOT_HELD))
+            elif why:
+                left.append((path, why))
             else:
                 able.append(path)
         return PutBack(tuple(able), tuple(left))
@@ -102,9 +103,9 @@ class Turns:
         self._turns.pop(turn, None)
         with suppress(trees.TooMany, trees.Changed, Late, OSError):
             state = self._states.now(until)
-            self._make_room(state)
-            if self._size(state) > BYTES:
+            if size([state]) > BYTES:
                 return
+            self._make_room(state)
             self._states.copy(state, until)
             self._turns[turn] = _Turn(state)
 
@@ -121,6 +122,10 @@ class Turns:
             return None
         return mine.changed()
 
+    def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
+        """Whether an undo or redo has put this file or link back as it was in the folder."""
+        return self._states.is_as_in_the_folder(path, identity)
+
     def kept(self, paths: tuple[str, ...]) -> None:
         """A person has copied these into the folder."""
         for one in self._turns.values():
@@ -136,19 +141,23 @@ class Turns:
         the turn was not kept, TooMany, and OSError."""
         mine = self._need(turn)
         with open_trees(self._layer, root) as at:
-            able, left = mine.undo(self._states.of(at.upper, at.lower))
-            after = mine.after or {}
-            held = self._hold({path: after[path] for path in able if path in after})
-            back = self._bring(able, left, mine.before, at)
-            mine.undone.update(dict.fromkeys(back.done, held))
+            now = self._states.of(at.upper, at.lower)
+            able, left = mine.undo(now)
+            not_held = self._hold({path: now[path] for path in able if path in now})
+            changed = {path for path, why in not_held.items() if why == SINCE}
+            able = tuple(path for path in able if path not in changed)
+            left = (*left, *((path, SINCE) for path in sorted(changed)))
+            back = self._bring(able, left, now, mine.before, at)
+            mine.undone.update({path: not_held.get(path, "") for path in back.done})
             return back
 
     def redo(self, turn: str, root: int) -> PutBack:
         """Bring back what ``put_back`` took back. Raises as ``put_back``."""
         mine = self._need(turn)
         with open_trees(self._layer, root) as at:
-            able, left = mine.redo(self._states.of(at.upper, at.lower))
-            back = self._bring(able, left, mine.after or {}, at)
+            now = self._states.of(at.upper, at.lower)
+            able, left = mine.redo(now)
+            back = self._bring(able, left, now, mine.after or {}, at)
             for path in back.done:
                 del mine.undone[path]
                 mine.kept.discard(path)
@@ -165,26 +174,44 @@ class Turns:
         return mine
 
     def _bring(
-        self, able: tuple[str, ...], left: tuple[tuple[str, str], ...], wanted: State, at: Trees
+        self,
+        able: tuple[str, ...],
+        left: tuple[tuple[str, str], ...],
+        now: State,
+        wanted: State,
+        at: Trees,
     ) -> PutBack:
         done, more = [], list(left)
         for path in in_order(list(able), wanted, at.lower):
-            why = restore(self._states, at, path, wanted.get(path))
+            why = restore(self._states, at, path, now.get(path), wanted.get(path))
             if why:
                 more.append((path, why))
             else:
                 done.append(path)
         return PutBack(tuple(done), tuple(more))
 
-    def _hold(self, state: State) -> bool:
-        """Keep copies of what an undo takes back. Whether there was room for it."""
-        if self._size(state) > BYTES:
-            return False
-        try:
-            self._states.copy(state)
-        except (trees.Changed, OSError):
-            return False
-        return True
+    def _hold(self, state: State) -> dict[str, str]:
+        """Keep copies of what an undo takes back. Returns, by path, why one was not kept: SINCE
+        if it is in another state by now. Raises OSError."""
+        held = self._held()
+        known = {one.identity for each in held for one in each.values()}
+        room, not_held = BYTES - size(held), {}
+        with self._states.copying() as copy:
+            for path, one in state.items():
+                more = 0 if one.kind != "file" or one.identity in known else one.size
+                if more > max(0, room):
+                    not_held[path] = NOT_HELD
+                    continue
+                try:
+                    copy(path, one)
+                except (trees.Changed, FileNotFoundError, NotADirectoryError):
+                    not_held[path] = SINCE
+                except OSError as error:
+                    not_held[path] = SINCE if error.errno == errno.ELOOP else NOT_COPIED
+                else:
+                    known.add(one.identity)
+                    room -= more
+        return not_held
 
     def _make_room(self, state: State) -> None:
         """Forget the oldest turns, and the copies that no other needs. Raises OSError."""

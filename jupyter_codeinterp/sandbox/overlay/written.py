@@ -37,10 +37,16 @@ class Written:
         self._turns = Turns(layer)
         self._alone = threading.Lock()
 
-    def changes(self) -> list[Change]:
-        """Raises TooMany, and OSError if the notebook's folder is gone."""
+    def start(self) -> None:
+        """Before each start of the kernel. Raises LayerError."""
         with self._alone:
-            return changes(self.layer)
+            self.layer.begin()
+
+    def changes(self) -> list[Change]:
+        """Without what an undo has put back as in the folder: the kernel has written no other
+        content there. Raises TooMany, and OSError if the notebook's folder is gone."""
+        with self._alone:
+            return self._changes()
 
     def keep(self, stamps: Mapping[str, str]) -> Kept:
         """As ``keeping.keep``."""
@@ -86,6 +92,9 @@ class Written:
         finally:
             os.close(root)
 
+    def _changes(self) -> list[Change]:
+        return changes(self.layer, self._turns.is_as_in_the_folder)
+
     @contextmanager
     def _in_time(self, until: float) -> Iterator[bool]:
         """Alone, or not in time."""
@@ -114,10 +123,11 @@ class Written:
 
     def leave(self) -> None:
         """The kernel has ended: remove the layer if nothing waits in it."""
-        try:
-            forget(self.layer)
-            if not self.changes():
-                self.layer.remove()
-        except (OSError, trees.TooMany) as error:
-            log.warning("Files of a sandboxed kernel wait in %s: %s", self.layer.path, error)
-        self.layer.unlock()
+        with self._alone:
+            try:
+                forget(self.layer)
+                if not self._changes():
+                    self.layer.remove()
+            except (OSError, trees.TooMany) as error:
+                log.warning("Files of a sandboxed kernel wait in %s: %s", self.layer.path, error)
+            self.layer.unlock()

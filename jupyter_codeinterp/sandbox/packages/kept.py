@@ -7,9 +7,11 @@ alone.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +28,10 @@ BYTES = 4 * 1024**3
 """Of one layer, at most."""
 LAYERS = 20
 """Of one kernelspec, at most."""
+NEW, GONE = ".new-", ".gone-"
+"""How the names of unfinished folders begin. No name of a kernelspec begins with a dot here."""
+UNFINISHED = 3600.0
+"""Seconds after which no copy goes on."""
 INSIDE = "/run/packages"
 """The folder of the layers, in the sandbox."""
 OURS = "below.pth"
@@ -55,7 +61,8 @@ def place() -> Path:
 
 def specs(root: Path) -> list[str]:
     """The kernelspecs for which something is kept."""
-    return sorted(path.name for path in root.iterdir()) if root.is_dir() else []
+    found = [path.name for path in root.iterdir()] if root.is_dir() else []
+    return sorted(name for name in found if not name.startswith("."))
 
 
 def layers(root: Path, spec: str) -> list[Layer]:
@@ -83,7 +90,8 @@ def keep(root: Path, kernel: Running) -> list[Package]:
             f"jupyter codeinterp sandbox packages forget {kernel.spec}"
         )
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".new-", dir=home))
+    _sweep(root, home)
+    made = Path(tempfile.mkdtemp(prefix=NEW, dir=home))
     try:
         folder = made / FOLDER.format(tag=_checked(kernel.tag))
         folder.mkdir(parents=True)
@@ -101,8 +109,21 @@ def keep(root: Path, kernel: Running) -> list[Package]:
 
 
 def forget(root: Path, spec: str) -> None:
-    """Remove what is kept for a kernelspec. Raises OSError."""
-    shutil.rmtree(root / _checked(spec))
+    """Remove what is kept for a kernelspec: at once for kernels that start. Raises KeepError and
+    OSError."""
+    gone = root / f"{GONE}{secrets.token_hex(4)}"
+    (root / _checked(spec)).rename(gone)
+    shutil.rmtree(gone)
+
+
+def _sweep(root: Path, home: Path) -> None:
+    """Remove what a killed ``keep`` or ``forget`` has left. Others may keep packages now."""
+    for path in root.glob(f"{GONE}*"):
+        shutil.rmtree(path, ignore_errors=True)
+    for path in home.glob(f"{NEW}*"):
+        with suppress(OSError):
+            if path.stat().st_mtime < time.time() - UNFINISHED:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _numbers(root: Path, spec: str) -> list[int]:
@@ -115,7 +136,7 @@ def _numbers(root: Path, spec: str) -> list[int]:
 
 def _checked(name: str) -> str:
     """One part of a path."""
-    if name in ("", ".", "..") or "/" in name or "\0" in name:
+    if not name or name.startswith(".") or "/" in name or "\0" in name:
         raise KeepError(f"{name!r} is no name of a kernelspec.")
     return name
 

@@ -54,6 +54,6 @@ def running() -> list[Running]:
     for path in places():
         with suppress(OSError, ValueError, TypeError):
             one = Running(*json.loads((path / ABOUT).read_text(encoding="utf-8")))
-            if start_of(one.init) == one.start != "":
+            if one.tag and start_of(one.init) == one.start != "":
                 found.append(one._replace(name=Path(path).name.rpartition("-")[2]))
     return sorted(found)

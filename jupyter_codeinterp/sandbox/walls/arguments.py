@@ -57,7 +57,8 @@ def arguments(box: Sandbox) -> list[str]:
         *(part for path, number in box.files.items() for part in _file(path, number)),
         *("--bind", str(box.sockets), INSIDE),
         *(("--ro-bind", str(box.proxy), SOCKET) if box.proxy is not None else ()),
-        *(part for at, one in box.packages.items() for part in ("--ro-bind", str(one), at)),
+        # A person may forget them in this moment.
+        *(part for at, one in box.packages.items() for part in ("--ro-bind-try", str(one), at)),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv",),
         *(part for name, value in box.environment.items() for part in ("--setenv", name, value)),

@@ -29,7 +29,13 @@ class KernelOverlay:
         self._written = written
 
     async def begin_turn(self, turn: str) -> None:
-        await asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
+        """A late beginning goes on in its thread, beside the turn's first run. It keeps nothing
+        that it has not seen in time."""
+        keeping = asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
+        try:
+            await asyncio.wait_for(keeping, BEGIN_TIME + 0.1)
+        except asyncio.TimeoutError:
+            log.info("The files were not kept in time as a turn began")
 
     async def end_turn(self, turn: str) -> int:
         looking = asyncio.to_thread(self._written.end_turn, turn, LOOK_TIME)
