@@ -12,8 +12,8 @@ import pexpect
 import pytest
 
 from jupyter_codeinterp.cli import arguments
-from jupyter_codeinterp.cli.commands import overlays
 from jupyter_codeinterp.cli.commands import run as run_module
+from jupyter_codeinterp.cli.commands.sandboxes import overlays
 from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.cli.terminal.stopping import Stopping
 from tests.cli import Cli, fake_process, make_cli

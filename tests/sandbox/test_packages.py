@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.cli import arguments
-from jupyter_codeinterp.cli.commands import packages
+from jupyter_codeinterp.cli.commands.sandboxes import packages
 from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.sandbox.network import pypi
 from jupyter_codeinterp.sandbox.overlay import trees

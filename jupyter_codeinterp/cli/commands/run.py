@@ -88,7 +88,7 @@ def _written(
 ) -> Callable[[bool], Awaitable[bool]]:
     """Before a sandboxed run: prepare ``--commit``. Returns what to do with the files that the
     code has written into an overlay; it takes whether it may ask."""
-    from . import overlays  # Linux alone has what it needs.
+    from .sandboxes import overlays  # Linux alone has what it needs.
 
     if options.commit:
         config.SandboxProvisioner.overlay = True

@@ -26,7 +26,7 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.what in ("changes", "packages"):
         if sys.platform != "linux":
             raise Problem(doctor.problem())
-        from . import overlays, packages  # Linux alone has what they need.
+        from .sandboxes import overlays, packages  # Linux alone has what they need.
 
         does = overlays.changes if options.what == "changes" else packages.packages
         return asyncio.run(does(options))
@@ -58,7 +58,7 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _abilities() -> str:
-    from . import overlays
+    from .sandboxes import overlays
 
     overlay = doctor.overlays(overlays.root(config_files.load()))
     return f"A sandboxed kernel can run here.\n{doctor.totals()}\n{overlay}"

@@ -83,17 +83,16 @@ class States:
 
     def is_still(self, upper: int, merged: int, lower: int, path: str, one: Saved | None) -> bool:
         """Whether a path is in this state now. Raises OSError."""
-        found = trees.status(upper, path)
+        found, below = trees.status(upper, path), trees.status(lower, path)
         if found is None or is_whiteout(found):
-            is_hidden = trees.status(merged, path) is None and trees.status(lower, path) is not None
-            return (
-                is_hidden if one is not None and one.kind == "gone" else not is_hidden and not one
-            )
+            is_gone = below is not None and trees.status(merged, path) is None
+            return (one is not None and one.kind == "gone") if is_gone else one is None
         identity = trees.identity(found)
         if (path, identity) in self._restored:
             return same(self._restored[(path, identity)], one)
         if one is None:
-            return stat.S_ISDIR(found.st_mode)  # A folder on both sides is no change.
+            # A folder on both sides is no change.
+            return below is not None and kind_of(found) == kind_of(below) == "folder"
         if kind_of(found) != one.kind or stat.S_IMODE(found.st_mode) & 0o777 != one.mode:
             return False
         # Without the time that changes when another name of the same file goes.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ...core.visible import visible_line
-from ...sandbox.packages import kept, names
-from ...sandbox.packages.names import Package
-from ...sandbox.packages.running import Running, running
-from ..local.problems import DONE, USAGE, Problem
-from ..terminal.asking import agrees
+from ....core.visible import visible_line
+from ....sandbox.packages import kept, names
+from ....sandbox.packages.names import Package
+from ....sandbox.packages.running import Running, running
+from ...local.problems import DONE, USAGE, Problem
+from ...terminal.asking import agrees
 
 
 async def packages(options: argparse.Namespace) -> int:
