@@ -148,11 +148,11 @@ def _file(place: _Place, wanted: Saved | None) -> str:
             folder_of_copies, copied = place.states.copy_of(wanted)
             copies = stack.enter_context(trees.opened(folder_of_copies))
             source, found = stack.enter_context(trees.file(copies, copied))
-            mode = wanted.mode
+            bits = wanted.mode
         else:
             source, found = stack.enter_context(trees.file(place.at.lower, path))
-            mode = stat.S_IMODE(found.st_mode) & 0o777
-        target, temporary = stack.enter_context(trees.new_file(folder, mode))
+            bits = stat.S_IMODE(found.st_mode) & 0o777
+        target, temporary = stack.enter_context(trees.new_file(folder, bits))
         trees.copy(source, target, found.st_size)
         place.check()
         there = place.status()
@@ -161,7 +161,7 @@ def _file(place: _Place, wanted: Saved | None) -> str:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         os.lseek(source, 0, os.SEEK_SET)
         with trees.file(place.at.upper, path) as (back, status):
-            equal = trees.same(source, back) and stat.S_IMODE(status.st_mode) == mode
+            equal = trees.same(source, back) and stat.S_IMODE(status.st_mode) == bits
             # The kernel may have written it at the same time.
             if not equal or trees.identity(os.fstat(back)) != trees.identity(status):
                 return MEANWHILE
