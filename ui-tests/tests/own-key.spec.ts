@@ -183,6 +183,9 @@ test('a model connected while the demo works follows at the end of its turn', as
   await panel.cards
     .getByRole('button', { name: 'Run all in this turn' })
     .click();
-  await expect(panel.log).toContainText('Continuing with claude-sonnet-5-5');
+  // Six cells of the demo run before.
+  await expect(panel.log).toContainText('Continuing with claude-sonnet-5-5', {
+    timeout: 90_000
+  });
   await expect(panel.root).not.toContainText('Offline demo');
 });
