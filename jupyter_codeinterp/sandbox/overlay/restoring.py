@@ -119,7 +119,7 @@ def _folder(place: _Place, wanted: Saved | None) -> str:
     if found is None:
         os.mkdir(place.name, 0o700, dir_fd=place.folder)
     below = trees.status(place.at.lower, place.path) if wanted is None else None
-    mode = wanted.mode if wanted is not None else stat.S_IMODE(below.st_mode) if below else 0o755
+    mode = wanted.bits if wanted is not None else stat.S_IMODE(below.st_mode) if below else 0o755
     with trees.opened(place.name, place.folder) as number:
         os.fchmod(number, mode & 0o777)
     return ""
@@ -148,7 +148,7 @@ def _file(place: _Place, wanted: Saved | None) -> str:
             folder_of_copies, copied = place.states.copy_of(wanted)
             copies = stack.enter_context(trees.opened(folder_of_copies))
             source, found = stack.enter_context(trees.file(copies, copied))
-            bits = wanted.mode
+            bits = wanted.bits
         else:
             source, found = stack.enter_context(trees.file(place.at.lower, path))
             bits = stat.S_IMODE(found.st_mode) & 0o777

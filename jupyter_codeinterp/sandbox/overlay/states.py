@@ -30,7 +30,7 @@ class Saved(NamedTuple):
 
     kind: Kind
     size: int
-    mode: int
+    bits: int
     identity: trees.Identity
     target: str = ""
 
@@ -93,7 +93,7 @@ class States:
         if one is None:
             # A folder on both sides is no change.
             return below is not None and kind_of(found) == kind_of(below) == "folder"
-        if kind_of(found) != one.kind or stat.S_IMODE(found.st_mode) & 0o777 != one.mode:
+        if kind_of(found) != one.kind or stat.S_IMODE(found.st_mode) & 0o777 != one.bits:
             return False
         # Without the time that changes when another name of the same file goes.
         return one.kind == "folder" or identity[:3] == one.identity[:3]
@@ -156,8 +156,8 @@ def same(one: Saved | None, other: Saved | None) -> bool:
     if one is None or other is None:
         return one is other
     if one.kind == other.kind == "folder":
-        return one.mode == other.mode
-    return (one.kind, one.identity, one.mode) == (other.kind, other.identity, other.mode)
+        return one.bits == other.bits
+    return (one.kind, one.identity, one.bits) == (other.kind, other.identity, other.bits)
 
 
 def size(states: Iterable[State]) -> int:
