@@ -41,9 +41,10 @@ test(
     );
     expect(plain(await notebook.cells())).toEqual(before);
     expect(await notebook.value('edited, added')).toBe('(True, 1)');
+    // Variables of a sandboxed kernel can go back afterwards.
     await expect(
       panel.log.getByRole('button', { name: 'Undo turn' })
-    ).toHaveCount(0);
+    ).toHaveCount(process.env.CODEINTERP_TEST_SANDBOX === '1' ? 1 : 0);
     await expect
       .poll(async () => (await notebook.saved(path)).cells.length)
       .toBe(3);
