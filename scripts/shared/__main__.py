@@ -23,7 +23,7 @@ SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('afte
 OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
 GRACE = {"CodeInterp.window_grace": 5}
 KILLS = "kills"
-"""Finds faults that are not mended yet (docs/shared-notebooks.md): only if asked for."""
+"""A story that fails because of known faults (docs/shared-notebooks.md). It runs only by name."""
 ENGINES = {
     COLLABORATION: {**GRACE, "YDocExtension.document_cleanup_delay": 2},
     SERVER_DOCUMENTS: {

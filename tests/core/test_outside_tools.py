@@ -367,6 +367,6 @@ async def test_after_a_fault_that_passes_the_next_turn_has_the_tools(bench: Benc
         await b.ended(number)
         offered.append(any(spec.name == NAME for spec in b.model.requests[-1].tools))
     assert offered == [False, False, True, True]
-    assert [note.text for note in b.of(e.Note)] == ["Slow."], "each is said once"
+    assert [note.text for note in b.of(e.Note)] == ["Slow."], "a warning is shown once"
     # Requests are append-only otherwise, tools too (``disorder``). Here they change once.
     del b.model.requests[:2], b.model.replies[:2]

@@ -224,6 +224,6 @@ def unless(test: int, value: int, answer: int) -> list[bytes]:
 
 
 def among(values: Sequence[int], answer: int) -> list[bytes]:
-    """Answer, unless what was loaded is one of these."""
+    """Return ``answer`` unless the loaded value is among ``values``."""
     known = [step(EQUAL, one, len(values) - at) for at, one in enumerate(values)]
     return [*known, step(RETURN, answer)]

@@ -78,7 +78,7 @@ class States:
         self._restored[(path, identity)] = one
 
     def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
-        """Whether this file or link was restored as it was in the folder below."""
+        """Whether a restore gave this file or link the state that it has in the folder."""
         return (path, identity) in self._restored and self._restored[(path, identity)] is None
 
     def is_still(self, upper: int, merged: int, lower: int, path: str, one: Saved | None) -> bool:

@@ -123,7 +123,7 @@ class Turns:
         return mine.changed()
 
     def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
-        """Whether an undo or redo has put this file or link back as it was in the folder."""
+        """Whether an undo or redo gave this file or link the state that it has in the folder."""
         return self._states.is_as_in_the_folder(path, identity)
 
     def kept(self, paths: tuple[str, ...]) -> None:

@@ -258,7 +258,7 @@ describe('files that wait in an overlay', () => {
     expect(made.client.ofType('undo_turn')).toMatchObject([{ files: true }]);
   });
 
-  it('all stand in the list from which they are kept', async () => {
+  it('are all listed before they are kept', async () => {
     const many = [...Array(40).keys()].map(n => file({ path: `${n}.csv` }));
     await panel(many, started, end);
     const list = await tray();
