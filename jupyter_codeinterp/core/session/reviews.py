@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -73,13 +72,7 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._session.alone(turn))
-            more = variables or files
-            chosen = self._chosen(turn, cells) if cells else self._left(turn, more)
-            counts = None if cells else self._counts(turn)
-            work = self._undo(stack.pop_all(), turn, chosen, counts, window, variables, files)
-        await self._to_the_end(work)
+        await self._to_the_end(self._undo(turn, cells, window, variables, files))
 
     async def _to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
         """Do all of it, and record it, also where the window closes meanwhile."""
@@ -99,16 +92,12 @@ class Reviews:
         await asyncio.gather(*late, return_exceptions=True)
 
     async def _undo(
-        self,
-        held: contextlib.ExitStack,
-        turn: int,
-        chosen: tuple[Change, ...],
-        counts: dict[str, int] | None,
-        window: int,
-        variables: bool,
-        files: bool,
+        self, turn: int, cells: tuple[str, ...], window: int, variables: bool, files: bool
     ) -> None:
-        with held:
+        with self._session.alone(turn):
+            more = variables or files
+            chosen = self._chosen(turn, cells) if cells else self._left(turn, more)
+            counts = None if cells else self._counts(turn)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             ledger = self._session.ledger
@@ -144,21 +133,11 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._session.alone(turn))
-            chosen = self._redoable(turn, cells, files)
-            work = self._redo(stack.pop_all(), turn, chosen, window, files)
-        await self._to_the_end(work)
+        await self._to_the_end(self._redo(turn, cells, window, files))
 
-    async def _redo(
-        self,
-        held: contextlib.ExitStack,
-        turn: int,
-        chosen: tuple[str, ...],
-        window: int,
-        files: bool,
-    ) -> None:
-        with held:
+    async def _redo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
+        with self._session.alone(turn):
+            chosen = self._redoable(turn, cells, files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             if chosen:
@@ -173,18 +152,13 @@ class Reviews:
 
         Raises CommandError ``busy``, and DocumentError ``not_open``.
         """
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._session.alone())
-            work = self._undo_since(stack.pop_all(), turn, window)
-        return await self._to_the_end(work)
+        return await self._to_the_end(self._undo_since(turn, window))
 
-    async def _undo_since(
-        self, held: contextlib.ExitStack, turn: int, window: int
-    ) -> tuple[Kept, ...]:
+    async def _undo_since(self, turn: int, window: int) -> tuple[Kept, ...]:
         kept: dict[str, Kept] = {}
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
-        with held:
+        with self._session.alone():
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:

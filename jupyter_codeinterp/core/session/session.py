@@ -51,7 +51,7 @@ from ..stores import SessionStore
 from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
-from ..turn.files import NOTHING_WAITS, OverlayFiles, Seen, made
+from ..turn.files import NOTHING_WAITS, Seen, made
 from ..turn.limits import Limits, Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
@@ -314,7 +314,9 @@ class Session(PersistentSession):
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
-        waiting = await self._waiting() if agent is not None else NOTHING_WAITS
+        waiting = NOTHING_WAITS
+        if agent is not None:
+            waiting = await self.waiting_files.end_turn(self.replay.turns)
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
@@ -322,9 +324,6 @@ class Session(PersistentSession):
         self._show_end(ending, cleared, files, waiting, copied)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
-
-    async def _waiting(self) -> OverlayFiles:
-        return await self.waiting_files.end_turn(self.replay.turns)
 
     def _name_by_answer(self) -> None:
         """After the first answer, unless a person gave the name. The name of a branch shows how
