@@ -39,14 +39,14 @@ class Settings {
   }
 }
 
-async function shown(allowed = true): Promise<Settings> {
+async function shown(changed: object = {}): Promise<Settings> {
   const { store } = makeStore();
   await settled();
   const settings = new Settings();
   const registry = { load: async () => settings };
   const state = {
     ...store.state.now,
-    status: { ...store.state.now.status!, completions: allowed }
+    status: { ...store.state.now.status!, ...changed }
   };
   render(
     <PanelContext.Provider
@@ -86,7 +86,12 @@ it('does nothing for a script', async () => {
 });
 
 it('has no button where the admin does not allow completions', async () => {
-  await shown(false);
+  await shown({ completions: false });
   screen.getByText('The admin of this server has switched this off.');
   expect(screen.queryByRole('button')).toBeNull();
+});
+
+it('is not offered without a connected model', async () => {
+  await shown({ connected: [] });
+  expect(screen.queryByText('Completions while you type')).toBeNull();
 });

@@ -38,7 +38,8 @@ export function CompletionSwitch(props: {
     settings?.changed.connect(draw);
     return () => void settings?.changed.disconnect(draw);
   }, [settings]);
-  if (!settings || !status) {
+  // Without a model nothing could complete.
+  if (!settings || !status?.connected.length) {
     return null;
   }
   const { enabled, model } = providersOf(settings, 'composite')[PROVIDER] ?? {};
