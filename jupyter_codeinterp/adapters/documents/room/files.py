@@ -32,8 +32,6 @@ class RoomFiles:
         task = asyncio.ensure_future(opening)
         try:
             document = await asyncio.wait_for(asyncio.shield(task), rooms.LOADING)
-        except asyncio.CancelledError:
-            raise
         except asyncio.TimeoutError as error:
             task.add_done_callback(_look_at_error)
             raise await self.why_not(path, NOT_LOADED) from error
