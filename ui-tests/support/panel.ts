@@ -85,11 +85,7 @@ export class Panel {
       name: 'Delete',
       exact: true
     });
-    // A press on a button that has just moved does not count: as a person would, press again.
-    await expect(async () => {
-      await remove.click({ timeout: 5_000 });
-      await expect(remove).toBeHidden({ timeout: 5_000 });
-    }).toPass();
+    await pressAway(remove);
     await this.ended();
   }
 
@@ -117,4 +113,18 @@ export class Panel {
       expect(await moved.count()).toBe(0);
     }).toPass({ intervals: [1_000] });
   }
+}
+
+/**
+ * Press a button until it has gone, as a person would: a press on one that has just come or moved
+ * does not count.
+ */
+export async function pressAway(button: Locator): Promise<void> {
+  await expect(async () => {
+    // It may have gone since the last press.
+    if (await button.isVisible()) {
+      await button.click({ timeout: 2_000 });
+    }
+    await expect(button).toBeHidden({ timeout: 2_000 });
+  }).toPass();
 }

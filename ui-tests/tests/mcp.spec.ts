@@ -1,6 +1,7 @@
 /** An outside agent works in the notebook over MCP, and the person decides on its draft. */
 import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
+import { pressAway } from '../support/panel';
 
 const ENDPOINT = '/codeinterp/api/mcp';
 const VERSION = '2026-07-28';
@@ -68,11 +69,7 @@ test('the draft of an outside agent waits for the person', async ({
   await expect(run).toBeVisible();
   expect((await notebook.cells())[1].cell_type).toBe('raw');
   await page.screenshot({ path: 'test-results/mcp-waits.png' });
-  // A press right after the code appeared counts as an accident.
-  await expect(async () => {
-    await run.click({ timeout: 1000 });
-    await expect(run).toBeHidden({ timeout: 2000 });
-  }).toPass();
+  await pressAway(run);
   expect(await running).toContain('40');
   expect(await notebook.sources()).toEqual(['mine = 20', 'print(mine * 2)']);
   await expect(panel.log).toContainText('By Outside agent');

@@ -4,7 +4,7 @@ import type { Notebook } from '@jupyterlab/notebook';
 import type { PanelLayout } from '@lumino/widgets';
 import { Widget } from '@lumino/widgets';
 import type { IViewZone } from '../../tokens';
-import { renderCell } from '../viewport/reveal';
+import { renderCell, revealCell } from '../viewport/reveal';
 
 /**
  * Add a node below the code of the cell. If the cell is gone, below the nearest existing cell
@@ -44,12 +44,8 @@ export function makeViewZone(
     node: zone.node,
     show: async () => {
       front();
-      const place = notebook.widgets.indexOf(cell);
-      if (place >= 0) {
-        renderCell(notebook, place);
-        await notebook.scrollToItem(place, 'auto');
-      }
-      zone.node.scrollIntoView({ block: 'nearest' });
+      const node = () => (zone.isAttached ? zone.node : null);
+      await revealCell(notebook, cell.model.id, () => node);
     },
     get isDisposed() {
       return zone.isDisposed;

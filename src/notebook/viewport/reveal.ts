@@ -224,26 +224,32 @@ function closeGap({ outerNode, widgets }: Notebook): void {
 
 const following = new WeakMap<Notebook, AbortController>();
 
-/** Follow the cell while Lab renders the cells above, which push it away. */
+/** Follow the cell while cells above change their size or are rendered, which pushes it away. */
 function stayInView(
   notebook: Notebook,
   cell: Cell,
   part: () => HTMLElement | null
 ): void {
   const stop = whileLeftAlone(notebook);
+  let settled = false;
+  const stopIfSettled = () => {
+    const above = notebook.widgets.slice(0, notebook.widgets.indexOf(cell));
+    if (cell.isDisposed || (settled && !above.some(c => c.isPlaceholder()))) {
+      stop.abort();
+    }
+  };
   const observer = new ResizeObserver(() => {
-    if (cell.isDisposed) {
-      stop.abort();
-      return;
+    if (!cell.isDisposed) {
+      (part() ?? cell.node).scrollIntoView({ block: 'center' });
     }
-    (part() ?? cell.node).scrollIntoView({ block: 'center' });
-    const index = notebook.widgets.indexOf(cell);
-    if (!notebook.widgets.slice(0, index).some(c => c.isPlaceholder())) {
-      stop.abort();
-    }
+    stopIfSettled();
   });
   observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
+  setTimeout(() => {
+    settled = true;
+    stopIfSettled();
+  }, SETTLE_TIME);
 }
 
 /** Aborted when the person scrolls, clicks or types, or when we scroll elsewhere. */

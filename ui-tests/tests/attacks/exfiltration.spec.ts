@@ -5,7 +5,7 @@ import type { Page } from '@playwright/test';
 import { fetching } from '../../support/fetching';
 import { expect, test as base } from '../../support/fixtures';
 import { Listener } from '../../support/listener';
-import type { Panel } from '../../support/panel';
+import { pressAway, type Panel } from '../../support/panel';
 
 const test = base.extend<{ listener: Listener }>({
   listener: async ({ page }, use) => {
@@ -145,11 +145,7 @@ test('a Markdown cell that fetches comes unasked', async ({
   await panel.ask('Note\nA claim[^1]');
   await expect(panel.cards).toContainText('footnotes');
   const accept = panel.cards.getByRole('button', { name: 'Accept' });
-  await expect(async () => {
-    // A press while the log still scrolls does not count, and the card says so.
-    await accept.click();
-    await expect(accept).toBeHidden({ timeout: 3_000 });
-  }).toPass();
+  await pressAway(accept);
   await panel.ended();
   expect(await notebook.sources()).toContain('A claim[^1]');
 });
