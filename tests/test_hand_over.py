@@ -246,7 +246,9 @@ async def test_what_the_person_has_not_saved_is_in_nobodys_way(
     await w.close()
     await rest(site)
     assert file.read() == before
-    assert "status=not_confirmed" in str(api.requests[-1].body["messages"])
+    # The second cell may have run before the window was gone; then its outputs are not confirmed.
+    told = str(api.requests[-1].body["messages"])
+    assert "status=not_confirmed" in told or "The notebook did not confirm the outputs." in told
 
     again = await site.bare_window("a.ipynb", w.notebook)
     again.applied = dict(w.applied)
