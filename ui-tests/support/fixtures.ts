@@ -34,6 +34,12 @@ interface IListed {
   session_id?: string;
 }
 
+/** What is looked at in each theme; in the second at night. */
+export const THEMES = [
+  { theme: 'JupyterLab Light', night: '' },
+  { theme: 'JupyterLab Dark', night: ' @nightly' }
+] as const;
+
 /** For `test.use`: a notebook is saved when the test, or the agent, saves it. */
 export const NO_AUTOSAVE = {
   mockSettings: {

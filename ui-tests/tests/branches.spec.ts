@@ -1,7 +1,7 @@
 /** A message is edited after it was sent: a branch of the conversation. */
 import type { Locator } from '@playwright/test';
 import { findings } from '../support/accessible';
-import { expect, test } from '../support/fixtures';
+import { expect, test, THEMES } from '../support/fixtures';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
 
@@ -134,9 +134,9 @@ test('while a turn runs it must be stopped first', async ({
   await expect(button).toBeEnabled();
 });
 
-for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+for (const { theme, night } of THEMES) {
   for (const width of [300, 600]) {
-    test(`branches can be read at ${width} px in ${theme}`, async ({
+    test(`branches can be read at ${width} px in ${theme}${night}`, async ({
       model,
       notebook,
       page,

@@ -1,13 +1,13 @@
 /** Columns of tables behind an at-sign. */
 import { findings } from '../support/accessible';
-import { expect, test } from '../support/fixtures';
+import { expect, test, THEMES } from '../support/fixtures';
 
 const TABLE = `import pandas as pd
 df = pd.DataFrame({"region": ["a"], "net price": [1.5], "größe": [True], 7: [2]})
 config = {"rate": 0.1}`;
 
-for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
-  test(`${theme}: a column is found by its table, and the model gets its type`, async ({
+for (const { theme, night } of THEMES) {
+  test(`${theme}${night}: a column is found by its table, and the model gets its type`, async ({
     model,
     notebook,
     page,

@@ -118,7 +118,7 @@ for (const [does, steps] of WAITS) {
   });
 }
 
-test('Ctrl+Shift+-: the last piece waits, the first is a code cell', async ({
+test('Ctrl+Shift+-: the last piece waits, the first is a code cell @nightly', async ({
   notebook,
   page,
   panel

@@ -103,7 +103,7 @@ test('a stream that breaks: the half draft goes, and the step is done again', as
   await expect(panel.log.getByText('Let me see.')).toHaveCount(1);
 });
 
-test('a stream that breaks again: a card, and nothing half-written stays', async ({
+test('a stream that breaks again: a card, and nothing half-written stays @nightly', async ({
   model,
   notebook,
   panel
@@ -135,7 +135,7 @@ test('going in circles ends the turn with the reason', async ({
   );
 });
 
-test('a refusal is told in its own words', async ({
+test('a refusal is told in its own words @nightly', async ({
   model,
   notebook,
   panel

@@ -1,7 +1,5 @@
 import { findings } from '../support/accessible';
-import { expect, test } from '../support/fixtures';
-
-const THEMES = ['JupyterLab Light', 'JupyterLab Dark'];
+import { expect, test, THEMES } from '../support/fixtures';
 
 test('a figure of an answer leads to the output that has it', async ({
   model,
@@ -71,7 +69,7 @@ test('a figure turns grey once its cell shows another value', async ({
   await notebook.run(place);
   await expect(grey).toHaveText(['7,412', '12,612']);
   await expect(panel.log.getByText('Checked in an earlier run')).toBeVisible();
-  for (const theme of THEMES) {
+  for (const { theme } of THEMES) {
     await page.theme.setTheme(theme);
     await panel.log.getByRole('link', { name: '7,412' }).hover();
     await expect(page.locator('.jp-codeinterp-Excerpt')).toContainText(
@@ -119,8 +117,8 @@ test('a figure that only a variable has says so, until its cell runs again', asy
   await expect(figure).toHaveClass(/jp-mod-earlier/);
 });
 
-for (const theme of THEMES) {
-  test(`${theme}: a figure that no output has`, async ({
+for (const { theme, night } of THEMES) {
+  test(`${theme}${night}: a figure that no output has`, async ({
     model,
     notebook,
     page,

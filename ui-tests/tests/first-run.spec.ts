@@ -21,7 +21,7 @@ test.describe('without a key', () => {
     await expect(card).toHaveCount(1);
   });
 
-  test('the offline demo, from the card to its end', async ({
+  test('the offline demo, from the card to its end @nightly', async ({
     notebook,
     panel
   }) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'fs/promises';
 import type { Locator } from '@playwright/test';
 import { findings } from '../support/accessible';
-import { expect, test } from '../support/fixtures';
+import { expect, test, THEMES } from '../support/fixtures';
 import type { Panel } from '../support/panel';
 
 /** The panel's list of conversations. */
@@ -187,8 +187,8 @@ test('a conversation is deleted', async ({ notebook, page, panel }) => {
   expect((await left.json()).sessions).toEqual([]);
 });
 
-for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
-  test(`${theme}: the history at 300 px, and who cannot see it`, async ({
+for (const { theme, night } of THEMES) {
+  test(`${theme}${night}: the history at 300 px, and who cannot see it`, async ({
     notebook,
     page,
     panel

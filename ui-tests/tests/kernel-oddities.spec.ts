@@ -4,15 +4,15 @@ import type { NotebookHelper } from '../support/notebook';
 
 const HAND = 'import time\nprint(6 * 7, time.time_ns())';
 
-/** What each turn runs, one after the other in one notebook. */
+/** What each turn runs, one after the other in one notebook. The server's side is tested without a browser. */
 const STAYS: Record<string, string[]> = {
-  'that breaks its streams': [
+  'that breaks its streams @nightly': [
     'import io, sys\nsys.stdout = io.StringIO()',
     'import sys\nsys.stdout.close()\nsys.stderr.close()',
     'import sys\nclass W:\n    def write(self, t): raise RuntimeError\n' +
       '    flush = write\nsys.stdout = sys.stderr = W()'
   ],
-  'that patches IPython, forks or calls sys.exit': [
+  'that patches IPython, forks or calls sys.exit @nightly': [
     'get_ipython().displayhook = None\n5',
     'get_ipython().kernel.do_execute = None',
     'import os, sys\nif os.fork() == 0: sys.exit(0)',
@@ -20,7 +20,7 @@ const STAYS: Record<string, string[]> = {
   ]
 };
 const ENDS: Record<string, string[]> = {
-  'that says exit() or quit': ['exit()', 'quit'],
+  'that says exit() or quit @nightly': ['exit()', 'quit'],
   'that crashes or exits the process': [
     'import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)',
     'import os\nos._exit(0)'

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'fs';
 import path from 'path';
 import { findings } from '../support/accessible';
-import { expect, test } from '../support/fixtures';
+import { expect, test, THEMES } from '../support/fixtures';
 import { LANE } from '../support/servers';
 
 const REVIEW = `---
@@ -18,8 +18,8 @@ description: How our figures look. Use it for each plot.
 Blue for this year, grey for the one before.
 `;
 
-for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
-  test(`${theme}: an own command is listed, sent and shown at 300 px`, async ({
+for (const { theme, night } of THEMES) {
+  test(`${theme}${night}: an own command is listed, sent and shown at 300 px`, async ({
     model,
     notebook,
     page,

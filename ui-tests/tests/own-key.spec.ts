@@ -167,7 +167,7 @@ test('the demo gives way to a connected model in its own conversation @nightly',
   await expect(panel.log).toContainText('It is 2.');
 });
 
-test('a model connected while the demo works follows at the end of its turn', async ({
+test('a model connected while the demo works follows at the end of its turn @nightly', async ({
   notebook,
   panel
 }) => {

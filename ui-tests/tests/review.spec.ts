@@ -75,8 +75,12 @@ test(
   }
 );
 
-for (const keys of ['Shift+Enter', 'Control+Enter', 'Alt+Enter']) {
-  test(`${keys} in a draft runs it, once`, async ({
+for (const [keys, night] of [
+  ['Shift+Enter', ''],
+  ['Control+Enter', ' @nightly'],
+  ['Alt+Enter', ' @nightly']
+]) {
+  test(`${keys} in a draft runs it, once${night}`, async ({
     model,
     notebook,
     page,

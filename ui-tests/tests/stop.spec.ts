@@ -36,7 +36,7 @@ test('Stop while the model writes text', async ({ model, notebook, panel }) => {
 
 test(
   'Stop while a draft is written takes the draft away',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     await notebook.start(['x = 1']);
     await model.play('slow_code');

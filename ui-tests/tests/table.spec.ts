@@ -162,7 +162,7 @@ test('a private table is shown to the person, and cannot be asked about', async 
 
 test(
   'a CSV file that a turn made opens as a table',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ notebook, page }) => {
     await notebook.start([
       'open("out.csv", "w").write("city,people\\nBern,134000\\nRom,2750000\\n")'

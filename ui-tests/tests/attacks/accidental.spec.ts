@@ -39,7 +39,7 @@ test.describe('a fresh draft is not run by', () => {
     [250, 8],
     [1500, 5]
   ]) {
-    test(`Shift+Enter every ${period / 1000} s through one's own cells`, async ({
+    test(`Shift+Enter every ${period / 1000} s through one's own cells @nightly`, async ({
       notebook,
       page
     }) => {
@@ -79,8 +79,14 @@ test.describe('a fresh draft is not run by', () => {
     expect(await notebook.executed()).toEqual(['b = 2']);
   });
 
-  for (const keys of ['Control+Enter', 'Alt+Enter']) {
-    test(`${keys}, after a run has led to it`, async ({ notebook, page }) => {
+  for (const [keys, night] of [
+    ['Control+Enter', ''],
+    ['Alt+Enter', ' @nightly']
+  ]) {
+    test(`${keys}, after a run has led to it${night}`, async ({
+      notebook,
+      page
+    }) => {
       await begin(notebook, page);
       await page.keyboard.press('Shift+Enter');
       await page.keyboard.press('Shift+Enter');

@@ -71,7 +71,7 @@ const SHAPES: Record<string, IShape> = {
   'raw HTML': { unit: '<div>' }
 };
 
-test('a megabyte of deep and long text ends the page, also after a reload', async ({
+test('a megabyte of deep and long text ends the page, also after a reload @nightly', async ({
   model,
   notebook,
   page,

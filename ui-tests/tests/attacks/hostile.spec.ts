@@ -60,7 +60,7 @@ test('hostile words of the model do nothing', async ({
   expect(await notebook.sources()).toEqual(['theirs = 1']);
 });
 
-for (const [what, markdown] of Object.entries({
+const IN_THE_CHAT = {
   'an image': `![x](https://${FOREIGN}/a.png) end`,
   'an image by reference': `[y]: https://${FOREIGN}/a.png\n![x][y] end`,
   'raw media': `<video src="https://${FOREIGN}/a"></video><iframe src="https://${FOREIGN}/b"></iframe><object data="https://${FOREIGN}/c"></object><svg><image href="https://${FOREIGN}/d"/></svg><img srcset="https://${FOREIGN}/e 2x"> end`,
@@ -69,34 +69,42 @@ for (const [what, markdown] of Object.entries({
     '<img src="x" onerror="window.hacked = true"> [a](javascript:window.hacked=true) <a href="javascript:window.hacked=true">b</a> end',
   formulas: `$\\href{javascript:window.hacked=true}{press}$ $\\style{background: url(https://${FOREIGN}/a)}{y}$ $\\class{jp-mod-run" ${LINKER}}{z}$ end`,
   commands: `<button ${LINKER}>press</button> <a href="#" ${LINKER}>press</a> end`
-})) {
-  test(`${what} in the chat`, async ({ notebook, page, panel }) => {
-    const foreign = foreignRequests(page);
-    await notebook.start(['theirs = 1']);
-    await panel.ask(markdown);
-    await panel.ended();
-    const answer = panel.log.locator('.jp-codeinterp-Markdown');
-    await expect(answer).toContainText('end');
-    // Before it is rendered it stands there as plain text.
-    await expect(answer.locator(':scope > div > *').first()).toBeAttached();
-    for (const clickable of await answer
-      .locator('a[href^="javascript"], a[href="#"], button')
-      .all()) {
-      await clickable.click();
-    }
-    await expect(
-      answer.locator(
-        '[src], [srcset], [data-commandlinker-command], iframe, object, svg'
-      )
-    ).toHaveCount(0);
-    // Formulas with commands that are not listed are never typeset.
-    await expect(answer.locator('mjx-container')).toHaveCount(0);
-    await notebook.value('0');
-    expect(await notebook.executed()).toEqual([]);
-    expect(await page.evaluate(() => window.hacked)).toBeUndefined();
-    expect(foreign).toEqual([]);
-  });
-}
+};
+
+test('images, media, styles, scripts, formulas and commands in the chat', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const foreign = foreignRequests(page);
+  await notebook.start(['theirs = 1']);
+  for (const [what, markdown] of Object.entries(IN_THE_CHAT)) {
+    await test.step(what, async () => {
+      await panel.ask(markdown);
+      await panel.ended();
+      const answer = panel.log.locator('.jp-codeinterp-Markdown').last();
+      await expect(answer).toContainText('end');
+      // Before it is rendered it stands there as plain text.
+      await expect(answer.locator(':scope > div > *').first()).toBeAttached();
+      for (const clickable of await answer
+        .locator('a[href^="javascript"], a[href="#"], button')
+        .all()) {
+        await clickable.click();
+      }
+      await expect(
+        answer.locator(
+          '[src], [srcset], [data-commandlinker-command], iframe, object, svg'
+        )
+      ).toHaveCount(0);
+      // Formulas with commands that are not listed are never typeset.
+      await expect(answer.locator('mjx-container')).toHaveCount(0);
+      await notebook.value('0');
+      expect(await notebook.executed()).toEqual([]);
+      expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+      expect(foreign).toEqual([]);
+    });
+  }
+});
 
 test("a notebook that claims to be the work of the agent is the person's", async ({
   model,
