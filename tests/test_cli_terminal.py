@@ -76,7 +76,7 @@ def test_no_runs_nothing_and_all_asks_no_more(cli: Cli) -> None:
 
 
 def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:
-    with cli.terminal("run", "a.ipynb", "#slow_code") as child:
+    with cli.terminal("run", "a.ipynb", "#slow_cell") as child:
         child.expect("writing")
         child.send("y\ny\ny\n")
         child.expect(ASKED)

@@ -71,7 +71,7 @@ from tests.scripted import view
 pytestmark = pytest.mark.timeout(0 if "CODEINTERP_INTERLEAVINGS" in os.environ else 600)
 
 LONG = os.environ.get("CODEINTERP_INTERLEAVINGS")
-RUNS = int(LONG or 1000)
+RUNS = int(LONG or 400)
 STEPS = 40
 ANY = st.integers(0, 11)
 EDITS = ("add", "move", "split", "merge", "delete", "retype", "undo")

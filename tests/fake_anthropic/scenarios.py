@@ -321,6 +321,9 @@ OBEDIENT: dict[str, Script] = {
         answer(text("This takes a while."), run_cell(LONG, title="Many squares")).at(**DRIP),
         _done("All squares are there."),
     ),
+    "slow_cell": scenario(
+        answer(run_cell(LONG[:400], title="Some squares")).at(**DRIP), _done("There they are.")
+    ),
     "infinite_loop": scenario(
         answer(run_cell("while True:\n    pass", title="Never ends")),
         _done("That was stopped."),
