@@ -4,6 +4,7 @@ of frames that are no commands."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import typing
 from contextlib import suppress
 from functools import partial
@@ -22,7 +23,14 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
 from jupyter_codeinterp.server.socket import connection
-from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS, NOT_ALLOWED
+from jupyter_codeinterp.server.socket.connection import (
+    CHANGE,
+    EXECUTE,
+    LOOK,
+    METHODS,
+    NEEDS,
+    NOT_ALLOWED,
+)
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from jupyter_codeinterp.server.windows import windows
 from jupyter_codeinterp.server.windows.windows import Bearer, Windows
@@ -169,6 +177,20 @@ def test_every_command_says_what_it_needs() -> None:
     assert harmless == {c.Subscribe, c.Unsubscribe, c.CloseNotebook}
     for kind in (c.SendMessage, c.Decide, c.Retry, c.OpReceipt, c.OpenNotebook, c.KernelOf):
         assert EXECUTE in NEEDS[kind] and CHANGE in NEEDS[kind]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_method_of_the_service_takes_the_fields_of_its_command(kind: type[Any]) -> None:
+    method = inspect.signature(getattr(service.SessionService, METHODS[kind]))
+    assert "by" in method.parameters
+    same = {"Union[str, None]": "str | None", "dict[str, str]": "Mapping[str, str]"}
+    for field in msgspec.structs.fields(kind):
+        if field.name != "id":
+            hint = kind.__annotations__[field.name]
+            taken = method.parameters[field.name]
+            assert taken.annotation == same.get(hint, hint), field.name
+            if not field.required:
+                assert taken.default in (field.default, inspect.Parameter.empty), field.name
 
 
 class Denying(Authorizer):

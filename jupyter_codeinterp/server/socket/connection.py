@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,6 +19,7 @@ from ..session_manager import SessionManager, changed
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
+    from ...core.session.input_routing import Does
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000
@@ -72,6 +74,29 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.CodeCells: (EXECUTE, CHANGE),
 }
 """A command's permissions, as (action, resource) of jupyter_server's authorizer."""
+
+METHODS: dict[type[Any], str] = {
+    c.SendMessage: "send",
+    c.Branch: "branch",
+    c.TakeBack: "take_back",
+    c.Decide: "decide",
+    c.Answer: "answer",
+    c.Cancel: "stop",
+    c.Retry: "retry",
+    c.SetMode: "set_mode",
+    c.SetModel: "set_model",
+    c.UndoTurn: "undo",
+    c.RedoTurn: "redo",
+    c.KeepChanges: "keep",
+    c.KeepFiles: "keep_files",
+    c.RemoveCell: "remove",
+    c.SilenceFinding: "silence",
+    c.TryFirst: "try_first",
+    c.MakeRule: "make_rule",
+    c.RemoveRule: "remove_rule",
+}
+"""The method of ``SessionService`` that carries out a command. It takes the command's fields by
+name, and ``by``."""
 
 NOT_ALLOWED = {
     LOOK: "You are not allowed to read notebooks on this server.",
@@ -173,9 +198,9 @@ class ClientConnection:
     async def _carry_out(self, command: c.Command) -> dict[str, Any]:
         manager = self._manager
         if isinstance(command, c.SendMessage):
-            return self._send_message(command)
+            return self._sent(command, *await self._call(command))
         if isinstance(command, c.Branch):
-            return await self._branch(command)
+            return self._branched(await self._call(command))
         if isinstance(command, c.Subscribe):
             self._subscribe(manager.session(command.session_id), command.after)
         elif isinstance(command, c.Unsubscribe):
@@ -205,66 +230,14 @@ class ClientConnection:
         ):
             self._notebook_command(command)
         else:
-            await self._session_command(command)
+            await self._call(command)
         return {}
 
-    async def _session_command(self, command: c.Command) -> None:
-        service = self._manager.service
-        if isinstance(command, c.Decide):
-            service.decide(
-                command.session_id,
-                command.draft_id,
-                command.nonce,
-                command.action,
-                command.source,
-                command.run_all,
-                self.number,
-                command.reason,
-            )
-        elif isinstance(command, c.TakeBack):
-            service.take_back(command.session_id, command.number, self.number)
-        elif isinstance(command, c.Answer):
-            service.answer(command.session_id, command.call_id, command.text, self.number)
-        elif isinstance(command, c.Cancel):
-            service.stop(command.session_id, self.number)
-        elif isinstance(command, c.Retry):
-            service.retry(command.session_id, self.number)
-        elif isinstance(command, c.SetMode):
-            service.set_mode(command.session_id, command.mode, self.number)
-        elif isinstance(command, c.SetModel):
-            service.set_model(command.session_id, command.model, self.number)
-        elif isinstance(command, c.UndoTurn):
-            await service.undo(
-                command.session_id,
-                command.turn,
-                command.cells,
-                self.number,
-                variables=command.variables,
-                files=command.files,
-            )
-        elif isinstance(command, c.RedoTurn):
-            await service.redo(
-                command.session_id,
-                command.turn,
-                command.cells,
-                self.number,
-                files=command.files,
-            )
-        elif isinstance(command, c.KeepChanges):
-            service.keep(command.session_id, command.turn, command.cells, self.number)
-        elif isinstance(command, c.KeepFiles):
-            await service.keep_files(command.session_id, command.stamps, self.number)
-        elif isinstance(command, c.RemoveCell):
-            await service.remove(command.session_id, command.cell_id, self.number)
-        elif isinstance(command, c.SilenceFinding):
-            service.silence(command.session_id, command.key, command.silenced, self.number)
-        elif isinstance(command, c.TryFirst):
-            given = (command.draft_id, command.nonce, command.source)
-            service.try_first(command.session_id, *given, self.number)
-        elif isinstance(command, c.MakeRule):
-            service.make_rule(command.session_id, command.draft_id, command.nonce, self.number)
-        elif isinstance(command, c.RemoveRule):
-            service.remove_rule(command.session_id, command.rule_id, self.number)
+    async def _call(self, command: c.Command) -> Any:
+        fields = msgspec.structs.asdict(command)
+        del fields["id"]
+        called = getattr(self._manager.service, METHODS[type(command)])(**fields, by=self.number)
+        return await called if inspect.isawaitable(called) else called
 
     def _notebook_command(
         self,
@@ -298,45 +271,14 @@ class ClientConnection:
         if notebook is not None and notebook.opened_by(self):
             self._manager.own_runs.report(self.number, notebook, command)
 
-    def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
-        manager = self._manager
-        session, did = manager.service.send(
-            command.text,
-            session_id=command.session_id,
-            notebook=command.notebook,
-            mode=command.mode,
-            model=command.model,
-            about=command.about,
-            source=command.source,
-            after=command.after,
-            references=command.references,
-            rule_files=command.rule_files,
-            second_look=command.second_look,
-            try_drafts=command.try_drafts,
-            with_key=command.with_key,
-            by=self.number,
-        )
+    def _sent(self, command: c.SendMessage, session: Session, did: Does) -> dict[str, Any]:
         if did == "begin":
             self._take_lease(session)
         if not command.session_id:
             self._subscribe(session, 0)
         return {"session_id": session.info.session_id, "did": did}
 
-    async def _branch(self, command: c.Branch) -> dict[str, Any]:
-        branch = await self._manager.service.branch(
-            command.session_id,
-            command.turn,
-            command.text,
-            undo=command.undo,
-            mode=command.mode,
-            model=command.model,
-            references=command.references,
-            rule_files=command.rule_files,
-            second_look=command.second_look,
-            try_drafts=command.try_drafts,
-            with_key=command.with_key,
-            by=self.number,
-        )
+    def _branched(self, branch: Session) -> dict[str, Any]:
         self._take_lease(branch)
         if not self._gone:
             self._subscribe(branch, 0)
