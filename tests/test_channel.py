@@ -247,7 +247,10 @@ async def test_a_command_without_permission_does_nothing(
     watch = await site.watch(kernel_id)
     cells = w.cells
     manager = site.extension.manager
-    epoch, seq = manager.notebook("a.ipynb").epoch, manager.session(w.session_id).event_log.last_seq
+    epoch, seq = (
+        manager.notebooks.at("a.ipynb").epoch,
+        manager.session(w.session_id).event_log.last_seq,
+    )
     monkeypatch.setattr(Denying, "denied", (denied,))
 
     for kind in COMMANDS:
@@ -256,7 +259,7 @@ async def test_a_command_without_permission_does_nothing(
             assert reply.error == "forbidden", kind
             assert reply.message == NOT_ALLOWED[denied]
 
-    assert manager.notebook("a.ipynb").epoch == epoch
+    assert manager.notebooks.at("a.ipynb").epoch == epoch
     assert manager.session(w.session_id).event_log.last_seq == seq
     assert w.cells == cells
     assert len(site.extension.store.list()) == 1
@@ -341,7 +344,7 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
     manager.leave(client)
     answered.set()
     await command
-    assert manager.opened("a.ipynb") is None, "it would hold the lease for ever"
+    assert manager.notebooks.opened("a.ipynb") is None, "it would hold the lease for ever"
     send_queue.close()
 
 

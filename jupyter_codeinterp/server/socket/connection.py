@@ -206,22 +206,22 @@ class ClientConnection:
         elif isinstance(command, c.Unsubscribe):
             self._unsubscribe(command.session_id)
         elif isinstance(command, c.OpenNotebook):
-            notebook = manager.notebook(command.notebook)
+            notebook = manager.notebooks.at(command.notebook)
             notebook.open(self, WindowState.of(command), reverted=command.reverted)
             manager.own_runs.opened(self, notebook, command)
         elif isinstance(command, c.CloseNotebook):
-            manager.own_runs.closed(self.number, manager.opened(command.notebook))
-            manager.close_notebook(self, command.notebook, for_good=True)
+            manager.own_runs.closed(self.number, manager.notebooks.opened(command.notebook))
+            manager.notebooks.close(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
-            manager.rename(self, command.notebook, command.to)
+            manager.notebooks.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
-            manager.draft_gone(self, command.notebook, command.cell_id)
+            manager.notebooks.draft_gone(self, command.notebook, command.cell_id)
         elif isinstance(command, c.DraftRun):
-            manager.draft_run(self, command)
+            manager.notebooks.draft_run(self, command)
         elif isinstance(command, c.OwnRun):
             self._own_run(command)
         elif isinstance(command, c.CodeCells):
-            manager.stale_cells.report(self, manager.opened(command.notebook), command)
+            manager.stale_cells.report(self, manager.notebooks.opened(command.notebook), command)
         elif isinstance(command, c.NotMe):
             manager.not_me(self)
         elif isinstance(
@@ -248,7 +248,7 @@ class ClientConnection:
         | c.SnapshotTaken
         | c.PersonActed,
     ) -> None:
-        notebook = self._manager.opened(command.notebook)
+        notebook = self._manager.notebooks.opened(command.notebook)
         if notebook is None:
             return  # Outdated: the notebook is closed.
         if isinstance(command, c.FileState):
@@ -267,7 +267,7 @@ class ClientConnection:
             notebook.answer(self, command)
 
     def _own_run(self, command: c.OwnRun) -> None:
-        notebook = self._manager.opened(command.notebook)
+        notebook = self._manager.notebooks.opened(command.notebook)
         if notebook is not None and notebook.opened_by(self):
             self._manager.own_runs.report(self.number, notebook, command)
 
@@ -286,7 +286,7 @@ class ClientConnection:
 
     def _take_lease(self, session: Session) -> None:
         """Let the turn use this window's copy of the notebook."""
-        notebook = self._manager.opened(session.info.notebook)
+        notebook = self._manager.notebooks.opened(session.info.notebook)
         if notebook is not None:
             notebook.take(self)
 
