@@ -172,7 +172,7 @@ class Agent:
         if self.running:
             self.running = False
             self.document.end_turn()
-            self.site.manager.forget_if_idle(PATH)
+            self.site.manager.notebooks.forget_if_idle(PATH)
 
     def read(self) -> None:
         if self._reading is None:
@@ -238,12 +238,7 @@ class Site:
             self.store,
             model=nothing,
             default_model=nothing,
-            make_kernel=nothing,
-            files=nothing,
-            read_file=nothing,
-            rule_files=nothing,
-            own_commands=nothing,
-            look_around=nothing,
+            surroundings=nothing,
             rules=nothing,
             activity=nothing,
             file_writer=self._file_writer,
@@ -267,7 +262,7 @@ class Site:
         return document
 
     def notebook(self) -> LiveNotebook:
-        return self.manager.notebook(PATH)
+        return self.manager.notebooks.at(PATH)
 
     def do(self, work: Callable[[], object]) -> None:
         """On the loop, as the server does all its work."""

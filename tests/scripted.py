@@ -58,7 +58,7 @@ from jupyter_codeinterp.core.ports import (
 )
 from jupyter_codeinterp.core.session.session import Session
 from jupyter_codeinterp.core.staleness.watch import Watch
-from jupyter_codeinterp.core.stores import SessionStore, StoredOp
+from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.outside.port import OutsideTools
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
@@ -369,7 +369,7 @@ class Bench:
 
     def __init__(
         self,
-        store: SessionStore,
+        store: Journal,
         kernel: Kernel,
         script: Sequence[Turn],
         notebook: Notebook,

@@ -4,6 +4,7 @@ of frames that are no commands."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import typing
 from contextlib import suppress
 from functools import partial
@@ -22,7 +23,14 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
 from jupyter_codeinterp.server.socket import connection
-from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS, NOT_ALLOWED
+from jupyter_codeinterp.server.socket.connection import (
+    CHANGE,
+    EXECUTE,
+    LOOK,
+    METHODS,
+    NEEDS,
+    NOT_ALLOWED,
+)
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from jupyter_codeinterp.server.windows import windows
 from jupyter_codeinterp.server.windows.windows import Bearer, Windows
@@ -171,6 +179,20 @@ def test_every_command_says_what_it_needs() -> None:
         assert EXECUTE in NEEDS[kind] and CHANGE in NEEDS[kind]
 
 
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_method_of_the_service_takes_the_fields_of_its_command(kind: type[Any]) -> None:
+    method = inspect.signature(getattr(service.SessionService, METHODS[kind]))
+    assert "by" in method.parameters
+    same = {"Union[str, None]": "str | None", "dict[str, str]": "Mapping[str, str]"}
+    for field in msgspec.structs.fields(kind):
+        if field.name != "id":
+            hint = kind.__annotations__[field.name]
+            taken = method.parameters[field.name]
+            assert taken.annotation == same.get(hint, hint), field.name
+            if not field.required:
+                assert taken.default in (field.default, inspect.Parameter.empty), field.name
+
+
 class Denying(Authorizer):
     """Allows all but what a test has put here."""
 
@@ -225,7 +247,10 @@ async def test_a_command_without_permission_does_nothing(
     watch = await site.watch(kernel_id)
     cells = w.cells
     manager = site.extension.manager
-    epoch, seq = manager.notebook("a.ipynb").epoch, manager.session(w.session_id).event_log.last_seq
+    epoch, seq = (
+        manager.notebooks.at("a.ipynb").epoch,
+        manager.session(w.session_id).event_log.last_seq,
+    )
     monkeypatch.setattr(Denying, "denied", (denied,))
 
     for kind in COMMANDS:
@@ -234,7 +259,7 @@ async def test_a_command_without_permission_does_nothing(
             assert reply.error == "forbidden", kind
             assert reply.message == NOT_ALLOWED[denied]
 
-    assert manager.notebook("a.ipynb").epoch == epoch
+    assert manager.notebooks.at("a.ipynb").epoch == epoch
     assert manager.session(w.session_id).event_log.last_seq == seq
     assert w.cells == cells
     assert len(site.extension.store.list()) == 1
@@ -319,7 +344,7 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
     manager.leave(client)
     answered.set()
     await command
-    assert manager.opened("a.ipynb") is None, "it would hold the lease for ever"
+    assert manager.notebooks.opened("a.ipynb") is None, "it would hold the lease for ever"
     send_queue.close()
 
 

@@ -264,7 +264,7 @@ async def test_what_the_person_has_not_saved_is_in_nobodys_way(
 async def test_a_window_in_time_is_not_stood_in_for(
     site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site.extension.manager, "_grace", 30.0)
+    monkeypatch.setattr(site.extension.manager.notebooks, "_grace", 30.0)
     w = await begin(answer(run_cell("print(1)")), mode="review")
     await w.draft()
     before = file.read()
@@ -327,7 +327,7 @@ class TestWithAWord:
             await self.leave(site, gone, file)
         else:
             await self.leave(site, gone, file)
-            await site.until(lambda: not site.extension.manager.notebook("a.ipynb").is_open)
+            await site.until(lambda: not site.extension.manager.notebooks.at("a.ipynb").is_open)
             assert await self.say(site, gone.secret) == 204
         await rest(site)
         assert [cell["source"] for cell in on_disk(file).cells] == ["x = 20", UNTIL_GONE]
@@ -365,7 +365,7 @@ class TestWithAWord:
         await self.say(site, other.secret)
         await other.close()
         manager = site.extension.manager
-        await site.until(lambda: not manager.notebook("a.ipynb").is_open)
+        await site.until(lambda: not manager.notebooks.at("a.ipynb").is_open)
         again = await returned(site, gone, file)
         assert (await again.ended()).stop_reason == "end_turn"
         assert [note.text for note in again.of(e.Note)] == []

@@ -167,7 +167,7 @@ def root(jp_root_dir: Path) -> Path:
 def begin(site: Site, api: FakeAnthropic, root: Path) -> Begin:
     async def go(grace: float, mode: str) -> ReferenceWindow:
         """A turn whose first cells wait each for a gate, or for a decision."""
-        site.extension.manager._grace = grace
+        site.extension.manager.notebooks._grace = grace
         sources = SOURCES[1:]
         if mode == "auto":
             sources = [
@@ -231,11 +231,11 @@ async def test_a_path_is_the_same_at_every_door(site: Site, root: Path, path: st
     window = await site.bare_window(path)
     assert (await window.send(c.OpenNotebook(path, {}))).error is None
     manager = site.extension.manager
-    assert list(manager._notebooks) == [FIRST]
+    assert list(manager.notebooks._notebooks) == [FIRST]
     session = manager.service.create(FIRST, "review", "")
     assert await listed(site, path) == [session.info.session_id]
     assert (await window.send(c.RenameNotebook(path, "./work/y/../b.ipynb"))).error is None
-    assert list(manager._notebooks) == ["work/b.ipynb"]
+    assert list(manager.notebooks._notebooks) == ["work/b.ipynb"]
     assert await listed(site, "work/./b.ipynb") == [session.info.session_id]
 
 
@@ -253,7 +253,9 @@ async def away(site: Site, window: ReferenceWindow) -> None:
 async def at_work_in_file(site: Site, root: Path) -> None:
     """The first cell has ended, and the second one runs."""
     gates(root)[0].touch()
-    await until(lambda: any(n.in_file for n in site.extension.manager._notebooks.values()))
+    await until(
+        lambda: any(n.in_file for n in site.extension.manager.notebooks._notebooks.values())
+    )
 
 
 def sources(file: Path) -> list[str]:
@@ -355,7 +357,7 @@ async def test_a_conversation_that_only_the_journal_knows_follows(
     manager = site.extension.manager
     await until(lambda: not manager.running)
     manager._sessions.clear()
-    manager._notebooks.clear()
+    manager.notebooks._notebooks.clear()
     await site.rename("work", "done")
     await until(lambda: site.extension.store.list("done/a.ipynb"))
     assert await listed(site, "done/a.ipynb") == [w.session_id]
@@ -495,7 +497,7 @@ async def test_a_turn_ends_with_its_notebook(
     (ended,) = [event for event in events if isinstance(event, e.TurnEnded)]
     assert ended.message == f"The notebook {FIRST} was deleted. The work in it was stopped."
     assert await listed(site, FIRST) == [w.session_id]
-    await until(lambda: FIRST not in site.extension.manager._notebooks)
+    await until(lambda: FIRST not in site.extension.manager.notebooks._notebooks)
     await until(lambda: notebooks(root) == [])  # A write that was under way removes its own.
 
     # Another file of that name is another notebook: nothing is done again in it.

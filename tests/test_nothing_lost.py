@@ -61,7 +61,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.server.session_manager import SessionManager
+from jupyter_codeinterp.server.live_notebooks import LiveNotebooks
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens
 from tests.reference_window import notebook
@@ -502,7 +502,7 @@ class Machine(RuleBasedStateMachine):
     def _notice(self, wire: Wire) -> None:
         wire.lags = False
         self.site.flow()
-        live = self.site.manager.opened(PATH)
+        live = self.site.manager.notebooks.opened(PATH)
         said = live._hand_over.windows.get(wire.client) if live is not None else None
         if said is not None and said.edited and wire.page in self.pages:
             self.edited_away.append(wire.page)
@@ -684,7 +684,7 @@ class Machine(RuleBasedStateMachine):
         if not self.pages:
             self._open()
             self._settle()
-        live = self.site.manager.opened(PATH)
+        live = self.site.manager.notebooks.opened(PATH)
         assert live is not None
         holders = [
             wire.page for wire in self.site.wires if live.held_by(wire.client) and not wire.dead
@@ -894,7 +894,7 @@ def trusts_old_receipts() -> AbstractContextManager[object]:
 
 def forgets_with_the_server() -> AbstractContextManager[object]:
     """A server that was started again does not look into the journal."""
-    return mock.patch.object(SessionManager, "_take_up", lambda manager, notebook: None)
+    return mock.patch.object(LiveNotebooks, "_take_up", lambda notebooks, notebook: None)
 
 
 _apply, _applied = reference.apply, Page._applied

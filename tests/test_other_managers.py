@@ -128,7 +128,7 @@ class TestJupytext:
             assert (await window.send(state)).error is None
         await window.close()
         manager = site.extension.manager
-        await until(lambda: not manager.notebook(file.name).is_open)
+        await until(lambda: not manager.notebooks.at(file.name).is_open)
         file.with_name("gone").touch()
         await until(lambda: not manager.running)
 
@@ -155,7 +155,7 @@ class TestJupytext:
             assert [f for f in again.frames if isinstance(f, c.OpFrame)] == []
             assert code_of(again.notebook) == expected
             await again.close()
-            await until(lambda: manager.opened(file.name) is None)
+            await until(lambda: manager.notebooks.opened(file.name) is None)
 
 
 DONE = answer(text("Done."))

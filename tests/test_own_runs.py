@@ -181,7 +181,7 @@ async def test_it_comes_back_after_the_end(stage: Stage) -> None:
     await window.close()
     stage.gate.open()
     await stage.person.finished(msg_id)
-    notebook = stage.site.extension.manager.notebook("a.ipynb")
+    notebook = stage.site.extension.manager.notebooks.at("a.ipynb")
     await until(lambda: notebook._hand_over.blocked is not None)
     assert said(stage.in_file) == NOTHING
     again = await stage.window()

@@ -20,10 +20,11 @@ from jupyter_codeinterp.server.tool_servers.approvals import Approvals, Word
 WRITER = """
 import sys
 from pathlib import Path
-from jupyter_codeinterp.server.tool_servers.approvals import Approvals, Word
-approvals = Approvals(Path(sys.argv[1]))
+from jupyter_codeinterp.server.mcp.tokens import Tokens
+from jupyter_codeinterp.server.private_file import PATIENT
+tokens = Tokens(Path(sys.argv[1]), PATIENT)
 for number in range(25):
-    approvals.set(f"{sys.argv[2]}-{number}", lambda word: Word(True))
+    tokens.make(f"{sys.argv[2]}-{number}", "look")
 """
 
 
@@ -32,23 +33,13 @@ def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(folder)]
     writers = [subprocess.Popen([*command, str(number)]) for number in range(3)]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    approvals = Approvals(folder)
-    missing = [
-        f"{writer}-{number}"
-        for writer in range(3)
-        for number in range(25)
-        if not approvals.of(f"{writer}-{number}").approved
-    ]
-    assert missing == []
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "mcp-approved.json",
-        "mcp-approved.json.lock",
-    ]
+    made = {f"{writer}-{number}" for writer in range(3) for number in range(25)}
+    assert {token.name for token in Tokens(folder).all()} == made
+    assert sorted(path.name for path in folder.iterdir()) == ["mcp.json", "mcp.json.lock"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
-def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_file, "LOCKED_WITHIN", 0.1)
+def test_a_lock_that_stays_is_said(tmp_path: Path) -> None:
     approvals = Approvals(tmp_path)
     approvals.set("a", lambda word: Word(True))
     lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
@@ -56,11 +47,12 @@ def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(CommandError, match=r"Nothing saved.*another program.*try again"):
         approvals.set("b", lambda word: Word(True))
     os.close(lock)
+    assert not approvals.of("b").approved
     approvals.set("b", lambda word: Word(True))
     assert approvals.of("a").approved and approvals.of("b").approved
 
 
-async def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
+def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
     file = tmp_path / "credentials.json"
     (tmp_path / f"{file.name}.lock").touch()
     lock = os.open(tmp_path / f"{file.name}.lock", os.O_RDWR)

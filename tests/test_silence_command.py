@@ -59,7 +59,7 @@ async def test_a_variable_protected_while_the_agent_works_counts_at_once(
     await w.decide(draft)
     second = await w.draft(2)
     assert second.notices == ("Changes the protected `a`.",)
-    assert site.extension.manager.notebook("a.ipynb").protected == ("a",)
+    assert site.extension.manager.notebooks.at("a.ipynb").protected == ("a",)
     await w.post(c.PersonActed("a.ipynb", protected=()))
     await w.decide(second)
     assert (await w.ended()).stop_reason == "end_turn"

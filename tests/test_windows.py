@@ -379,12 +379,12 @@ async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> 
         await w.send(c.OpenNotebook(f"n{number}.ipynb"))
         await w.send(c.CloseNotebook(f"n{number}.ipynb"))
         await w.send(c.KernelOf(f"m{number}.ipynb", "k"))
-    assert list(manager._notebooks) == ["a.ipynb"]
+    assert list(manager.notebooks._notebooks) == ["a.ipynb"]
     await w.decide(await w.draft())
     await w.ended()
     await w.close()
     await site.until(lambda: not manager.broadcaster)
-    assert manager._notebooks == {}
+    assert manager.notebooks._notebooks == {}
 
 
 class Waiter:

@@ -65,24 +65,10 @@ class Beginning(msgspec.Struct, frozen=True):
 
 
 class SessionTable(Protocol):
-    def create(self, info: SessionInfo) -> None: ...
-
-    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
-        """Copy the beginning of session ``of``, atomically. Both are then independent."""
-
     def update(self, info: SessionInfo) -> None: ...
-
-    def get(self, session_id: str) -> SessionInfo | None: ...
 
     def list(self, notebook: str | None = None) -> Sessions:
         """Newest first."""
-
-    async def search(self, word: str, notebook: str | None = None) -> Sessions:
-        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
-
-    def delete(self, session_id: str) -> None: ...
-
-    def rename_notebook(self, old: str, new: str) -> None: ...
 
 
 class LeaseStore(Protocol):
@@ -142,12 +128,9 @@ class MessageStore(Protocol):
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """Store a step's request: model, system, names of tools, number of messages."""
 
-    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """A step's request with its messages."""
-
 
 class OpStore(Protocol):
-    """Ops on notebooks, and which of them the saved files have."""
+    """Ops on notebooks."""
 
     def append_op(self, session_id: str, op: StoredOp) -> None: ...
 
@@ -162,21 +145,6 @@ class OpStore(Protocol):
 
     def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
         """Ops with their outputs, for a document."""
-
-    def set_saved(self, session_id: str, seq: int) -> None:
-        """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
-        number; ignores an unknown session."""
-
-    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
-        """The notebook's file is gone: never apply past ops of its sessions (or of this one) to
-        another file of that name."""
-
-    def saved_ops(self, notebook: str) -> dict[str, int]:
-        """The numbers from ``set_saved``, by session of that notebook."""
-
-    def unsaved_ops(self, notebook: str) -> OpsBySession:
-        """Whole ops that the notebook's file may lack, in journal order, neighbours of one
-        session grouped. Omits sessions that another server works on."""
 
 
 class FindingStore(Protocol):
@@ -198,6 +166,41 @@ class OutputStore(Protocol):
 
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         """Outputs of a cell's last run in the session, for ``read_output``."""
+
+
+class AllSessions(Protocol):
+    def create(self, info: SessionInfo) -> None: ...
+
+    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        """Copy the beginning of session ``of``, atomically. Both are then independent."""
+
+    def get(self, session_id: str) -> SessionInfo | None: ...
+
+    async def search(self, word: str, notebook: str | None = None) -> Sessions:
+        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
+
+    def delete(self, session_id: str) -> None: ...
+
+    def rename_notebook(self, old: str, new: str) -> None: ...
+
+
+class SavedOpStore(Protocol):
+    """Which ops the notebooks' files have."""
+
+    def set_saved(self, session_id: str, seq: int) -> None:
+        """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
+        number; ignores an unknown session."""
+
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        """The notebook's file is gone: never apply past ops of its sessions (or of this one) to
+        another file of that name."""
+
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        """The numbers from ``set_saved``, by session of that notebook."""
+
+    def unsaved_ops(self, notebook: str) -> OpsBySession:
+        """Whole ops that the notebook's file may lack, in journal order, neighbours of one
+        session grouped. Omits sessions that another server works on."""
 
 
 class ActionStore(Protocol):
@@ -242,8 +245,11 @@ class SessionStore(
     """What a session needs."""
 
 
-class Journal(SessionStore, ActionStore, Protocol):
+class Journal(SessionStore, AllSessions, SavedOpStore, ActionStore, Protocol):
     """What the server needs, including messages about the journal for the person."""
+
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        """A step's request with its messages."""
 
     @property
     def warning(self) -> str:

@@ -165,7 +165,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             return
         from .files.paths import normalize
 
-        self.manager.file_tracker.happened(data)
+        self.manager.notebooks.file_tracker.happened(data)
         if data["action"] == "save":
             self.workbench.file_ids.written(normalize(data["path"]))
 

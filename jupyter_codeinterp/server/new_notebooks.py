@@ -85,7 +85,7 @@ class NotebooksBeside:
         # A window that opens the notebook takes this kernel.
         await self._kernels.ready(path)
         manager = self._manager
-        notebook = manager.notebook(path)
+        notebook = manager.notebooks.at(path)
         if manager.broadcaster.has(by):
             notebook.expect_window()
         else:

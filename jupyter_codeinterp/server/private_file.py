@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import tempfile
@@ -21,21 +20,23 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 T = TypeVar("T", bound=msgspec.Struct)
-LOCKED_WITHIN = 2.0
+PATIENT = 2.0
 """Seconds that a change waits for another program's; each takes milliseconds."""
-LOCKED_WITHIN_ON_LOOP = 0.1
+ON_LOOP = 0.1
 """The same on an event loop, which stands still meanwhile: kernels, windows and models wait."""
 LOCKED = "another program is changing it; try again"
 
 
 class PrivateFile(Generic[T]):
     """Reads the file again when another program has changed it. ``empty`` is what a file that is
-    not there holds; ``what`` it is, for people."""
+    not there holds; ``what`` it is, for people. A change waits at most ``wait`` seconds for that of
+    another program."""
 
-    def __init__(self, path: Path, empty: T, what: str) -> None:
+    def __init__(self, path: Path, empty: T, what: str, wait: float = ON_LOOP) -> None:
         self._path = path
         self._empty = empty
         self._what = what
+        self._wait = wait
         self._read_at: Union[tuple[int, int], None] = None
         self._content = empty
 
@@ -60,7 +61,7 @@ class PrivateFile(Generic[T]):
         """Write what ``changed`` makes of the content. It may raise CommandError; then nothing
         changes. Raises CommandError ``not_kept``."""
         try:
-            with locked(self._path):
+            with locked(self._path, self._wait):
                 replace(self._path, msgspec.json.encode(changed(self.content)))
         except OSError as error:
             words = f"Nothing saved: cannot write {self._path} ({error.strerror})."
@@ -68,23 +69,22 @@ class PrivateFile(Generic[T]):
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, wait: float = ON_LOOP) -> Iterator[None]:
     """Keep other programs from changing the file meanwhile. Without effect on Windows, and where
-    the file system has no locks. Raises OSError."""
+    the file system has no locks. Raises OSError; BlockingIOError after ``wait`` seconds."""
     make_private_folder(path.parent)
     lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _lock(lock)
+        _lock(lock, wait)
         yield
     finally:
         os.close(lock)
 
 
-def _lock(lock: int) -> None:
-    """Raises BlockingIOError after some time."""
+def _lock(lock: int, wait: float) -> None:
     if fcntl is None:
         return
-    until = time.monotonic() + (LOCKED_WITHIN_ON_LOOP if _on_loop() else LOCKED_WITHIN)
+    until = time.monotonic() + wait
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,14 +95,6 @@ def _lock(lock: int) -> None:
             time.sleep(0.01)
         except OSError:
             return
-
-
-def _on_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def make_private_folder(folder: Path) -> None:

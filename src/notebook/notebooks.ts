@@ -344,10 +344,6 @@ export class Notebooks implements INotebooks, IDisposable {
     return panel && this._open.barsOf(panel)?.of(draft.draft_id);
   }
 
-  decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
-    this._open.decide(draftId, action, all);
-  }
-
   // --- lifecycle --------------------------------------------------------------------
 
   get isDisposed(): boolean {

@@ -27,7 +27,7 @@ Benches = Callable[..., Bench]
 
 def peeking(bench: Benches, code: str, **more: object) -> Bench:
     b = bench(call("peek", source=code), say("Done."), **more)
-    b.session._tools.add_own(PEEK)
+    b.session._tools.registry.add_own(PEEK)
     return b
 
 

@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.messages import Text, assistant
-from jupyter_codeinterp.core.session import session
+from jupyter_codeinterp.core.session import turns
 from tests.busy import SOON
 from tests.core.conftest import Room, open_room
 from tests.kernels import until
@@ -249,7 +249,7 @@ async def test_stop_twice_is_stop_once(bench: Benches) -> None:
 async def test_a_kernel_that_does_not_obey_is_told_of(
     bench: Benches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "INTERRUPT_TIME", 0.5)
+    monkeypatch.setattr(turns, "INTERRUPT_TIME", 0.5)
     stubborn = (
         "import time\nend = time.time() + 3\nprint('begun', flush=True)\n"
         "while time.time() < end:\n    try:\n        time.sleep(1)\n"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...core.visible import visible_line
 from ...server.mcp.tokens import Tokens
+from ...server.private_file import PATIENT
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, USAGE, Problem
 
@@ -40,7 +41,7 @@ def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
         from .tool_servers import tool_servers
 
         return tool_servers(options)
-    tokens = Tokens(config_files.settings(config_files.load()).folder)
+    tokens = Tokens(config_files.settings(config_files.load()).folder, PATIENT)
     if options.what == "make":
         token, secret = tokens.make(options.name, "run" if options.run else "look")
         print(f"Token {token.id} for {token.name}, which may {token.scope}. Keep it: {secret}")

@@ -179,16 +179,15 @@ class LocalBench(Workbench):
         folder = notebook.parent
         self.kernels.folder = folder
         there = AsyncLargeFileManager(root_dir=str(folder))
-        self.manager.files = lambda copy, most: sibling_files(there, notebook.name, most)
-        self.manager.read_file = lambda copy, name, most: read_sibling(
-            there, notebook.name, name, most
-        )
-        self.manager.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
+        around = self.manager.surroundings
+        around.files = lambda copy, most: sibling_files(there, notebook.name, most)
+        around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
+        around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
             session_id, notebook.name, there
         )
         if self._reads_rules:
-            self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
-            self.manager.own_commands = lambda copy: own_commands(there, notebook.name)
+            around.rule_files = lambda copy: rule_files(there, notebook.name)
+            around.own_commands = lambda copy: own_commands(there, notebook.name)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """The environment for kernels, without variables that hold a model key."""

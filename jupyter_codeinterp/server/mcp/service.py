@@ -74,7 +74,7 @@ class OutsideClients:
             raise CommandError("not_allowed", LOOKS_ONLY)
         by = self._number(token)
         if name == "list_notebooks":
-            has = self._manager.has_window
+            has = self._manager.notebooks.has_window
             return Result(
                 (Text(await notebooks.listed(self._contents, _text(given, "folder"), has)),)
             )

@@ -16,7 +16,7 @@ import msgspec
 
 from ...core.errors import CommandError
 from ...core.visible import visible_line
-from ..private_file import PrivateFile
+from ..private_file import ON_LOOP, PrivateFile
 
 Scope = Literal["look", "run"]
 """``look``: read notebooks and variables. ``run``: also change them and run code, by review."""
@@ -49,8 +49,9 @@ class _Content(msgspec.Struct, frozen=True):
 
 
 class Tokens:
-    def __init__(self, folder: Path) -> None:
-        self._file = PrivateFile(folder / "mcp.json", _Content(), "the list of tokens")
+    def __init__(self, folder: Path, wait: float = ON_LOOP) -> None:
+        """``wait`` as in ``PrivateFile``."""
+        self._file = PrivateFile(folder / "mcp.json", _Content(), "the list of tokens", wait)
 
     def all(self) -> tuple[Token, ...]:
         """The oldest first. Raises CommandError ``not_kept``."""

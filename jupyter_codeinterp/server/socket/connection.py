@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,6 +19,7 @@ from ..session_manager import SessionManager, changed
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
+    from ...core.session.input_routing import Does
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000
@@ -72,6 +74,29 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.CodeCells: (EXECUTE, CHANGE),
 }
 """A command's permissions, as (action, resource) of jupyter_server's authorizer."""
+
+METHODS: dict[type[Any], str] = {
+    c.SendMessage: "send",
+    c.Branch: "branch",
+    c.TakeBack: "take_back",
+    c.Decide: "decide",
+    c.Answer: "answer",
+    c.Cancel: "stop",
+    c.Retry: "retry",
+    c.SetMode: "set_mode",
+    c.SetModel: "set_model",
+    c.UndoTurn: "undo",
+    c.RedoTurn: "redo",
+    c.KeepChanges: "keep",
+    c.KeepFiles: "keep_files",
+    c.RemoveCell: "remove",
+    c.SilenceFinding: "silence",
+    c.TryFirst: "try_first",
+    c.MakeRule: "make_rule",
+    c.RemoveRule: "remove_rule",
+}
+"""The method of ``SessionService`` that carries out a command. It takes the command's fields by
+name, and ``by``."""
 
 NOT_ALLOWED = {
     LOOK: "You are not allowed to read notebooks on this server.",
@@ -173,30 +198,30 @@ class ClientConnection:
     async def _carry_out(self, command: c.Command) -> dict[str, Any]:
         manager = self._manager
         if isinstance(command, c.SendMessage):
-            return self._send_message(command)
+            return self._sent(command, *await self._call(command))
         if isinstance(command, c.Branch):
-            return await self._branch(command)
+            return self._branched(await self._call(command))
         if isinstance(command, c.Subscribe):
             self._subscribe(manager.session(command.session_id), command.after)
         elif isinstance(command, c.Unsubscribe):
             self._unsubscribe(command.session_id)
         elif isinstance(command, c.OpenNotebook):
-            notebook = manager.notebook(command.notebook)
+            notebook = manager.notebooks.at(command.notebook)
             notebook.open(self, WindowState.of(command), reverted=command.reverted)
             manager.own_runs.opened(self, notebook, command)
         elif isinstance(command, c.CloseNotebook):
-            manager.own_runs.closed(self.number, manager.opened(command.notebook))
-            manager.close_notebook(self, command.notebook, for_good=True)
+            manager.own_runs.closed(self.number, manager.notebooks.opened(command.notebook))
+            manager.notebooks.close(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
-            manager.rename(self, command.notebook, command.to)
+            manager.notebooks.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
-            manager.draft_gone(self, command.notebook, command.cell_id)
+            manager.notebooks.draft_gone(self, command.notebook, command.cell_id)
         elif isinstance(command, c.DraftRun):
-            manager.draft_run(self, command)
+            manager.notebooks.draft_run(self, command)
         elif isinstance(command, c.OwnRun):
             self._own_run(command)
         elif isinstance(command, c.CodeCells):
-            manager.stale_cells.report(self, manager.opened(command.notebook), command)
+            manager.stale_cells.report(self, manager.notebooks.opened(command.notebook), command)
         elif isinstance(command, c.NotMe):
             manager.not_me(self)
         elif isinstance(
@@ -205,66 +230,14 @@ class ClientConnection:
         ):
             self._notebook_command(command)
         else:
-            await self._session_command(command)
+            await self._call(command)
         return {}
 
-    async def _session_command(self, command: c.Command) -> None:
-        service = self._manager.service
-        if isinstance(command, c.Decide):
-            service.decide(
-                command.session_id,
-                command.draft_id,
-                command.nonce,
-                command.action,
-                command.source,
-                command.run_all,
-                self.number,
-                command.reason,
-            )
-        elif isinstance(command, c.TakeBack):
-            service.take_back(command.session_id, command.number, self.number)
-        elif isinstance(command, c.Answer):
-            service.answer(command.session_id, command.call_id, command.text, self.number)
-        elif isinstance(command, c.Cancel):
-            service.stop(command.session_id, self.number)
-        elif isinstance(command, c.Retry):
-            service.retry(command.session_id, self.number)
-        elif isinstance(command, c.SetMode):
-            service.set_mode(command.session_id, command.mode, self.number)
-        elif isinstance(command, c.SetModel):
-            service.set_model(command.session_id, command.model, self.number)
-        elif isinstance(command, c.UndoTurn):
-            await service.undo(
-                command.session_id,
-                command.turn,
-                command.cells,
-                self.number,
-                variables=command.variables,
-                files=command.files,
-            )
-        elif isinstance(command, c.RedoTurn):
-            await service.redo(
-                command.session_id,
-                command.turn,
-                command.cells,
-                self.number,
-                files=command.files,
-            )
-        elif isinstance(command, c.KeepChanges):
-            service.keep(command.session_id, command.turn, command.cells, self.number)
-        elif isinstance(command, c.KeepFiles):
-            await service.keep_files(command.session_id, command.stamps, self.number)
-        elif isinstance(command, c.RemoveCell):
-            await service.remove(command.session_id, command.cell_id, self.number)
-        elif isinstance(command, c.SilenceFinding):
-            service.silence(command.session_id, command.key, command.silenced, self.number)
-        elif isinstance(command, c.TryFirst):
-            given = (command.draft_id, command.nonce, command.source)
-            service.try_first(command.session_id, *given, self.number)
-        elif isinstance(command, c.MakeRule):
-            service.make_rule(command.session_id, command.draft_id, command.nonce, self.number)
-        elif isinstance(command, c.RemoveRule):
-            service.remove_rule(command.session_id, command.rule_id, self.number)
+    async def _call(self, command: c.Command) -> Any:
+        fields = msgspec.structs.asdict(command)
+        del fields["id"]
+        called = getattr(self._manager.service, METHODS[type(command)])(**fields, by=self.number)
+        return await called if inspect.isawaitable(called) else called
 
     def _notebook_command(
         self,
@@ -275,7 +248,7 @@ class ClientConnection:
         | c.SnapshotTaken
         | c.PersonActed,
     ) -> None:
-        notebook = self._manager.opened(command.notebook)
+        notebook = self._manager.notebooks.opened(command.notebook)
         if notebook is None:
             return  # Outdated: the notebook is closed.
         if isinstance(command, c.FileState):
@@ -294,49 +267,18 @@ class ClientConnection:
             notebook.answer(self, command)
 
     def _own_run(self, command: c.OwnRun) -> None:
-        notebook = self._manager.opened(command.notebook)
+        notebook = self._manager.notebooks.opened(command.notebook)
         if notebook is not None and notebook.opened_by(self):
             self._manager.own_runs.report(self.number, notebook, command)
 
-    def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
-        manager = self._manager
-        session, did = manager.service.send(
-            command.text,
-            session_id=command.session_id,
-            notebook=command.notebook,
-            mode=command.mode,
-            model=command.model,
-            about=command.about,
-            source=command.source,
-            after=command.after,
-            references=command.references,
-            rule_files=command.rule_files,
-            second_look=command.second_look,
-            try_drafts=command.try_drafts,
-            with_key=command.with_key,
-            by=self.number,
-        )
+    def _sent(self, command: c.SendMessage, session: Session, did: Does) -> dict[str, Any]:
         if did == "begin":
             self._take_lease(session)
         if not command.session_id:
             self._subscribe(session, 0)
         return {"session_id": session.info.session_id, "did": did}
 
-    async def _branch(self, command: c.Branch) -> dict[str, Any]:
-        branch = await self._manager.service.branch(
-            command.session_id,
-            command.turn,
-            command.text,
-            undo=command.undo,
-            mode=command.mode,
-            model=command.model,
-            references=command.references,
-            rule_files=command.rule_files,
-            second_look=command.second_look,
-            try_drafts=command.try_drafts,
-            with_key=command.with_key,
-            by=self.number,
-        )
+    def _branched(self, branch: Session) -> dict[str, Any]:
         self._take_lease(branch)
         if not self._gone:
             self._subscribe(branch, 0)
@@ -344,7 +286,7 @@ class ClientConnection:
 
     def _take_lease(self, session: Session) -> None:
         """Let the turn use this window's copy of the notebook."""
-        notebook = self._manager.opened(session.info.notebook)
+        notebook = self._manager.notebooks.opened(session.info.notebook)
         if notebook is not None:
             notebook.take(self)
 

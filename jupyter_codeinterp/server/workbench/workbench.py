@@ -35,6 +35,7 @@ from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..own_runs import LostRuns, OwnRuns
+from ..place import Surroundings
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
@@ -116,12 +117,17 @@ class Workbench:
             self.store,
             model=self._model,
             default_model=self.models.default_for,
-            make_kernel=self._make_kernel,
-            files=self._files,
-            read_file=partial(read_sibling, contents),
-            rule_files=self._rule_files,
-            own_commands=self.own_commands,
-            look_around=partial(look_around, contents),
+            surroundings=Surroundings(
+                make_kernel=self._make_kernel,
+                files=self._files,
+                read_file=partial(read_sibling, contents),
+                rule_files=self._rule_files,
+                own_commands=self.own_commands,
+                look_around=partial(look_around, contents),
+                outside_tools=self._outside_tools,
+                make_new_notebooks=self._new_notebooks,
+                make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
+            ),
             rules=Rules(
                 settings.limits,
                 settings.highest_mode,
@@ -148,11 +154,8 @@ class Workbench:
                 settings.window_grace,
                 LostRuns(settings.folder / "own-runs"),
             ),
-            make_new_notebooks=self._new_notebooks,
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
-            make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
             has_rooms=lambda: self._rooms is not None,
-            outside_tools=self._outside_tools,
         )
         self.tool_servers = ToolServers(
             contents,
@@ -176,7 +179,7 @@ class Workbench:
             scrub=self.scrub,
         )
         self.holder = Holder(self.verifier, self._kernel_at)
-        self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
+        self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
 
     def _model(self, name: str) -> Model:
         """The model of this name, or the outside client. Raises ModelError."""
@@ -261,7 +264,7 @@ class Workbench:
         """The notebook's kernel, if it has one."""
 
         async def current_id() -> str | None:
-            live = self.manager.opened(path)
+            live = self.manager.notebooks.opened(path)
             shown = live.kernel_id if live is not None else ""
             return shown or await self.notebook_kernels.of(path)
 

@@ -18,7 +18,7 @@ from ....core.errors import StoreError
 from ....core.events import Event
 from ....core.history.outputs import light_op, light_receipt, whole_op
 from ....core.messages import Message
-from ....core.stores import Beginning, Holder, StoredOp
+from ....core.stores import Holder, StoredOp
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
@@ -35,7 +35,6 @@ class MemoryStore:
         self._infos: dict[str, SessionInfo] = {}
         self._events: dict[str, _Written] = defaultdict(list)
         self._messages: dict[str, list[tuple[int, Message]]] = defaultdict(list)
-        self._requests: dict[tuple[str, int], dict[str, Any]] = {}
         self._ops: dict[str, dict[int, StoredOp]] = defaultdict(dict)
         self._outputs: dict[str, tuple[Output, ...]] = {}
         """By digest."""
@@ -48,43 +47,13 @@ class MemoryStore:
     def create(self, info: SessionInfo) -> None:
         self._infos[info.session_id] = info
 
-    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
-        new = info.session_id
-        self.create(info)
-        self.append_events(new, beginning.events)
-        self._ops[new] = {stored.seq: stored for stored in beginning.ops}
-        self._messages[new] = self._messages[of][: beginning.messages]
-        for step in range(1, beginning.steps + 1):
-            if (of, step) in self._requests:
-                self._requests[new, step] = self._requests[of, step]
-
     def update(self, info: SessionInfo) -> None:
         self._known(info.session_id)
         self._infos[info.session_id] = info
 
-    def get(self, session_id: str) -> SessionInfo | None:
-        return self._infos.get(session_id)
-
     def list(self, notebook: str | None = None) -> _Sessions:
         found = (info for info in self._infos.values() if notebook in (None, info.notebook))
         return sorted(found, key=lambda info: info.changed, reverse=True)
-
-    async def search(self, word: str, notebook: str | None = None) -> _Sessions:
-        """Search titles only: nothing lists the conversations of one process."""
-        word = word.casefold()
-        return [info for info in self.list(notebook) if word in info.title.casefold()]
-
-    def delete(self, session_id: str) -> None:
-        self._infos.pop(session_id, None)
-        for kept in (self._events, self._messages, self._ops):
-            kept.pop(session_id, None)
-        self._requests = {k: v for k, v in self._requests.items() if k[0] != session_id}
-        self._of_cells = {k: v for k, v in self._of_cells.items() if k[0] != session_id}
-
-    def rename_notebook(self, old: str, new: str) -> None:
-        for info in self.list(old):
-            self._infos[info.session_id] = msgspec.structs.replace(info, notebook=new)
-        self._silenced[new] = self.silenced(new) | self._silenced.pop(old, frozenset())
 
     def _known(self, session_id: str) -> None:
         if session_id not in self._infos:
@@ -163,17 +132,8 @@ class MemoryStore:
         return tuple(message for _, message in self._messages[session_id])
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
+        """Keep none: only a server shows them."""
         self._known(session_id)
-        self._requests[session_id, step] = request
-
-    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        sent = self._requests.get((session_id, step))
-        if sent is None:
-            return None
-        spoken = self._messages[session_id]
-        number = sent.get("conversation", 1)
-        said = [message for conversation, message in spoken if conversation == number]
-        return {**sent, "messages": said[: sent.get("messages", 0)]}
 
     # --- ops and outputs -------------------------------------------------------------
 
@@ -204,18 +164,6 @@ class MemoryStore:
 
     def ops(self, session_id: str, after: int = 0) -> _Ops:
         return [op for seq, op in self._ops[session_id].items() if seq > after]
-
-    def set_saved(self, session_id: str, seq: int) -> None:
-        return None
-
-    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
-        return None
-
-    def saved_ops(self, notebook: str) -> dict[str, int]:
-        return {}
-
-    def unsaved_ops(self, notebook: str) -> _OpsBySession:
-        return []
 
     async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         return self._put(outputs)

@@ -1,0 +1,331 @@
+"""The turns of a session: each is a task on the server, and windows only watch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from ..approval import modes
+from ..approval.decisions import Decisions
+from ..checks.checks import Checks
+from ..commands import SessionInfo
+from ..errors import CommandError, StoreError
+from ..events import Cleared, Note, Reference, TitleChanged, TurnStarted
+from ..history.deferred_writes import TAKEN
+from ..hooks.hooks import Hooks
+from ..labels import Rule
+from ..loop.agent import Agent
+from ..loop.second_look import SecondLook
+from ..own_commands.own_command import skills_of
+from ..ports import Model
+from ..redaction.pasted_keys import without_keys
+from ..redaction.secrets import REMOVED
+from ..rehearsal.rehearsals import Rehearsals
+from ..stores import SessionStore
+from ..tools.registry import ToolRegistry
+from ..turn.ending import Ending, failure
+from ..turn.files import NOTHING_WAITS
+from ..turn.limits import Rules
+from ..turn.notebook import TurnNotebook
+from ..turn.results import Results
+from ..turn.turn import StoppedRun, Turn
+from ..visible import visible_line
+from . import undo
+from .input_routing import GOES_ON
+from .made_files import NONE_MADE, look_around, made_by
+from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
+from .queue import Queue
+from .reviews import Reviews
+from .standing_rules import StandingRules
+from .title import from_answer
+from .turn_tools import TurnTools
+from .waiting_files import WaitingFiles
+
+INTERRUPT_TIME = 5.0
+"""Seconds after an interrupt until the person learns that the kernel goes on."""
+SETTLE_TIME = 0.15
+"""Seconds that the end of a turn waits for receipts; Stop has one second in all."""
+STUCK = (
+    "The kernel did not react to the interrupt. To stop the code, restart the kernel from the "
+    "Kernel menu; variables will be lost."
+)
+
+log = logging.getLogger(__name__)
+
+
+class TurnRunner(PersistentSession):
+    def __init__(
+        self,
+        info: SessionInfo,
+        store: SessionStore,
+        model: Callable[[str], Model],
+        workplace: Workplace,
+        rules: Rules,
+        changed: Callable[[Any], None],
+        tools: ToolRegistry,
+        hooks: Hooks,
+        checks: Checks,
+        waits: Callable[[Any], None] = lambda session: None,
+    ) -> None:
+        """Calls ``changed`` with itself when it starts or stops running, when its title, model,
+        mode or notebook changes, and when another server begins or stops working on it. It calls
+        ``waits`` when it begins or stops waiting for a person."""
+        self.decisions = Decisions(lambda: waits(self))
+        self._model = model
+        self._tools = TurnTools(tools, workplace)
+        self._hooks = hooks
+        self._checks = checks
+        self._put_after = ""
+        """New cells of this turn go after this one; "" for the default place."""
+        self._answer_references: tuple[Reference, ...] = ()
+        """What answers have named, not yet sent to the model."""
+        self.reads_rules = True
+        """Whether turns read the person's instruction files."""
+        self.second_look = ""
+        """The model that the person wants to look at answers with figures."""
+        self._closing = False
+        super().__init__(info, store, workplace, rules, lambda: changed(self))
+        self.queue = Queue(self)
+        self.waiting_files = WaitingFiles(self, rules.scrub)
+        self.reviews = Reviews(self, self.waiting_files)
+        allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
+        self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
+        self.rehearsals = Rehearsals(
+            self.decisions,
+            lambda: self.workplace.kernel,
+            self.show,
+            self._in_background,
+            rules.scrub,
+            allowed=rules.rehearsals,
+        )
+
+    def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
+        number, info = self.replay.turns + 1, self.info
+        queued = tuple(message.number for message in self.queue.messages) if text else ()
+        given = (text, info.mode, info.model, window, queued, references)
+        told = self.store.count_messages(info.session_id)
+        self.publish(TurnStarted(number, *given, told))
+        self.may_cancel = True
+        self._stopped_by = 0
+        self.queue.goes_on = False
+        self._begun = False
+        self._halted = None
+        self._put_after = ""
+        self._answer_references = ()
+        self._task = asyncio.get_running_loop().create_task(self._run(text, references))
+        self._task.add_done_callback(lambda _: self._ended())
+        self._set()
+
+    def _ended(self) -> None:
+        if self._deferred.given_up == TAKEN:
+            self.refresh()
+        self._set()
+        if self._unsaved:
+            if not self._end_explains:
+                self.show(Note(NOT_SAVED, "warning"))
+            self._save_later()
+        self._begin_queued()
+        self._release_lease()
+
+    def _begin_queued(self) -> None:
+        """Start the next turn after one that lets queued messages go on."""
+        queue = self.queue
+        if not (queue.goes_on and queue.messages) or self.running or self._closing:
+            return
+        try:
+            with self.here():
+                window, references = queue.messages[-1].window, queue.with_references(())
+                self._start(queue.with_text(""), window, references)
+        except (CommandError, StoreError) as error:
+            log.warning("Messages remain queued in %s: %s", self.info.session_id, error.message)
+
+    async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
+        """Run one turn. Whatever happens, it publishes a ``TurnEnded``."""
+        agent: Agent | None = None
+        cleared: list[Cleared] = []
+        self._begun = True
+        self.workplace.begin_turn(self.replay.turns)
+        try:
+            if not self.may_cancel:
+                raise asyncio.CancelledError  # Stopped already.
+            agent = await self._agent()
+            async for event in agent.run(text, self._note, references):
+                self.show(event)
+            ending = agent.ending
+            if ending.reason == "end_turn":
+                await undo.clear_failed(agent.turn, cleared)
+        except asyncio.CancelledError:
+            ending = Ending("cancelled", "cancelled", "Stopped.")
+        except Exception as error:
+            ending = failure(error)
+        self.may_cancel = False
+        if self._halted is not None:
+            ending = self._halted
+        self.queue.goes_on = self.queue.goes_on or GOES_ON[ending.reason]
+        if self._halted is not None:
+            # The turn may have ended before the cancellation arrived.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        if agent is not None:
+            await self._settle(agent)
+        self._keep_undelivered()
+        self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
+        self._end_explains = self._halted is not None
+        files, waiting, copied = NONE_MADE, NOTHING_WAITS, False
+        if agent is not None:
+            files = await made_by(agent.turn, self.workplace)
+            waiting = await self.waiting_files.end_turn(self.replay.turns)
+            copied = agent.turn.copied
+        ending = self._halted or ending
+        if ending.reason == "end_turn":
+            self._name_by_answer()
+        self._show_end(ending, cleared, files, waiting, copied)
+        self.workplace.end_turn()
+        self._in_background(self._settle_journal())
+
+    def _name_by_answer(self) -> None:
+        """After the first answer, unless a person gave the name. The name of a branch shows how
+        its question differs."""
+        replay = self.replay
+        if replay.answered or replay.titled_by != "question" or self.info.branches:
+            return
+        found = from_answer("\n".join(replay.said_last), replay.cells)
+        title = visible_line(without_keys(self._rules.scrub(found)))
+        if title and REMOVED not in title and title != self.info.title:
+            self.show(TitleChanged(title, by="answer"))
+            self._set(title=title)
+
+    async def _agent(self) -> Agent:
+        """Read the notebook and build the turn's agent."""
+        model = self._model(self.info.model)
+        place = self.workplace
+        before = asyncio.ensure_future(look_around(place))
+        # Beside the first request to the model.
+        files_kept = asyncio.ensure_future(self.waiting_files.begin_turn(self.replay.turns))
+        number, untrusted = self.replay.turns, self._talk.untrusted
+        turn = self._turn = Turn(
+            number=number,
+            since=self.replay.since,
+            session_id=self.info.session_id,
+            model=self.info.model,
+            mode=self.info.mode,
+            always_ask=model.always_ask,
+            notebook=TurnNotebook(
+                number,
+                place.document,
+                self.ledger,
+                self._private,
+                self._journal_failed,
+                self._put_after,
+            ),
+            kernel=place.kernel,
+            store=self.store,
+            decisions=self.decisions,
+            ledger=self.ledger,
+            context=self._context,
+            untrusted=untrusted,
+            results=Results(untrusted, self._talk.images, self._talk.shown),
+            private=self._private,
+            held=self._held,
+            hooks=self._hooks,
+            checks=self._checks,
+            asked=self.replay.asked,
+            limits=self._rules.limits,
+            markdown_risks=self._rules.markdown_risks,
+            may_run_all=modes.may_run_all(self._rules.highest_mode),
+            auto_needs_sandbox=self._rules.auto_needs_sandbox,
+            cautions=self._talk.cautions,
+            rules=self._person_rules if self.standing_rules.allowed else None,
+            rehearsals=self.rehearsals,
+            before=before,
+            files_kept=files_kept,
+            new_notebooks=place.new_notebooks,
+            fresh_runs=place.fresh_runs,
+            watch=place.watch,
+        )
+        await undo.remove_left_drafts(turn, await turn.notebook.look())
+        turn.files = await place.files()
+        turn.look_for_files, turn.read_file = place.files, place.read_file
+        turn.look_for_commands = place.own_commands
+        if self.reads_rules:
+            turn.rule_files = await place.rule_files()
+            turn.skills = skills_of(await place.own_commands())
+        for words in await self._tools.find(untrusted):
+            self.show(Note(self._rules.scrub(words), "warning"))
+        turn.model_info = await model.info(self.info.model)
+        self._meter.begin_turn(turn.model_info)
+        return Agent(
+            model,
+            self._meter,
+            turn,
+            self._talk,
+            self.replay.asked,
+            self._next_step,
+            self._tools.registry,
+            self.queue.delivery,
+            self.show,
+            self._take_answer_references,
+            lambda: self._second_look(turn),
+        )
+
+    def _person_rules(self) -> tuple[Rule, ...]:
+        return self.standing_rules.all
+
+    def _second_look(self, turn: Turn) -> SecondLook | None:
+        """Raises ModelError if the model for it is not available."""
+        name = self.second_look or self._rules.second_look
+        return SecondLook(self._model(name), name, turn, self._meter) if name else None
+
+    def _take_answer_references(self) -> tuple[Reference, ...]:
+        named, self._answer_references = self._answer_references, ()
+        return named
+
+    def _next_step(self) -> int:
+        return self.replay.steps + 1
+
+    async def _settle(self, agent: Agent) -> None:
+        """Clean up after the last step: no draft waits, every call has a result."""
+        await agent.cancel_calls()
+        agent.turn.notebook.over = True
+        for event in agent.stopped():
+            self.show(event)
+        self._context = agent.turn.context
+        if agent.turn.unresponsive is not None:
+            self._in_background(self._watch(agent.turn.unresponsive))
+        await agent.turn.notebook.settled(SETTLE_TIME)
+
+    async def _settle_journal(self) -> None:
+        """Flush the turn's end to the disk; the next turn need not wait."""
+        try:
+            await self.store.settle()
+            await self.store.tidy()
+        except StoreError as error:
+            # The journal has the turn. The next turn's end tries this again.
+            log.warning("Could not tidy the journal: %s", error.message)
+
+    async def _watch(self, run: StoppedRun) -> None:
+        """Notify the person if the kernel ignores the interrupt."""
+        await asyncio.sleep(INTERRUPT_TIME)
+        if not await run.has_stopped():
+            self._show_unasked(Note(STUCK, "warning"))
+
+    async def close(self) -> None:
+        """Stop for good: the server is shutting down, or the session is deleted. An undo ends
+        first, because it needs the lease and the journal."""
+        self._closing = True
+        await self.reviews.finish()
+        self.cancel()
+        for task in self._tasks:
+            task.cancel()
+        tasks = [task for task in (self._task, *self._tasks) if task is not None]
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            self._deferred.catch_up()
+        except StoreError as error:
+            words = "Lost the end of the conversation %s: %s"
+            log.error(words, self.info.session_id, error.message)
+        self._lease.release()
