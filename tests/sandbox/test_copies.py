@@ -49,8 +49,14 @@ class Kernel:
     async def back(self, key: str) -> None:
         await self.kernel.forks.go_back(key)
 
+    async def redo(self, key: str) -> None:
+        await self.kernel.forks.redo(key)
+
     async def why_not(self, key: str) -> str | None:
-        return await self.kernel.forks.why_not(key)
+        return (await self.kernel.forks.offers(key))[0]
+
+    async def why_no_redo(self, key: str) -> str | None:
+        return (await self.kernel.forks.offers(key))[1]
 
 
 @asynccontextmanager
