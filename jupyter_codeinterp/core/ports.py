@@ -253,7 +253,7 @@ class Slot(Protocol):
 
     async def keep(self, key: str) -> str | None:
         """Fork a kernel that keeps forks, before ``execute``, unless it has one of this key. Fast,
-        and never fails. Answers as ``KernelForks.why_not``."""
+        and never fails. Answers as ``KernelForks.offers`` for ``go_back``."""
 
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""

@@ -46,6 +46,10 @@ class Kernel:
     async def value(self, expression: str) -> str:
         return text(await self.run(f"print({expression})")).strip()
 
+    async def look(self, expression: str) -> str:
+        """Its value, without a cell."""
+        return str((await self.copies._told(30, expression))["data"]["text/plain"])
+
     async def back(self, key: str) -> None:
         await self.kernel.forks.go_back(key)
 

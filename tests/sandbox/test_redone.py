@@ -9,35 +9,76 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.copies import LAST_FIRST, RESTARTED, WENT_BACK
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.kernel_side.forks.keeping import RAN, TOO_LARGE
-from tests.kernels import until
+from jupyter_codeinterp.kernel_side.forks.keeping import RAN, SOON, TOO_LARGE
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import folder
 from tests.sandbox.test_copies import sandboxed
 
 __all__ = ["folder"]
-PIDS = "[c.pid for c in get_ipython().codeinterp_copies.{}.values()]"
+UNDONE = "get_ipython().codeinterp_copies.undone"
 
 
 @runs_here
-async def test_values_go_and_come_back_as_often_as_one_likes(tmp_path: Path, folder: Path) -> None:
+async def test_turns_are_undone_in_a_row_and_redone_in_a_row(tmp_path: Path, folder: Path) -> None:
     async with sandboxed(tmp_path) as k:
-        await k.run(
-            "import numpy as np, pandas as pd\na = np.ones(1000); df = pd.DataFrame({'v': [1, 2]})"
-        )
-        assert await k.why_no_redo("one") is None
+        for turn in "abc":
+            await k.keep(turn)
+            count = (await k.run(f"x = {turn!r}; made = iter('123'); next(made)")).execution_count
+        await k.back("c")
+        await k.back("b")
+        assert await k.look("x") == "'a'"
+        assert [await k.why_no_redo(turn) for turn in "abc"] == [None, "", LAST_FIRST]
+        with pytest.raises(KernelError, match=LAST_FIRST):
+            await k.redo("c")
+        await k.redo("b")
+        assert await k.look("x") == "'b'"
+        await k.redo("c")
+        assert await k.look("x") == "'c'"
+        # An undo of an older turn takes back the later ones with it, and so does its redo.
+        await k.back("a")
+        assert await k.look("'x' in globals()") == "False"
+        await k.redo("a")
+        assert [await k.why_not(turn) for turn in "abc"] == ["", WENT_BACK, WENT_BACK]
+        done = await k.run("x, next(made)")
+        assert done.execution_count == (count or 0) + 1, "counts go on from the turn's end"
+        assert done.outputs[0]["data"]["text/plain"] == "('c', '2')"
+
+
+@runs_here
+async def test_a_cell_or_a_restart_ends_what_a_redo_would_bring_back(
+    tmp_path: Path, folder: Path
+) -> None:
+    async with sandboxed(tmp_path) as k:
+        await k.run("x = 1")
         await k.keep("one")
-        count = (await k.run("a *= 2; df['w'] = df.v * 3; made = iter([7, 8]); next(made)")).execution_count
-        before = "int(a.sum()), list(df.columns), 'made' in globals()"
-        for _ in range(2):
-            await k.back("one")
-            assert (await k.why_not("one"), await k.why_no_redo("one")) == (WENT_BACK, "")
-            assert await silently(k, before) == "(1000, ['v'], False)"
-            await k.redo("one")
-            assert (await k.why_not("one"), await k.why_no_redo("one")) == ("", None)
-            assert await silently(k, before) == "(2000, ['v', 'w'], True)"
-        done = await k.run("df.groupby('v').w.sum().tolist(), a.dot(a), next(made)")
-        assert done.execution_count == count + 1, "counts go on from the turn's end"
-        assert done.outputs[0]["data"]["text/plain"] == "([3, 6], 4000.0, 8)"
+        await k.run("x = 2")
         await k.back("one")
-        assert await k.value(before) == "1000 ['v'] False"
+        pid = await k.look(f"{UNDONE}['one'].pid")
+        await k.run(f"import os\nwhile os.path.exists('/proc/{pid}'): pass", timeout=5)
+        assert await k.why_no_redo("one") == RAN
+        with pytest.raises(KernelError, match=RAN):
+            await k.redo("one")
+        await k.keep("two")
+        await k.run("x = 3")
+        await k.back("two")
+        assert await k.why_no_redo("two") == ""
+        await k.link.restart()
+        assert await k.why_no_redo("two") == RESTARTED
+        assert await k.value("'x' in globals()") == "False"
+
+
+@runs_here
+async def test_no_redo_where_memory_is_short_or_a_thread_runs(tmp_path: Path, folder: Path) -> None:
+    async with sandboxed(tmp_path, copies_memory=50 * 2**20) as k:
+        await k.keep("one")
+        await k.run("import os; big = os.urandom(80 * 2**20)")
+        await k.back("one")
+        await asyncio.sleep(SOON + 0.1)
+        assert await k.why_no_redo("one") == TOO_LARGE
+        await k.keep("two")
+        await k.run(
+            "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
+        )
+        await k.back("two")
+        assert "A thread of yours" in str(await k.why_no_redo("two"))
+        assert await k.value("'threading' in globals()") == "False"
