@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -82,3 +87,46 @@ async def test_no_redo_where_memory_is_short_or_a_thread_runs(tmp_path: Path, fo
         await k.back("two")
         assert "A thread of yours" in str(await k.why_no_redo("two"))
         assert await k.value("'threading' in globals()") == "False"
+
+
+@pytest.mark.nightly
+@runs_here
+def test_nothing_that_waits_for_a_redo_outlives_a_killed_server(
+    tmp_path: Path, folder: Path
+) -> None:
+    program = (
+        "import asyncio; from pathlib import Path\n"
+        "from tests.sandbox.test_copies import sandboxed\n"
+        "async def main():\n"
+        f"    async with sandboxed(Path({str(tmp_path)!r})) as k:\n"
+        "        await k.keep('one'); await k.run('x = 2'); await k.back('one')\n"
+        "        sandbox = k.kernels.get_kernel(k.kernel_id).provisioner._sandbox\n"
+        "        print(sandbox.init, await k.why_no_redo('one') == '', flush=True)\n"
+        "        await asyncio.sleep(60)\n"
+        "asyncio.run(main())\n"
+    )
+    root = str(Path(__file__).parents[2])
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": root},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        init, is_there = child.stdout.readline().split()
+        space = os.readlink(f"/proc/{init}/ns/pid")  # noqa: PTH115
+        assert is_there == "True" and in_space(space) >= 4, "bubblewrap, supervisor, kernel, copy"
+        child.kill()
+    deadline = time.monotonic() + 5
+    while in_space(space):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def in_space(space: str) -> int:
+    """The number of processes in a namespace."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/ns/pid"):
+        with suppress(OSError):
+            found += os.readlink(path) == space  # noqa: PTH115
+    return found
