@@ -169,14 +169,16 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
 class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
     """Bring back what undoing a turn took back, unless the person has touched it since.
 
-    ``cells`` are ids; empty means all that can be redone. Variables keep their values. ``files``:
-    also bring back the files of an overlay that an undo took back.
+    ``cells`` are ids; empty means all that can be redone. ``variables``: also bring back those of
+    the kernel, as they were at the undo, if no cell has run since. ``files``: also bring back the
+    files of an overlay that an undo took back.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
+    variables: bool = False
     id: int = 0
 
 

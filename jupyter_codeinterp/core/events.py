@@ -192,8 +192,8 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
     """A redo has given the cells in ``restored`` the state that an undo took back, and skipped
-    those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
-    fields as in ``TurnUndone``."""
+    those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
+    ``variables``: the kernel's are as at the undo. Other fields as in ``TurnUndone``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -201,6 +201,8 @@ class TurnRedone(_Event, frozen=True, tag="turn_redone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
+    variables: bool = False
+    variables_kept: str = ""
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):

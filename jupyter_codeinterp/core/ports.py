@@ -167,7 +167,7 @@ class KernelInfo(msgspec.Struct, frozen=True):
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
     backs: int = 0
-    """How many of its starts were none: an undo put the variables back to an earlier time."""
+    """How many of its starts were none: an undo or redo brought back variables of another time."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -253,7 +253,7 @@ class Slot(Protocol):
 
     async def keep(self, key: str) -> str | None:
         """Fork a kernel that keeps forks, before ``execute``, unless it has one of this key. Fast,
-        and never fails. Answers as ``KernelForks.why_not``."""
+        and never fails. Answers as ``KernelForks.offers`` for ``go_back``."""
 
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""
@@ -342,13 +342,16 @@ class KernelForks(Protocol):
     """Forks of a sandboxed kernel, by a key. With one in the kernel's place, the variables are as
     they were then."""
 
-    async def why_not(self, key: str) -> str | None:
-        """Why the variables cannot go back to this fork; "" if they can. None where none are
-        kept. Raises KernelError."""
+    async def offers(self, key: str) -> tuple[str | None, str | None]:
+        """Why ``go_back`` and ``redo`` cannot be done; "" if they can. None where none are kept,
+        and for a redo where nothing went back. Raises KernelError."""
 
     async def go_back(self, key: str) -> None:
         """Wait until the kernel is idle, and put the fork in its place. The approvals of its start
         end. Raises KernelError, ``no_copy`` with the kernel as before."""
+
+    async def redo(self, key: str) -> None:
+        """In the same way, put back the kernel that ``go_back`` took away."""
 
 
 class Kernel(Protocol):

@@ -256,8 +256,9 @@ export interface UndoTurn {
 /**
  * Bring back what undoing a turn took back, unless the person has touched it since.
  *
- * ``cells`` are ids; empty means all that can be redone. Variables keep their values. ``files``:
- * also bring back the files of an overlay that an undo took back.
+ * ``cells`` are ids; empty means all that can be redone. ``variables``: also bring back those of
+ * the kernel, as they were at the undo, if no cell has run since. ``files``: also bring back the
+ * files of an overlay that an undo took back.
  */
 export interface RedoTurn {
   type: 'redo_turn';
@@ -265,6 +266,7 @@ export interface RedoTurn {
   turn: number;
   cells?: string[];
   files?: boolean;
+  variables?: boolean;
   id?: number;
 }
 /**
@@ -885,8 +887,8 @@ export interface Kept {
 }
 /**
  * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
- * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
- * fields as in ``TurnUndone``.
+ * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
+ * ``variables``: the kernel's are as at the undo. Other fields as in ``TurnUndone``.
  */
 export interface TurnRedone {
   type: 'turn_redone';
@@ -896,6 +898,8 @@ export interface TurnRedone {
   without_outputs: string[];
   window: number;
   redoable: string[];
+  variables: boolean;
+  variables_kept: string;
 }
 /**
  * The person keeps these changes of a turn.

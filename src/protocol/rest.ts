@@ -228,6 +228,8 @@ export interface IReview {
   readonly left_out: number;
   /** Why an undo cannot put back variables, '' if it can; null where the kernel keeps none. */
   readonly variables: string | null;
+  /** The same for a redo; null also where no undo took back any. */
+  readonly variables_redo: string | null;
   /** `why`: the reason if no file can be brought back; null without an overlay. */
   readonly files: {
     readonly undo: IFilesOffer;

@@ -46,11 +46,21 @@ class Kernel:
     async def value(self, expression: str) -> str:
         return text(await self.run(f"print({expression})")).strip()
 
+    async def look(self, expression: str) -> str:
+        """Its value, without a cell."""
+        return str((await self.copies._told(30, expression))["data"]["text/plain"])
+
     async def back(self, key: str) -> None:
         await self.kernel.forks.go_back(key)
 
+    async def redo(self, key: str) -> None:
+        await self.kernel.forks.redo(key)
+
     async def why_not(self, key: str) -> str | None:
-        return await self.kernel.forks.why_not(key)
+        return (await self.kernel.forks.offers(key))[0]
+
+    async def why_no_redo(self, key: str) -> str | None:
+        return (await self.kernel.forks.offers(key))[1]
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from jupyter_codeinterp.adapters.kernels.zmq.copies import RESTARTED, WENT_BACK
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.model_view.context import WENT_BACK as TOLD
+from jupyter_codeinterp.kernel_side.forks.keeping import RAN
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.sandbox.here import runs_here
@@ -39,9 +40,11 @@ async def changed(window: ReferenceWindow, number: int = 1) -> e.TurnEnded:
     return await window.ended(number)
 
 
-async def offered(site: Site, window: ReferenceWindow, turn: int = 1) -> Any:
+async def offered(site: Site, window: ReferenceWindow, turn: int = 1) -> tuple[Any, Any]:
+    """Why an undo and a redo cannot bring back variables."""
     path = ("sessions", window.session_id, "turns", str(turn), "changes")
-    return body(await site.request("GET", *path))["variables"]
+    found = body(await site.request("GET", *path))
+    return found["variables"], found["variables_redo"]
 
 
 @runs_here
@@ -58,7 +61,7 @@ async def test_the_variables_are_as_before_the_turn(
     )
     window, _, person = await opened(site, tmp_path)
     ended = await changed(window)
-    assert (ended.variables, await offered(site, window)) == (True, "")
+    assert (ended.variables, await offered(site, window)) == (True, ("", None))
     (added,) = ended.added
     assert await person.run("print(x, names)") == "2 ['kept', 'more']\n"
 
@@ -67,19 +70,44 @@ async def test_the_variables_are_as_before_the_turn(
     undone = await window.event(e.TurnUndone)
     assert (undone.restored, undone.variables, undone.variables_kept) == ((added,), True, "")
     assert [cell["source"] for cell in window.cells] == [FIRST]
+    assert await offered(site, window) == (WENT_BACK, "")
     assert await person.run("print(x, names, 'new' in globals())") == "1 ['kept'] False\n"
-    assert await offered(site, window) == WENT_BACK
+    assert await offered(site, window) == (WENT_BACK, RAN)
 
     # The model learns of it. No note says that a variable which its next run reads is gone.
     assert (await window.ask("And now?")).error is None
     await window.ended(2)
     said = json.dumps(api.requests[-1].body["messages"][-1])
     assert TOLD in said and "restarted" not in said
-    # A redo brings back cells alone.
-    assert (await window.send(c.RedoTurn(window.session_id, 1))).error is None
+    # A redo now brings back cells alone, and says why.
+    assert (await window.send(c.RedoTurn(window.session_id, 1, variables=True))).error is None
     redone = await window.event(e.TurnRedone)
-    assert redone.restored == (added,)
+    assert (redone.restored, redone.variables, redone.variables_kept) == ((added,), False, RAN)
     assert await person.run("print(x)") == "1\n"
+
+
+@runs_here
+async def test_a_redo_brings_back_the_variables(
+    site: Site, api: FakeAnthropic, tmp_path: Path
+) -> None:
+    api.play(in_order([answer(run_cell("x = 2; names.append('more')\nx")), answer(text("A."))]))
+    window, kernel_id, person = await opened(site, tmp_path)
+    (added,) = (await changed(window)).added
+    watch = site.extension.manager.stale_cells.watch
+    page = await site.of_a_page()
+    for what, event, offers in (
+        ("undo", e.TurnUndone, (WENT_BACK, "")),
+        ("redo", e.TurnRedone, ("", None)),
+    ):
+        path = ("sessions", window.session_id, "turns", "1", what)
+        response = await site.request("POST", *path, json_body={"variables": True}, headers=page)
+        assert response.code == 200
+        done = await window.event(event)
+        assert (done.restored, done.variables, done.variables_kept) == ((added,), True, "")
+        assert await offered(site, window) == offers
+        assert watch.has_run(kernel_id, added) is (what == "redo")
+        assert len(window.cells) == (2 if what == "redo" else 1)
+    assert await person.run("print(x, names)") == "2 ['kept', 'more']\n"
 
 
 @runs_here
@@ -113,7 +141,7 @@ async def test_why_variables_stay_is_said(site: Site, api: FakeAnthropic, tmp_pa
     window, kernel_id, _ = await opened(site, tmp_path)
     assert (await changed(window)).edited == ("c1",)
     await site.restart(kernel_id)
-    assert await offered(site, window) == RESTARTED
+    assert await offered(site, window) == (RESTARTED, None)
     path = ("sessions", window.session_id, "turns", "1", "undo")
     page = await site.of_a_page()
     response = await site.request("POST", *path, json_body={"variables": True}, headers=page)
@@ -130,7 +158,7 @@ async def test_a_kernel_that_keeps_none_offers_none(
     api.play(in_order([answer(run_cell("x = 2")), answer(text("A."))]))
     window, _, _ = await opened(site, tmp_path, copies=0)
     assert not (await changed(window)).variables
-    assert await offered(site, window) is None
+    assert await offered(site, window) == (None, None)
 
 
 async def test_an_ordinary_kernel_offers_none(site: Site, api: FakeAnthropic) -> None:
@@ -139,7 +167,7 @@ async def test_an_ordinary_kernel_offers_none(site: Site, api: FakeAnthropic) ->
     window = await site.window(book=notebook(FIRST), kernel_id=kernel_id)
     watch = await site.watch(kernel_id)
     assert not (await changed(window)).variables
-    assert await offered(site, window) is None
+    assert await offered(site, window) == (None, None)
     await window.send(c.UndoTurn(window.session_id, 1, variables=True))
     undone = await window.event(e.TurnUndone)
     assert not undone.variables and undone.variables_kept

@@ -175,13 +175,12 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(f"Went on in {event.notebook.rpartition('/')[2]}."))
     elif isinstance(event, AnswerChecked) and (words := in_no_output(event)):
         items.append(Line(words))
-    elif isinstance(event, TurnUndone):
+    elif isinstance(event, (TurnUndone, TurnRedone)):
         what = "cells and the variables" if event.variables else "cells"
-        items.append(Line(f"The {what} of a turn were restored."))
+        did = "restored" if isinstance(event, TurnUndone) else "redone"
+        items.append(Line(f"The {what} of a turn were {did}."))
     elif isinstance(event, FilesKept) and event.files:
         items.append(Line("Files were copied into the notebook's folder."))
-    elif isinstance(event, TurnRedone):
-        items.append(Line("The changes of a turn were redone."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":
         items.append(Line(event.message))
 

@@ -43,8 +43,8 @@ BRANCHED = (
 )
 
 WENT_BACK = (
-    "the person undid a turn with its variables: all variables and imports have their values "
-    "from before that turn, as if nothing had run since"
+    "the person undid or redid a turn with its variables: all variables and imports have their "
+    "values of another time, as if nothing had run since"
 )
 ENGINES = (
     "[Tables with an engine are not in memory. Aggregate there first, and fetch no more rows "

@@ -45,15 +45,15 @@ class Reviews:
         """As ``files`` in ``Review``."""
         return await self._waiting_files.offers(turn)
 
-    async def variables(self, turn: int) -> str | None:
-        """As ``variables`` in ``Review``."""
+    async def variables(self, turn: int) -> tuple[str | None, str | None]:
+        """As ``variables`` and ``variables_redo`` in ``Review``."""
         forks = self._session.workplace.kernel.forks
         if forks is None:
-            return None
+            return None, None
         try:
-            return await forks.why_not(copy_key(self._session.info.session_id, turn))
+            return await forks.offers(copy_key(self._session.info.session_id, turn))
         except KernelError as error:
-            return error.message
+            return error.message, error.message
 
     async def undo(
         self,
@@ -103,46 +103,60 @@ class Reviews:
             ledger = self._session.ledger
             if chosen or variables:
                 undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
-                kept = await self._put_back(turn) if variables else ""
-                back = variables and not kept
-                event = replace(undone, window=window, variables=back, variables_kept=kept)
-                self._session.show(event)
+                found = await self._variables(turn, variables)
+                self._session.show(replace(undone, window=window, **found))
             if files:
                 await self._waiting_files.put_back(turn, window)
 
-    async def _put_back(self, turn: int) -> str:
-        """Put the kernel's variables back to before a turn. Returns why that failed, or ""."""
+    async def _variables(self, turn: int, wanted: bool, redo: bool = False) -> dict[str, Any]:
+        """Put the kernel's variables back, if they are wanted. Returns fields of the event."""
+        why = await self._other_variables(turn, redo) if wanted else ""
+        return {"variables": wanted and not why, "variables_kept": why}
+
+    async def _other_variables(self, turn: int, redo: bool) -> str:
+        """Those from before the turn, or from before its undo. Returns why not, or ""."""
         place, key = self._session.workplace, copy_key(self._session.info.session_id, turn)
-        if place.kernel.forks is None:
+        forks = place.kernel.forks
+        if forks is None:
             return NO_COPIES
         try:
-            await place.kernel.forks.go_back(key)
+            await (forks.redo(key) if redo else forks.go_back(key))
         except KernelError as error:
             return error.message
         if place.watch is not None:
-            place.watch.went_back(place.kernel.kernel_id, key)
+            place.watch.changed_places(place.kernel.kernel_id, key)
         return ""
 
     async def redo(
-        self, turn: int, cells: tuple[str, ...] = (), window: int = 0, *, files: bool = False
+        self,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        window: int = 0,
+        *,
+        variables: bool = False,
+        files: bool = False,
     ) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
-        touched them since. ``files``: also those of an overlay that an undo took back; the event
-        says where that cannot be.
+        touched them since. ``variables``: then put the kernel's back to those at the undo, if they
+        can be. ``files``: also those of an overlay that an undo took back; the event says where
+        that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._redo(turn, cells, window, files))
+        await self._to_the_end(self._redo(turn, cells, window, variables, files))
 
-    async def _redo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
+    async def _redo(
+        self, turn: int, cells: tuple[str, ...], window: int, variables: bool, files: bool
+    ) -> None:
         with self._session.alone(turn):
-            chosen = self._redoable(turn, cells, files)
+            chosen = self._redoable(turn, cells, variables or files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            if chosen:
+            if chosen or variables:
                 redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
-                self._session.show(replace(redone, window=window))
+                found = await self._variables(turn, variables, redo=True)
+                self._session.show(replace(redone, window=window, **found))
             if files:
                 await self._waiting_files.put_back(turn, window, redo=True)
 

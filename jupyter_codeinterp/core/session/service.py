@@ -322,6 +322,7 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
+        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -329,7 +330,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(turn, cells, by, files=files)
+        await session.reviews.redo(turn, cells, by, variables=variables, files=files)
         self._record(session, by, "redo")
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
@@ -395,11 +396,12 @@ class SessionService:
         return self._sessions.session(session_id).reviews.review(turn)
 
     async def undo_offer(self, session_id: str, turn: int) -> Review:
-        """``review``, and whether an undo can bring back more than cells."""
+        """``review``, and whether undo and redo can bring back more than cells."""
         reviews = self._sessions.session(session_id).reviews
         found = reviews.review(turn)
-        variables, files = await reviews.variables(turn), await reviews.files(turn)
-        return msgspec.structs.replace(found, variables=variables, files=files)
+        undo, redo = await reviews.variables(turn)
+        files = await reviews.files(turn)
+        return msgspec.structs.replace(found, variables=undo, variables_redo=redo, files=files)
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

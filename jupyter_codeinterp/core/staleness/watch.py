@@ -20,7 +20,8 @@ class Watch:
         self._kernels: dict[str, Runs] = {}
         self._notebooks: dict[str, list[Cell]] = {}
         self._copies: dict[tuple[str, str], Runs] = {}
-        """By kernel and the key of its copy."""
+        """By kernel and the key of a turn: those of its copy that an undo, or a redo, would
+        wake."""
 
     # --- what happens ----------------------------------------------------------------
 
@@ -35,9 +36,10 @@ class Watch:
         """The kernel is copied: remember what it has run by now."""
         _keep(self._copies, (kernel_id, key), self._runs(kernel_id).copy())
 
-    def went_back(self, kernel_id: str, key: str) -> None:
-        """The copy has taken the kernel's place: later runs never were."""
+    def changed_places(self, kernel_id: str, key: str) -> None:
+        """The kernel sleeps, and the copy has taken its place: other runs never were."""
         runs = self._copies.pop((kernel_id, key), None) or Runs()
+        _keep(self._copies, (kernel_id, key), self._runs(kernel_id))
         _keep(self._kernels, kernel_id, runs)
 
     def report(self, path: str, order: Sequence[str], sources: Mapping[str, str]) -> None:

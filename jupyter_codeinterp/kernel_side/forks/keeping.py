@@ -1,11 +1,12 @@
 """Keeps copies of the kernel's process, and puts one in its place. This file's text runs **in the
 kernel**, in a sandbox.
 
-A copy is a fork that waits on a pipe, with the variables of its time. Most of its memory is shared
-with the kernel. When it wakes, it makes new sockets on the same paths (``reviving.py``), and the
-kernel ends. bubblewrap ends a sandbox with its first process. So the first kernel does not exit: it
-becomes a small supervisor that passes signals on, and exits as the last kernel did. Standard
-library and ipykernel only.
+A copy is a fork that sleeps (``sleeping.py``), with the variables of its time. Most of its memory
+is shared with the kernel. When it wakes, it makes new sockets on the same paths (``reviving.py``),
+and the kernel ends. Before, the kernel forks, too: a redo wakes that copy in the same way.
+bubblewrap ends a sandbox with its first process. So the first kernel does not exit: it becomes a
+small supervisor that passes signals on, and exits as the last kernel did. Standard library and
+ipykernel only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import asyncio
 import ctypes
 import json
 import os
-import select
 import signal
 import sys
 import warnings
@@ -24,16 +24,17 @@ from typing import Any
 from .preflight import mapped, native_threads, refusal
 from .refusing import Refusing
 from .reviving import hear_no_more, park, revive, unlike_ours
+from .sleeping import Copy, handed_over, new_copy
 
 NAME = "codeinterp_copies"
 """The shell's attribute that holds them."""
 SOON = 0.5
 """Seconds after a cell."""
-WAKES = 10.0
-"""Seconds that a copy may take to wake."""
 ANSWERED = 0.05
 """Seconds after which an answer has left."""
 GONE = "The copy of the variables is no longer there."
+RAN = "A cell has run since."
+TOO_LARGE = "The kernel keeps little memory for copies. This one is gone."
 SUPERVISOR = """
 import os, signal, sys
 told, current = int(sys.argv[1]), int(sys.argv[2])
@@ -73,38 +74,23 @@ SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER: orphans become this process's children."""
 
 
-class Copy:
-    """``pid`` and a handle that no other process can get; the pipe that ``wakes`` it, and the one
-    on which it says that it is ``ready``."""
-
-    def __init__(self, pid: int, wakes: int, ready: int) -> None:
-        self.pid, self.wakes, self.ready = pid, wakes, ready
-        self.handle = os.pidfd_open(pid)
-
-    @property
-    def lives(self) -> bool:
-        return not select.select([self.handle], [], [], 0)[0]
-
-    def end(self) -> None:
-        with suppress(OSError):
-            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
-        with suppress(OSError):  # or it is the child of an earlier kernel
-            os.waitpid(self.pid, 0)
-        for number in (self.handle, self.wakes, self.ready):
-            os.close(number)
-
-
 class Copies:
-    """``kept`` in the order in which they were made."""
+    """Two lists of copies, each with the oldest first: ``kept`` from before turns, which an undo
+    wakes, and ``undone``, which undos left, and a redo wakes. A cell ends all of ``undone``."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
         self.kept: dict[str, Copy] = {}
+        self.undone: dict[str, Copy] = {}
+        self.lost = ""
+        """Why the last copies of ``undone`` ended."""
         self.first = os.getpid()
         self.most = self.most_bytes = 0
         self.is_due = False
         self.refusing: Refusing | None = None
         """Set while a copy that has woken may take this kernel's place."""
+        self.mine: Copy | None = None
+        """What was made of this kernel then."""
         self.told, self.tells = os.pipe()
         os.set_blocking(self.told, False)
 
@@ -116,63 +102,80 @@ class Copies:
     def keep(self, key: str, most: int, most_bytes: int) -> dict[str, Any]:
         """Fork. Answers which copies there are then, and why there is no new one, or ""."""
         self.most, self.most_bytes = most, most_bytes
-        why = "" if key in self.kept else unlike_ours(self.shell) or unsafe() or self.fork(key)
+        why = ""
+        if key not in self.kept:
+            copy, why = self.fork()
+            if copy is not None:
+                self.kept[key] = copy
         for oldest in list(self.kept)[:-most]:
             self.kept.pop(oldest).end()
         self.watch()
-        return {"kept": list(self.kept), "why": why}
+        return {**self.look(), "why": why}
 
     def look(self) -> dict[str, Any]:
         """Which copies there are."""
-        return {"kept": [key for key, copy in self.kept.items() if copy.lives], "why": ""}
+        both = {"kept": self.kept, "undone": self.undone}
+        living = {
+            name: [key for key, copy in copies.items() if copy.lives]
+            for name, copies in both.items()
+        }
+        return {**living, "lost": self.lost}
 
-    def fork(self, key: str) -> str:
+    def fork(self) -> tuple[Copy | None, str]:
+        """A new copy, or why there is none."""
+        why = unlike_ours(self.shell) or unsafe()
+        if why:
+            return None, why
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        waits, wakes = os.pipe()
-        ready, says = os.pipe()
         # Python gives each fork other random numbers. This one shall go on as the kernel would.
         module = sys.modules.get("random")
         state = module.getstate() if module is not None else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the threads are ours
             try:
-                pid = os.fork()
+                copy, channel = new_copy()
             except OSError as error:
-                for number in (waits, wakes, ready, says):
-                    os.close(number)
-                return f"The kernel could not be copied: {error.strerror}."
-        if pid:
-            os.close(waits)
-            os.close(says)
-            self.kept[key] = Copy(pid, wakes, ready)
-            return ""
+                return None, f"The kernel could not be copied: {error.strerror}."
+        if copy is not None:
+            return copy, ""
         try:
-            os.close(wakes)
-            os.close(ready)
-            park(waits)
-            revive(self.shell, says, lambda: self.begin(module, state))
+            for other in (*self.kept.values(), *self.undone.values()):
+                other.forget()
+            park(channel)
+            revive(self.shell, channel, lambda: self.begin(channel, module, state))
         finally:
             os._exit(1)
 
-    def begin(self, random: Any, state: Any) -> None:
+    def begin(self, channel: Any, random: Any, state: Any) -> None:
         """Be the kernel's copies, in a fork that becomes the kernel."""
-        self.is_due = False  # the timer was the old loop's
+        given = handed_over(channel)
+        self.kept, self.undone = given.get("kept", {}), given.get("undone", {})
+        self.lost = ""
         self.watch()
+        self.is_due = False  # the timer was the old loop's
+        self.ran(None)
         if random is not None:
             random.setstate(state)
 
     def watch(self) -> None:
-        """Bound the copies after each cell."""
-        callbacks = self.shell.events.callbacks["post_run_cell"]
-        if self.ran not in callbacks:
-            self.shell.events.register("post_run_cell", self.ran)
+        """End and bound copies with each cell."""
+        for event, callback in (("pre_run_cell", self.runs), ("post_run_cell", self.ran)):
+            if callback not in self.shell.events.callbacks[event]:
+                self.shell.events.register(event, callback)
+
+    def runs(self, info: Any) -> None:
+        """After another cell, the kernel is no longer as the undo made it."""
+        if self.undone:
+            self.lost = RAN
+        for key in list(self.undone):
+            self.undone.pop(key).end()
 
     def ran(self, result: Any) -> None:
         """What a cell changes is no longer shared. Measure it soon: that takes some time."""
-        if self.kept and not self.is_due:
+        if (self.kept or self.undone) and not self.is_due:
             self.is_due = True
-            asyncio.get_running_loop().call_later(SOON, self.bound)
+            self.shell.kernel.io_loop.call_later(SOON, self.bound)
 
     def bound(self) -> None:
         """End the oldest copies while they hold too much, and forget those that have ended."""
@@ -180,8 +183,12 @@ class Copies:
         if self.refusing is not None:
             self.ran(None)  # later, if this kernel stays: one copy may be the next kernel
             return
-        for key in [key for key, copy in self.kept.items() if not copy.lives]:
-            self.kept.pop(key).end()
+        for copies in (self.undone, self.kept):
+            for key in [key for key, copy in copies.items() if not copy.lives]:
+                copies.pop(key).end()
+        while self.undone and self.size > self.most_bytes:
+            self.lost = TOO_LARGE
+            self.undone.pop(next(iter(self.undone))).end()
         while self.kept and self.size > self.most_bytes:
             self.kept.pop(next(iter(self.kept))).end()
 
@@ -189,41 +196,50 @@ class Copies:
     def size(self) -> int:
         """Bytes that the copies hold beside the kernel's. A page that n processes share counts 1/n
         in each, so the sum of all counts every page once."""
-        mine = memory("self")
-        shares = [mine["Pss_Anon"], *(memory(c.pid)["Pss_Anon"] for c in self.kept.values())]
+        mine, copies = memory("self"), (*self.kept.values(), *self.undone.values())
+        shares = [mine["Pss_Anon"], *(memory(copy.pid)["Pss_Anon"] for copy in copies)]
         return sum(shares) - mine["Anonymous"]
 
     def wake(self, key: str) -> dict[str, Any]:
-        """Wake a copy. It binds its sockets while this kernel still has its own. Answers why it
-        did not wake, or "". Then cells of others are refused until ``leave`` or ``stay``."""
-        copy = self.kept.get(key)
+        """Wake a copy, of ``kept`` or of ``undone``. It binds its sockets while this kernel still
+        has its own, and then knows a copy of this kernel in the other list, by the same key.
+        Answers why it did not wake, or ""; and ``other``, why there is no copy of this kernel, or
+        "". Then cells of others are refused until ``leave`` or ``stay``."""
+        copy = self.kept.get(key) or self.undone.get(key)
         if copy is None or not copy.lives:
             return {"why": GONE}
-        os.write(copy.wakes, b"w")
-        said = b""
-        while select.select([copy.ready], [], [], WAKES)[0]:
-            text = os.read(copy.ready, 4_096)
-            if not text:
-                break
-            said += text
-        if said == b"ready":
+        copy.wake()
+        self.mine, other = self.fork()  # while that one makes its sockets
+        copy.hand_over(self.others(key))
+        said = copy.answer()
+        if said == "ready":
             kernel = self.shell.kernel
             server = kernel.get_parent("shell")["header"]["session"]
             self.refusing = Refusing(kernel, server)
-            return {"why": ""}
-        self.kept.pop(key).end()
-        why = said.decode(errors="replace")[-300:] or "it did not answer"
-        return {"why": f"The copy of the variables did not wake: {why}."}
+            return {"why": "", "other": other}
+        self.stay(key)
+        return {"why": f"The copy of the variables did not wake: {said or 'it did not answer'}."}
+
+    def others(self, key: str) -> dict[str, dict[str, Copy]]:
+        """Both lists, once this copy is the kernel."""
+        mine = {key: self.mine} if self.mine is not None else {}
+        if key in self.kept:
+            keys = list(self.kept)
+            earlier = {one: self.kept[one] for one in keys[: keys.index(key)]}
+            return {"kept": earlier, "undone": {**self.undone, **mine}}
+        undone = {one: copy for one, copy in self.undone.items() if one != key}
+        return {"kept": {**self.kept, **mine}, "undone": undone}
 
     def leave(self, key: str) -> dict[str, Any]:
         """Make way for the copy that has woken, as soon as this is answered, or answer why not.
-        All copies after that one end. May be asked again."""
-        copy = self.kept.get(key)
+        An undo ends all copies after that one. May be asked again."""
+        copy = self.kept.get(key) or self.undone.get(key)
         if self.refusing is None or copy is None or not copy.lives:
             return {"why": GONE}
-        keys = list(self.kept)
-        for later in keys[keys.index(key) + 1 :]:
-            self.kept.pop(later).end()
+        if key in self.kept:
+            keys = list(self.kept)
+            for later in keys[keys.index(key) + 1 :]:
+                self.kept.pop(later).end()
         later_on = asyncio.get_running_loop().call_later
         later_on(ANSWERED, self.end_hearing)
         later_on(2 * ANSWERED, self.end, copy.pid)  # what was heard until then is refused
@@ -256,9 +272,10 @@ class Copies:
         if self.refusing is not None:
             self.refusing.end()
             self.refusing = None
-        copy = self.kept.pop(key, None)
-        if copy is not None:
-            copy.end()
+        for copy in (self.kept.pop(key, None), self.undone.pop(key, None), self.mine):
+            if copy is not None:
+                copy.end()
+        self.mine = None
 
 
 def memory(pid: Any) -> dict[str, int]:

@@ -17,8 +17,12 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from .sleeping import is_woken
+
 SOCKETS = "/run/kernel/"
 """The folder of the kernel's sockets in the sandbox."""
+FRAMES = 20
+"""Of the old event loop, at most."""
 OURS = ("iopub_thread", "control_thread", "heartbeat", "connection_file", "_ports")
 
 
@@ -35,13 +39,12 @@ def unlike_ours(shell: Any) -> str:
     return ""
 
 
-def park(waits: int) -> None:
+def park(channel: Any) -> None:
     """Return when the kernel wakes this fork. Ends it if nobody can."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     close_sockets()
-    if os.read(waits, 1) != b"w":
+    if not is_woken(channel):
         os._exit(0)
-    os.close(waits)
 
 
 def close_sockets() -> None:
@@ -81,16 +84,20 @@ def sockets() -> list[tuple[int, str]]:
     return found
 
 
-def revive(shell: Any, says: int, begin: Any) -> None:
+def revive(shell: Any, channel: Any, begin: Any) -> None:
     """Be the kernel until it is shut down; then end the process. ``begin`` is called at last."""
     try:
         kernel = new_kernel(shell)
         begin()
+        said = "ready"
     except BaseException as error:
-        os.write(says, f"{type(error).__name__}: {error}".encode(errors="replace")[:300])
+        said = f"{type(error).__name__}: {error}"[:300]
+    channel.send(said.encode(errors="replace"))
+    channel.close()
+    if said != "ready":
         os._exit(1)
-    os.write(says, b"ready")
-    os.close(says)
+    # The frames below are none of the person's.
+    sys.setrecursionlimit(sys.getrecursionlimit() + FRAMES)
     with suppress(KeyboardInterrupt):
         kernel.io_loop.start()
     atexit._run_exitfuncs()

@@ -125,7 +125,7 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        """Answer with the changes. Who may run code also reads whether variables can be undone."""
+        """Answer with the changes. Who may run code also reads what else undo and redo can do."""
         if await self.may_execute():
             self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
         else:

@@ -131,10 +131,12 @@ class FilesChosen(_Body, frozen=True):
 
 
 class Redone(_Body, frozen=True):
-    """``cells``: ids; none: all cells that can be redone. ``files``: also bring back the files of
-    an overlay that an undo took back. This needs the right to run code."""
+    """``cells``: ids; none: all cells that can be redone. ``variables``: also bring back those of
+    the kernel. ``files``: also bring back the files of an overlay that an undo took back. Both need
+    the right to run code."""
 
     cells: tuple[str, ...] = ()
+    variables: bool = False
     files: bool = False
 
 
@@ -314,11 +316,16 @@ class RedoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Redone)
-        if given.files and not await self.may_execute():
+        if (given.variables or given.files) and not await self.may_execute():
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
-        service = self.manager.service
-        await service.redo(
-            session_id, int(turn), given.cells, self.by, headless=True, files=given.files
+        await self.manager.service.redo(
+            session_id,
+            int(turn),
+            given.cells,
+            self.by,
+            variables=given.variables,
+            files=given.files,
+            headless=True,
         )
         self.answer_session(session_id)
 

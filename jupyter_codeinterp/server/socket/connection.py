@@ -108,9 +108,7 @@ NOT_ALLOWED = {
 def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
     """The command's permissions. Variables and waiting files are the kernel's."""
     needs = NEEDS[type(command)]
-    if isinstance(command, c.UndoTurn) and command.variables:
-        return (*needs, EXECUTE)
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
+    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and (command.variables or command.files):
         return (*needs, EXECUTE)
     return needs
 

@@ -615,8 +615,9 @@ export class FakeApi implements IApi {
 
   /** What turns have changed. */
   changed: IChange[] = [];
-  /** Why an undo cannot put back variables. */
+  /** Why an undo, and a redo, cannot put back variables. */
   variables: string | null = null;
+  variablesRedo: string | null = null;
   /** What an undo or redo can do with files that wait. */
   files: IReview['files'] = null;
 
@@ -626,6 +627,7 @@ export class FakeApi implements IApi {
       changes: this.changed,
       left_out: 0,
       variables: this.variables,
+      variables_redo: this.variablesRedo,
       files: this.files
     };
   }

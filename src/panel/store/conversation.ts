@@ -238,7 +238,7 @@ export class Conversation {
   redoTurn(
     turn: number,
     cells: string[] = [],
-    also: { files?: boolean } = {}
+    also: { variables?: boolean; files?: boolean } = {}
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',

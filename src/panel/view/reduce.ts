@@ -356,7 +356,7 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
-    variablesBack: false,
+    variables: '',
     variablesKept: '',
     putBack: null,
     left: {}

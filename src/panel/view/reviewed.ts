@@ -48,13 +48,20 @@ export function files(
       );
 }
 
-/** A redo cannot bring back a cell that a later turn has changed. */
+/** A redo cannot bring back a cell that a later turn has changed, nor variables after its code. */
 export function stale(view: ISessionView, end: TurnEnded): ISessionView {
   const changed = [...end.added, ...end.edited, ...end.removed];
+  const ran = end.variables;
   return ends(
     view,
-    ({ redoable }) => redoable.some(cellId => changed.includes(cellId)),
-    item => ({ ...item, redoable: without(item.redoable, changed) })
+    ({ redoable, variables }) =>
+      redoable.some(cellId => changed.includes(cellId)) ||
+      (ran && variables === 'undone'),
+    item => ({
+      ...item,
+      redoable: without(item.redoable, changed),
+      variables: ran && item.variables === 'undone' ? 'final' : item.variables
+    })
   );
 }
 
@@ -64,9 +71,7 @@ function undone(item: IEndItem, event: TurnUndone): IEndItem {
   return {
     ...marked(acted(item, event), event.restored, 'undone'),
     redoable: [...others, ...redoable],
-    redone: [],
-    variablesBack: event.variables ?? false,
-    variablesKept: event.variables_kept ?? ''
+    redone: []
   };
 }
 
@@ -82,13 +87,11 @@ function redone(item: IEndItem, event: TurnRedone): IEndItem {
       decisions.filter(([cellId]) => !restored.includes(cellId))
     ),
     redoable: without(item.redoable, [...restored, ...over]),
-    redone: restored,
-    variablesBack: false,
-    variablesKept: ''
+    redone: restored
   };
 }
 
-/** The cells that the undo or redo changed, and the reasons why it skipped others. */
+/** The cells and variables that the undo or redo changed, and the reasons why it skipped others. */
 function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
   const left = { ...item.left };
   event.restored.forEach(cellId => delete left[cellId]);
@@ -97,7 +100,15 @@ function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
     ...without(item.withoutOutputs, event.restored),
     ...(event.without_outputs ?? [])
   ];
-  return { ...item, left, withoutOutputs };
+  const did = event.type === 'turn_undone' ? 'undone' : 'redone';
+  return {
+    ...item,
+    left,
+    withoutOutputs,
+    // Older journals have neither.
+    variables: event.variables ? did : item.variables,
+    variablesKept: event.variables_kept ?? ''
+  };
 }
 
 /** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */

@@ -202,9 +202,12 @@ export interface IEndItem {
   readonly redone: readonly string[];
   /** What the last undo or redo of files in a sandboxed kernel's overlay did. */
   readonly putBack: FilesPutBack | null;
-  /** Whether the last undo also put the kernel's variables back. */
-  readonly variablesBack: boolean;
-  /** Why it did not, where the person wanted it. */
+  /**
+   * What the last undo or redo of variables did. `final`: undone, and a later turn ran code, so
+   * that no redo can bring them back.
+   */
+  readonly variables: '' | 'undone' | 'final' | 'redone';
+  /** Why the last undo or redo changed none, where the person wanted it. */
   readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
@@ -250,17 +253,26 @@ export interface ISessionView {
   readonly usage: UsageChanged | null;
 }
 
-/** What an undo of the turn may still take back besides cells. */
-export function undoableToo({ end, putBack, variablesBack }: IEndItem): {
+/** What an undo, or a redo, of a turn may bring back besides cells. */
+export interface IToo {
   readonly variables: boolean;
   readonly files: boolean;
-} {
+}
+
+export function undoableToo({ end, putBack, variables }: IEndItem): IToo {
   // The last undo succeeded, or the redo after it failed.
   const filesBack =
     putBack !== null && (putBack.redone ? putBack.why !== '' : !putBack.why);
   return {
-    variables: end.variables && !variablesBack,
+    variables: end.variables && ['', 'redone'].includes(variables),
     files: end.waiting_files > 0 && !filesBack
+  };
+}
+
+export function redoableToo({ putBack, variables }: IEndItem): IToo {
+  return {
+    variables: variables === 'undone',
+    files: putBack?.redoable ?? false
   };
 }
 

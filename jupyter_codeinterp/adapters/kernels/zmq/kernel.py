@@ -213,16 +213,22 @@ class Forks:
         self._kernel = kernel
         self._pool = pool
 
-    async def why_not(self, key: str) -> str | None:
+    async def offers(self, key: str) -> tuple[str | None, str | None]:
         link, _ = await self._kernel.current()
-        return await self._pool.copies(link).why_not(key)
+        return await self._pool.copies(link).offers(key)
 
     async def go_back(self, key: str) -> None:
+        await self._alone(lambda copies: copies.go_back(key))
+
+    async def redo(self, key: str) -> None:
+        await self._alone(lambda copies: copies.redo(key))
+
+    async def _alone(self, change: Callable[[Copies], Awaitable[None]]) -> None:
         link, _ = await self._kernel.current()
         # Cancelled half-way, it would leave two kernels, or the kernel to other runs.
-        await asyncio.shield(link.spawn(self._go_back(key)))
+        await asyncio.shield(link.spawn(self._held(change)))
 
-    async def _go_back(self, key: str) -> None:
+    async def _held(self, change: Callable[[Copies], Awaitable[None]]) -> None:
         async with AsyncExitStack() as stack:
             try:
                 holding = stack.enter_async_context(self._kernel.hold())
@@ -230,7 +236,7 @@ class Forks:
             except asyncio.TimeoutError:
                 raise KernelError("no_copy", BUSY) from None
             link, _ = await self._kernel.current()
-            await self._pool.copies(link).go_back(key)
+            await change(self._pool.copies(link))
 
 
 class ZmqSlot:

@@ -178,8 +178,55 @@ describe('what a turn changed', () => {
       variables_kept: 'The kernel is busy.'
     });
     expect(text()).toContain(
-      'Variables could not be undone: The kernel is busy.'
+      'Variables could not be brought back: The kernel is busy.'
     );
+  });
+
+  it('is redone with the variables, unless a later turn has run code', async () => {
+    const made = await panel(CHANGES, started, WITH_VARIABLES);
+    const undo = { ...(undone('new') as TurnUndone), variables: true };
+    await play(made, undo);
+    const redo = () => within(screen.getByRole('group', { name: 'Redo turn' }));
+    const also = () =>
+      redo().getByRole<HTMLInputElement>('checkbox', {
+        name: 'Also variables'
+      });
+    made.api.variablesRedo = 'A cell has run since.';
+    await click('Redo turn');
+    expect([also().checked, also().disabled]).toEqual([false, true]);
+    expect(text()).toContain(
+      'Variables cannot be redone: A cell has run since.'
+    );
+    expect(screen.queryByText('Also files that wait')).toBeNull();
+    await act(async () => {
+      fireEvent.click(redo().getByRole('button', { name: 'Cancel' }));
+    });
+
+    made.api.variablesRedo = '';
+    await click('Redo turn');
+    expect([also().checked, also().disabled]).toEqual([true, false]);
+    await act(async () => {
+      fireEvent.click(redo().getByRole('button', { name: 'Redo' }));
+      await settled();
+    });
+    expect(made.client.ofType('redo_turn')).toMatchObject([
+      { turn: 1, cells: [], variables: true, files: false }
+    ]);
+    await play(made, { ...redone({ restored: ['new'] }), variables: true });
+    expect(text()).toContain(
+      '1 change redone. Kernel variables are as before the undo.'
+    );
+    expect(screen.queryByText('Redo turn')).toBeNull();
+    await click('Undo turn');
+    expect(box().checked).toBe(false);
+
+    await play(
+      made,
+      undo,
+      { ...started, turn: 2 } as Event,
+      { ...WITH_VARIABLES, turn: 2 }
+    );
+    expect(screen.queryByText('Redo turn')).toBeNull();
   });
 
   it('is put back without variables that are not there, which says why', async () => {
@@ -277,8 +324,10 @@ describe('what a turn changed', () => {
     ...(undone('new', 'cell1', 'gone') as TurnUndone),
     redoable: ['new', 'cell1']
   };
-  const redone = (more: Partial<TurnRedone>): Event => ({
+  const redone = (more: Partial<TurnRedone>): TurnRedone => ({
     type: 'turn_redone',
+    variables: false,
+    variables_kept: '',
     turn: 1,
     restored: [],
     kept: [],

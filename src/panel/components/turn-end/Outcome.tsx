@@ -61,12 +61,14 @@ function sentences(item: IEndItem, trans: TranslationBundle): string[] {
       )
     );
   }
-  if (item.variablesBack) {
-    words.push(trans.__('Kernel variables are as before this turn.'));
-  } else if (item.variablesKept) {
+  if (item.variablesKept) {
     words.push(
-      trans.__('Variables could not be undone: %1', item.variablesKept)
+      trans.__('Variables could not be brought back: %1', item.variablesKept)
     );
+  } else if (item.variables === 'redone') {
+    words.push(trans.__('Kernel variables are as before the undo.'));
+  } else if (item.variables) {
+    words.push(trans.__('Kernel variables are as before this turn.'));
   } else if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
   }

@@ -2,7 +2,12 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import { type IEndItem, kernelDied, undoableToo } from '../../view/view';
+import {
+  type IEndItem,
+  kernelDied,
+  redoableToo,
+  undoableToo
+} from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
@@ -72,10 +77,11 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
   const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
-  const too = undoableToo(item);
-  const filesBack = item.putBack?.redoable ?? false;
+  const [undoToo, redoToo] = [undoableToo(item), redoableToo(item)].map(
+    too => too.variables || too.files
+  );
   const act = (redo: boolean) => async () => {
-    if (redo ? filesBack : too.variables || too.files) {
+    if (redo ? redoToo : undoToo) {
       setOffers(redo ? 'redo' : 'undo');
       return;
     }
@@ -89,12 +95,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const acted =
     [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
     item.redone.length > 0 ||
-    item.variablesBack ||
+    item.variables !== '' ||
     item.variablesKept !== '' ||
     item.putBack !== null;
   const cells = changedCells(item);
   const openCells = cells.some(cellId => !(cellId in reviewed));
-  const isOpen = openCells || too.variables || too.files;
+  const isOpen = openCells || undoToo;
   const redoCells = item.redoable.length > 0;
   const actions: [string, () => unknown, boolean?][] = [];
   if (cells.length > 0) {
@@ -104,7 +110,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   if (isOpen) {
     actions.push([trans.__('Undo turn'), act(false)]);
   }
-  if (redoCells || filesBack) {
+  if (redoCells || redoToo) {
     actions.push([trans.__('Redo turn'), act(true)]);
   }
   return (
@@ -127,7 +133,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           ))}
         </span>
       </div>
-      {offers && (offers === 'undo' ? isOpen : filesBack) && (
+      {offers && (offers === 'undo' ? isOpen : redoToo) && (
         <UndoOffer
           key={offers}
           item={item}

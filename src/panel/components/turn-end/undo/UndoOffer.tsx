@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IFilesOffer, IReview } from '../../../../protocol/api';
-import { type IEndItem, undoableToo } from '../../../view/view';
+import { type IEndItem, redoableToo, undoableToo } from '../../../view/view';
 import { Button } from '../../elements/Button';
 import { usePanel } from '../../elements/context';
 
@@ -18,11 +18,12 @@ export function UndoOffer(props: {
 }): JSX.Element {
   const { item, redo, cells, close } = props;
   const { turn } = item.end;
-  const undoable = undoableToo(item);
+  const too = redo ? redoableToo(item) : undoableToo(item);
   const { store, trans } = usePanel();
   /** What can be brought back; undefined before the server tells, null if it cannot. */
   const [review, setReview] = React.useState<IReview | null>();
-  const [variables, setVariables] = React.useState(false);
+  // A redo brings back all that the undo took back.
+  const [wantsVariables, setVariables] = React.useState(redo);
   const [wantsFiles, setFiles] = React.useState(redo);
   const [busy, setBusy] = React.useState(false);
   const first = React.useRef<HTMLDivElement>(null);
@@ -40,13 +41,15 @@ export function UndoOffer(props: {
     };
   }, [store, turn]);
   const asks = review === undefined;
+  const why = redo ? review?.variables_redo : review?.variables;
   const ableFiles = review?.files?.why === '';
-  const files = wantsFiles && (asks || ableFiles);
+  const variables = too.variables && wantsVariables && (asks || why === '');
+  const files = too.files && wantsFiles && (asks || ableFiles);
   const act = async () => {
     setBusy(true);
     const { conversation } = store;
     const isDone = await (redo
-      ? conversation.redoTurn(turn, [], { files })
+      ? conversation.redoTurn(turn, [], { variables, files })
       : conversation.undoTurn(turn, [], { variables, files }));
     if (isDone) {
       close();
@@ -69,23 +72,23 @@ export function UndoOffer(props: {
         }
       }}
     >
-      {undoable.variables && !redo && (
+      {too.variables && (
         <>
           <label>
             <input
               type="checkbox"
               checked={variables}
-              disabled={review?.variables !== '' || busy}
+              disabled={why !== '' || busy}
               onChange={event => setVariables(event.target.checked)}
             />
             <span>{trans.__('Also variables')}</span>
           </label>
           <p className="jp-codeinterp-Review-note" role="status">
-            {review && aboutVariables(review, trans)}
+            {review && aboutVariables(why ?? null, redo, trans)}
           </p>
         </>
       )}
-      {(undoable.files || redo) && (
+      {too.files && (
         <>
           <label>
             <input
@@ -123,15 +126,22 @@ export function UndoOffer(props: {
   );
 }
 
-/** What an undo of the variables means, or why there is none. */
-function aboutVariables(review: IReview, trans: TranslationBundle): string {
-  if (review.variables === null) {
-    return trans.__('Variables cannot be undone: the kernel keeps no copies.');
+/** What an undo or redo of the variables means, or why there is none. */
+function aboutVariables(
+  why: string | null,
+  redo: boolean,
+  trans: TranslationBundle
+): string {
+  const reason = why ?? trans.__('the kernel keeps no copies.');
+  if (redo) {
+    return reason
+      ? trans.__('Variables cannot be redone: %1', reason)
+      : trans.__('All variables and imports are again as before the undo.');
   }
-  return review.variables
-    ? trans.__('Variables cannot be undone: %1', review.variables)
+  return reason
+    ? trans.__('Variables cannot be undone: %1', reason)
     : trans.__(
-        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
+        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run. Redo may bring them back until a cell runs.'
       );
 }
 
