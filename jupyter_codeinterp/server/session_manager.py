@@ -224,6 +224,9 @@ class SessionManager:
             notebook.know_saved(self.store.saved_ops(path))
             for session_id, ops in self.store.unsaved_ops(path):
                 notebook.restore(session_id, ops)
+            for info in self.store.list(path):
+                if info.running and self.store.holder(info.session_id) is None:
+                    self.session(info.session_id)  # A killed server's: it ends the turn.
         except StoreError:
             log.exception("Could not find out what the file of %s lacks", path)
 
