@@ -206,9 +206,9 @@ export class Stage {
     this.client.frames.emit(frame);
   }
 
-  lease(held = true, epoch = 1): void {
+  lease(held = true, epoch = 1, shared = false): void {
     const announcement = this.client.of('open_notebook').length;
-    const given = { epoch, held, announcement, shared: false };
+    const given = { epoch, held, announcement, shared };
     this.receive({ type: 'lease', notebook: PATH, ...given });
   }
 
