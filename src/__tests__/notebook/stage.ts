@@ -57,12 +57,6 @@ export class TestDrafts implements IDrafts {
 
   readonly tried: string[] = [];
 
-  readonly over = new Set<string>();
-
-  isOver(callId: string): boolean {
-    return this.over.has(callId);
-  }
-
   of(notebook: string): readonly IDraftView[] {
     return this._drafts.filter(draft => draft.notebook === notebook);
   }
