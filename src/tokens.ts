@@ -65,8 +65,6 @@ export interface IDrafts {
   makeRule(draftId: string): Promise<boolean>;
   /** Try a draft with the notebook's current source in a copy of the kernel; likewise. */
   tryFirst(draftId: string): Promise<boolean>;
-  /** Whether this window has seen the end of the tool call. */
-  isOver(callId: string): boolean;
 }
 
 /** Lines in a row, from 0, both included. */
@@ -218,8 +216,6 @@ export interface INotebooks {
     cellIds: readonly string[],
     but?: readonly string[]
   ): Promise<boolean>;
-  /** Record that this tool call runs no more code in the cell. */
-  runEnded(path: string, cellId: string, callId: string): void;
   /**
    * Whether the notebook has lost this kernel's variables: it has another kernel or none, or
    * the kernel died or restarted in this window.

@@ -235,6 +235,10 @@ class MemoryDocument:
             self.answer()
         return future
 
+    def apply_later(self, turn: int, op: Op) -> None:
+        self.turn = turn
+        self.apply(op)
+
     def answer(self) -> None:
         """Apply what has come, and answer from now on."""
         self.answers = True

@@ -666,6 +666,26 @@ def test_the_server_loads_nothing_of_it_by_itself() -> None:
 # --- which rooms ------------------------------------------------------------------------
 
 
+class Kept:
+    """A room of the extension, and its store, which follows the document once it is ready."""
+
+    def __init__(self, room_id: str, document: Any) -> None:
+        self.room_id = room_id
+        self._document = document
+        self.ydoc = document.ydoc
+        self.ready = True
+        self.ydoc_observed = asyncio.Event()
+        self.ystore: Any = self
+        self.stored: list[bytes] = []
+
+    async def write(self, update: bytes) -> None:
+        self.stored.append(update)
+
+    def observe(self) -> None:
+        self.ydoc.observe(lambda event: self.stored.append(event.update))
+        self.ydoc_observed.set()
+
+
 class App:
     """The extension, with one room."""
 
@@ -673,7 +693,7 @@ class App:
         self.disable_rtc = disable_rtc
         self.asked: list[dict[str, Any]] = []
         self.document = room_with([])
-        self.room = SimpleNamespace(room_id="json:notebook:1", _document=self.document, ready=True)
+        self.room = Kept("json:notebook:1", self.document)
         self.ywebsocket_server = SimpleNamespace(rooms={"json:notebook:1": self.room})
         self.serverapp = SimpleNamespace(event_logger=None)
         self.hangs = False
@@ -714,6 +734,35 @@ async def test_the_document_itself_is_asked_for_and_no_copy() -> None:
     }
 
 
+def _not_yet() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()
+
+
+async def test_the_store_has_what_a_room_wrote_before_it_was_observed() -> None:
+    """Else pages of the next room leave out all that depends on it."""
+    app = App()
+    document = YNotebook()
+    document.ydoc.apply_update(app.document.ydoc.get_update())
+    room = app.room = Kept("json:notebook:1", document)
+    app.document = document
+    app.ywebsocket_server.rooms["json:notebook:1"] = room
+    document.path = PATH
+    rooms = ServerYDoc(app, None)
+    vars(room).update(_update_lock=asyncio.Lock(), _document_progressively_loaded=_not_yet())
+    opened = [await rooms.open(PATH) for _ in range(2)]
+    assert not opened[0].is_loaded, "nobody would hear of an op"
+    room.observe()
+    assert opened[0].is_loaded
+    document.dirty = True
+    await until(lambda: len(room.stored) > 1)
+    await asyncio.sleep(0.01)
+    assert len(room.stored) == 2, "once for each room"
+    again = YNotebook()
+    for update in room.stored:
+        again.ydoc.apply_update(update)
+    assert again.ystate.to_py() == {"path": PATH, "dirty": True}
+
+
 @pytest.mark.parametrize(
     ("ready", "in_parts", "locked", "loaded"),
     [
@@ -737,9 +786,13 @@ async def test_a_room_is_loaded_when_it_has_its_whole_file(
         future.set_exception(OSError())
     if locked:
         await lock.acquire()
-    app.room.ready, app.room._update_lock = ready, lock
-    app.room._document_load_progressively = True
-    app.room._document_progressively_loaded = future
+    app.room.observe()
+    vars(app.room).update(
+        ready=ready,
+        _update_lock=lock,
+        _document_load_progressively=True,
+        _document_progressively_loaded=future,
+    )
     room = await ServerYDoc(app, None).open(PATH)
     assert room.is_loaded is loaded
 

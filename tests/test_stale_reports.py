@@ -11,6 +11,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.server.windows import kept_marks
 from jupyter_codeinterp.server.windows.kept_marks import KeptMarks, Mark
 from jupyter_codeinterp.server.windows.stale_cells import ReportedCells
+from tests.test_room_document import World
 
 PATH = "a.ipynb"
 SOURCES = {"a": "x = 1", "b": "print(x)"}
@@ -19,10 +20,12 @@ SOURCES = {"a": "x = 1", "b": "print(x)"}
 class Tab:
     """A window that keeps what the server sends."""
 
-    def __init__(self, notebook: LiveNotebook, cells: ReportedCells) -> None:
+    def __init__(
+        self, notebook: LiveNotebook, cells: ReportedCells, collaborative: bool = False
+    ) -> None:
         self.frames: list[c.ServerFrame] = []
         self._notebook, self._cells = notebook, cells
-        notebook.open(self, WindowState({}, "k1"))
+        notebook.open(self, WindowState({}, "k1", collaborative=collaborative))
 
     def send(self, frame: c.ServerFrame) -> None:
         self.frames.append(frame)
@@ -151,6 +154,20 @@ async def test_only_the_window_that_the_agent_works_in_is_heard() -> None:
     assert (first.stale, second.stale) == ([()], [])
     cells.report(first, None, c.CodeCells("gone.ipynb", "k1", ()))
     assert len(first.stale) == 1
+
+
+async def test_in_a_shared_notebook_all_windows_are_heard_and_told() -> None:
+    notebook, cells = LiveNotebook(PATH, World()), ReportedCells()
+    ada, bert = Tab(notebook, cells, True), Tab(notebook, cells, True)
+    ada.report("a1", "b2")
+    bert.report()
+    bert.report("a3")
+    assert ada.stale == bert.stale == [(), ("b",)]
+    ada.report("b4")
+    assert ada.stale == bert.stale == [(), ("b",), ()]
+    alone = Tab(notebook, cells)
+    alone.report("a5")
+    assert len(ada.stale) == 3, "its copy is another one"
 
 
 def test_the_server_keeps_few_kernels_and_notebooks() -> None:

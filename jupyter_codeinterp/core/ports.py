@@ -442,6 +442,10 @@ class Document(Protocol):
         """Number, journal and send the op, in the order of calls. Await the receipt now or
         later."""
 
+    def apply_later(self, turn: int, op: Op) -> None:
+        """The same for an op of an earlier turn that nobody waits for: whoever works in the
+        notebook gets it, now or next. Raises StoreError."""
+
     def stream(
         self,
         draft_id: str,

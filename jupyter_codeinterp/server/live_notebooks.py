@@ -31,6 +31,7 @@ class LiveNotebooks:
         self,
         store: Journal,
         sessions: Mapping[str, Session],
+        session: Callable[[str], Session],
         own_runs: OwnRuns,
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
@@ -39,9 +40,10 @@ class LiveNotebooks:
         seen: Callable[[str], None],
         has_rooms: Callable[[], bool],
     ) -> None:
-        """``sessions``: those in memory, by id. Others as in ``SessionManager``."""
+        """``sessions``: those in memory, by id; ``session`` loads one. Others as in ``SessionManager``."""
         self._store = store
         self._sessions = sessions
+        self._session = session
         self._own_runs = own_runs
         self._make_file_writer = file_writer
         self._grace = grace
@@ -71,6 +73,9 @@ class LiveNotebooks:
             notebook.know_saved(self._store.saved_ops(path))
             for session_id, ops in self._store.unsaved_ops(path):
                 notebook.restore(session_id, ops)
+            for info in self._store.list(path):
+                if info.running and self._store.holder(info.session_id) is None:
+                    self._session(info.session_id)  # A killed server's: it ends the turn.
         except StoreError:
             log.exception("Could not find out what the file of %s lacks", path)
 

@@ -106,6 +106,7 @@ class SessionManager:
         self.notebooks = LiveNotebooks(
             store,
             self._sessions,
+            self.session,
             self.own_runs,
             file_writer,
             grace,

@@ -183,6 +183,13 @@ const steps = {
       return window.jupyterapp.commands.execute('notebook:delete-cell');
     }, cell);
   },
+  /** The ids of the cells that are marked as stale. */
+  stale: page =>
+    page.evaluate(() =>
+      window.jupyterapp.shell.currentWidget.content.widgets
+        .filter(one => one.node.querySelector('.jp-codeinterp-Stale'))
+        .map(one => one.model.id)
+    ),
   async picture(page, { to }) {
     await page.screenshot({ path: to });
   },

@@ -65,12 +65,23 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
             sources,
         )
         _whole(checks, who, cells)
+        await _stale(checks, pages, who, ["c0", "c1"])
         panel = await pages.do(who, "panel")
         checks.that(f"no word of another window for {who}", "another window" not in panel, panel)
     await _in_file(checks, site, pages)
     people = await pages.do("ada", "people")
     checks.that("the agent has left when its turn is over", AGENT not in people, people)
     await _no_errors(checks, pages)
+
+
+async def _stale(checks: Checks, pages: Pages, who: str, wanted: list[str]) -> None:
+    """The cells have run, and have been edited since."""
+    found: list[str] = []
+    for _ in range(50):
+        if (found := await pages.do(who, "stale")) == wanted:
+            break
+        await asyncio.sleep(0.2)
+    checks.that(f"edited cells are stale for {who}", found == wanted, found)
 
 
 async def _no_errors(checks: Checks, pages: Pages) -> None:

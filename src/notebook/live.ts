@@ -51,8 +51,6 @@ export class LiveNotebook implements IDisposable {
       drafts: () => readonly IDraftView[];
       /** What drafts of all notebooks of this window have said. */
       known: DraftSources;
-      /** Whether this tool call has ended, as far as is known here. */
-      isOver: (callId: string) => boolean;
       post: (command: Command) => void;
     }
   ) {
@@ -300,11 +298,6 @@ export class LiveNotebook implements IDisposable {
       if (!idsLast) {
         // From now on the file has the ids that the server knows.
         this.saveWork();
-      }
-      const call = op.op === 'begin_run' ? op.metadata['tool_call'] : undefined;
-      if (typeof call === 'string' && this._options.isOver(call)) {
-        // Done again in a page that was reloaded meanwhile.
-        this.runs.ended(op.cell_id, call);
       }
       if (op.op === 'finish_run') {
         this.runs.finished(op.cell_id, op.outputs);

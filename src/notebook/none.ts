@@ -51,8 +51,6 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
-  runEnded(): void {}
-
   followKernel(): void {}
 
   isLocked(): boolean {

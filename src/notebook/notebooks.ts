@@ -211,10 +211,6 @@ export class Notebooks implements INotebooks, IDisposable {
     }
   }
 
-  runEnded(path: string, cellId: string, callId: string): void {
-    this._open.find(path)?.runs.ended(cellId, callId);
-  }
-
   hasLost(path: string, kernelId: string): boolean {
     const live = this._open.find(path);
     return !!live && !!this._open.kernelOf(live)?.hasLost(kernelId);

@@ -197,7 +197,6 @@ export class OpenNotebooks implements IDisposable {
     const live: LiveNotebook = new LiveNotebook(context, {
       path,
       drafts: () => this.draftsOf(live.path),
-      isOver: callId => !!this._drafts?.isOver(callId),
       known: this._known,
       contents: docManager.services.contents,
       post: command => client.post(command)

@@ -1496,7 +1496,8 @@ export interface BeginRun {
  *
  * If the cell's current run is another one, the answer is ``done`` without a change.
  * ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
- * is the digest of the outputs if the journal has them already.
+ * is the digest of the outputs if the journal has them already. ``cut_off``: the server was
+ * killed during the run; the cell keeps its outputs, and only [*] goes.
  */
 export interface FinishRun {
   op: 'finish_run';
@@ -1508,6 +1509,7 @@ export interface FinishRun {
   execution_count: number | null;
   trusted: boolean;
   kept: string;
+  cut_off: boolean;
 }
 /**
  * Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing

@@ -155,7 +155,8 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
 
     If the cell's current run is another one, the answer is ``done`` without a change.
     ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
-    is the digest of the outputs if the journal has them already.
+    is the digest of the outputs if the journal has them already. ``cut_off``: the server was
+    killed during the run; the cell keeps its outputs, and only [*] goes.
     """
 
     cell_id: str
@@ -164,6 +165,7 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     execution_count: Union[int, None]
     trusted: bool = False
     kept: str = ""
+    cut_off: bool = False
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +23,7 @@ from ..figures.held import Held
 from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
 from ..history.event_log import EventLog
 from ..history.ledger import Ledger
+from ..history.open_runs import ends_of_runs
 from ..history.replay import Replay
 from ..loop.conversation import Conversation
 from ..messages import Text, user
@@ -204,6 +206,7 @@ class PersistentSession:
         except StoreError as error:
             log.warning("Showing a turn's end before it is saved: %s", error.message)
         self._keep_undelivered()
+        self._end_runs()
         lost = self.replay.lost
         for onward in tuple(self.replay.onward(self.info.session_id, self.store)):
             self.show(onward)
@@ -212,8 +215,18 @@ class PersistentSession:
         words = "The server stopped during this turn. Variables may be gone."
         self._show_end(Ending("error", "server_stopped", words))
         self._note = self._note.replace(lost, self.replay.lost)
+        self._set(changed=self.info.changed)  # It runs no more.
         if not had:
             self._release_lease()
+
+    def _end_runs(self) -> None:
+        """In the notebook, too: no cell stays marked as running."""
+        turn, session_id = self.replay.turns, self.info.session_id
+        first = next((one.seq for one in self.store.ops(session_id) if one.turn == turn), None)
+        if first is None:
+            return
+        for op in ends_of_runs(self.store.whole_ops(session_id, first - 1)):
+            self._deferred.do(partial(self.workplace.document.apply_later, turn, op))
 
     def refresh(self) -> None:
         """Load what another server has journaled since."""

@@ -28,8 +28,9 @@ class ReportedCells:
         self._told: WeakKeyDictionary[Window, dict[str, StaleCells]] = WeakKeyDictionary()
 
     def report(self, window: Window, notebook: LiveNotebook | None, command: CodeCells) -> None:
-        """Take a report of the window that the agent works in, and answer it."""
-        if notebook is None or not notebook.held_by(window):
+        """Take a report of the window that the agent works in, and answer it; in a shared
+        notebook, one of any window, and tell all of them."""
+        if notebook is None or not (notebook.held_by(window) or notebook.sharing.by(window)):
             return
         path, kernel_id, watch = command.notebook, command.kernel_id, self.watch
         if path not in self._before:
@@ -47,11 +48,14 @@ class ReportedCells:
             StaleCell(cell_id, self._reason(path, cell_id, mark), mark.marked)
             for cell_id, mark in marks.items()
         )
-        frame, told = StaleCells(path, cells), self._told.setdefault(window, {})
-        is_whole = len(command.sources) == len(command.order)
-        if is_whole or told.get(path) != frame:
-            told[path] = frame
-            window.send(frame)
+        frame = StaleCells(path, cells)
+        if len(command.sources) == len(command.order):
+            self._told.setdefault(window, {}).pop(path, None)  # It has no marks yet.
+        for one in (window, *notebook.sharing.others(window)):
+            told = self._told.setdefault(one, {})
+            if told.get(path) != frame:
+                told[path] = frame
+                one.send(frame)
         if self._kept is not None and self._saved[path] != marks:
             self._saved[path] = marks
             self._kept.save(path, marks)

@@ -18,6 +18,7 @@ function finish(outputs: object[], cell_id = 'a'): Op {
   return {
     op: 'finish_run',
     kept: '',
+    cut_off: false,
     cell_id,
     run_id: 'r1',
     outputs: outputs as never,
@@ -153,27 +154,6 @@ describe('ops', () => {
     expect((stage.model.cells.get(0) as ICodeCellModel).executionState).toBe(
       'idle'
     );
-  });
-
-  it('leave no cell as running whose run the server did not live to end', () => {
-    stage.op({ ...BEGIN, metadata: { tool_call: 't1' } }, { seq: 1 });
-    const cell = stage.model.cells.get(0) as ICodeCellModel;
-    stage.notebooks.runEnded(PATH, cell.id, 'another');
-    expect(cell.executionState).toBe('running');
-    stage.notebooks.runEnded(PATH, cell.id, 't1');
-    expect(cell.executionState).toBe('idle');
-  });
-
-  it('are not shown as running if their call had ended before they came again', () => {
-    stage.drafts.over.add('t1');
-    stage.op({ ...BEGIN, metadata: { tool_call: 't1' } }, { seq: 1 });
-    const cell = stage.model.cells.get(0) as ICodeCellModel;
-    expect(cell.executionState).toBe('idle');
-    stage.op(
-      { ...BEGIN, run_id: 'r2', metadata: { tool_call: 't2' } },
-      { seq: 2 }
-    );
-    expect(cell.executionState).toBe('running');
   });
 
   it('are applied again after the document was rolled back', () => {

@@ -8,6 +8,7 @@ function finish(outputs: object[], cell_id = 'a'): Op {
   return {
     op: 'finish_run',
     kept: '',
+    cut_off: false,
     cell_id,
     run_id: 'r1',
     outputs: outputs as never,

@@ -57,12 +57,6 @@ export class TestDrafts implements IDrafts {
 
   readonly tried: string[] = [];
 
-  readonly over = new Set<string>();
-
-  isOver(callId: string): boolean {
-    return this.over.has(callId);
-  }
-
   of(notebook: string): readonly IDraftView[] {
     return this._drafts.filter(draft => draft.notebook === notebook);
   }
@@ -206,9 +200,9 @@ export class Stage {
     this.client.frames.emit(frame);
   }
 
-  lease(held = true, epoch = 1): void {
+  lease(held = true, epoch = 1, shared = false): void {
     const announcement = this.client.of('open_notebook').length;
-    const given = { epoch, held, announcement, shared: false };
+    const given = { epoch, held, announcement, shared };
     this.receive({ type: 'lease', notebook: PATH, ...given });
   }
 

@@ -61,6 +61,11 @@ describe('stale cells', () => {
     expect(reports()[2].sources).toMatchObject({ a: 'a = 2', b: 'b = a' });
   });
 
+  it('reports from each view of a shared notebook', async () => {
+    stage.lease(false, 1, true);
+    await until('a report', () => reports().length === 1);
+  });
+
   it('marks the cells with the reason as text, and says nothing of those that wait', async () => {
     stage.lease();
     const reason = '`a` was changed by In [2] <img src=x> after this ran.';

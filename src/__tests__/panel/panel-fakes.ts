@@ -395,13 +395,6 @@ export class FakeNotebooks implements INotebooks {
   }
 
   readonly notRunAgain: string[] = [];
-  /** Cell and tool call of the runs that are over. */
-  readonly runsEnded: [string, string][] = [];
-
-  runEnded(_: string, cellId: string, callId: string): void {
-    this.runsEnded.push([cellId, callId]);
-  }
-
   locked = false;
 
   isLocked(): boolean {

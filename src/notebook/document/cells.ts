@@ -24,11 +24,6 @@ export function runIdIn(metadata: Record<string, unknown>): string {
   return typeof runId === 'string' ? runId : '';
 }
 
-/** The id of the tool call that last ran the cell. */
-export function toolCallOf(cell: ISharedBaseCell): unknown {
-  return provenance(cell)['tool_call'];
-}
-
 export function placesOf(model: INotebookModel, cellId: string): number[] {
   return model.sharedModel.cells.flatMap((cell, index) =>
     cell.getId() === cellId ? [index] : []

@@ -195,7 +195,11 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
     return unchanged(target);
   }
-  replaceOutputs(target.model, cell, op.outputs, op.trusted);
+  if (op.cut_off && cell.executionCount !== null) {
+    return unchanged(target); // The person has run it since.
+  }
+  const outputs = op.cut_off ? cell.outputs.toJSON() : op.outputs;
+  replaceOutputs(target.model, cell, outputs as Output[], op.trusted);
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.

@@ -3,7 +3,7 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import type { PartialJSONValue } from '@lumino/coreutils';
 import type { DisplayFrame, OutputsFrame } from '../../protocol/protocol';
-import { provenance, runIdOf, toolCallOf, transact } from '../document/cells';
+import { provenance, runIdOf, transact } from '../document/cells';
 import { Displays, isCode, showOutputs } from '../document/outputs';
 import type { Output } from '../document/outputs';
 import { showPrompt } from './prompt';
@@ -47,22 +47,6 @@ export class Runs {
   /** Record the final outputs of a run, which an op has written into its cell. */
   finished(cellId: string, outputs: readonly Output[]): void {
     this._displays.remember(cellId, 0, outputs);
-  }
-
-  /**
-   * Mark the cell as idle at the end of this tool call. Usually an op has done so already, but
-   * a server stopped during a run sends none.
-   */
-  ended(cellId: string, callId: string): void {
-    const cell = this._codeCell(cellId);
-    if (cell?.executionState !== 'running') {
-      return;
-    }
-    const { sharedModel } = cell;
-    if (runIdOf(sharedModel) && toolCallOf(sharedModel) === callId) {
-      cell.executionState = 'idle';
-      this.showPrompt(cellId);
-    }
   }
 
   /** Show whether the cell runs. */

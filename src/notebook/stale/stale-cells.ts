@@ -24,7 +24,8 @@ const DELAY = 250;
 interface ILive {
   readonly path: string;
   readonly kernelId: string;
-  readonly lease?: { readonly held: boolean };
+  /** Whether the server takes reports of this window. */
+  readonly hears: boolean;
   readonly context: {
     readonly model: INotebookModel;
     readonly sessionContext: ISessionContext;
@@ -79,7 +80,7 @@ export class StaleCells implements IDisposable {
   leaseChanged(): void {
     this._sent.clear();
     this._reported = '';
-    if (this._live.lease?.held) {
+    if (this._live.hears) {
       this._reportSoon();
     } else if (this._cells.size) {
       this._cells = new Map();
@@ -105,8 +106,8 @@ export class StaleCells implements IDisposable {
   }
 
   private _report(): void {
-    const { path, kernelId, lease } = this._live;
-    if (!lease?.held || !this._isPython) {
+    const { path, kernelId, hears } = this._live;
+    if (!hears || !this._isPython) {
       return;
     }
     const { order, sources, counts } = this._look();

@@ -27,10 +27,6 @@ export class Drafts implements IDrafts {
       .flatMap(view => openDrafts(view).map(card => this._view(view, card)));
   }
 
-  isOver(callId: string): boolean {
-    return this._options.sessions.isOver(callId);
-  }
-
   /** The current source of an open draft's cell; null if there is none. */
   sourceOf(draftId = ''): string | null {
     const { sessions, notebooks } = this._options;

@@ -117,18 +117,6 @@ export class Sessions {
     return null;
   }
 
-  /** Whether this window has seen the end of the tool call. */
-  isOver(callId: string): boolean {
-    return this.all().some(({ items }) =>
-      items.some(
-        item =>
-          item.kind === 'card' &&
-          item.callId === callId &&
-          item.phase === 'done'
-      )
-    );
-  }
-
   /** Change an open draft's card in this window only, until the next event about it. */
   patchDraft(draftId: string, change: Partial<ICardItem>): void {
     const found = this.findDraft(draftId);

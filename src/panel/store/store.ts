@@ -348,8 +348,6 @@ export class Store {
     if (event.type === 'turn_ended') {
       this.state.patch({ freshKey: false });
       void this.conversation.leaveDemo(info.session_id);
-    } else if (event.type === 'tool_done') {
-      this.notebooks.runEnded(info.notebook, event.cell_id, event.call_id);
     } else if (event.type === 'went_on' && this.drafts.wentOn(event.draft_id)) {
       this.showIn(event.notebook, event.session_id);
       this.wentOn.emit(event.notebook);

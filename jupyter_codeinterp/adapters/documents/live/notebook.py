@@ -321,6 +321,12 @@ class LiveNotebook:
             self._outbox.leave_pending(self._hand_over.blocked.reason)
         return receipt
 
+    def apply_later(self, session_id: str, seq: int, op: Op) -> None:
+        """For an op that nobody waits for, no file is opened."""
+        self._outbox.add_later(session_id, seq, op)
+        if self.has_window:
+            self._hand_over.need()
+
     def _post_op(self, pending: PendingOp) -> bool:
         self._post(OpFrame(self.path, self.epoch, pending.session_id, pending.seq, pending.op))
         return self.is_open

@@ -21,6 +21,7 @@ RESEND_AFTER = 10.0
 """Seconds without a receipt after which an op is sent again."""
 RESENDS = 2
 """Number of resends before an op counts as pending."""
+LATER = Receipt("pending", reason="nobody waits for it")
 
 
 class PendingOp:
@@ -98,6 +99,13 @@ class Outbox:
         self._running.add(session_id)
         self._go_on()
         return pending.receipt
+
+    def add_later(self, session_id: str, seq: int, op: Op) -> None:
+        """Add an op that nobody waits for. It goes to the holder, now or next."""
+        pending = PendingOp(session_id, seq, op)
+        pending.receipt.set_result(LATER)
+        self._ops[session_id, seq] = self._due[session_id, seq] = pending
+        self._go_on()
 
     def restore(self, session_id: str, ops: StoredOps) -> None:
         """Take back ops from the journal, in order, before the later ones of their session."""

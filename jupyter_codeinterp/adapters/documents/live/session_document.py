@@ -17,6 +17,7 @@ from ....core.history.outputs import Store, light_receipt
 from ....core.stores import StoredOp
 from .live_preview import StreamKind
 from .notebook import LiveNotebook
+from .outbox import LATER
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,12 @@ class SessionDocument:
         self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
         self._seq = seq
         return self._journaled(seq, self._notebook().apply(self._session_id, seq, op))
+
+    def apply_later(self, turn: int, op: Op) -> None:
+        seq = max(self._seq, self._store.last_op(self._session_id)) + 1
+        self._store.append_op(self._session_id, StoredOp(seq, turn, op, LATER))
+        self._seq = seq
+        self._notebook().apply_later(self._session_id, seq, op)
 
     def _journaled(self, seq: int, answer: asyncio.Future[Receipt]) -> asyncio.Future[Receipt]:
         """The receipt as the journal stores it, once it is there."""

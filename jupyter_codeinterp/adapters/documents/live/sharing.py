@@ -32,6 +32,12 @@ class Sharing:
         state = self._windows().get(window)
         return state is not None and self.is_view(state)
 
+    def others(self, window: Window) -> list[Window]:
+        """The views besides this one; none if it is no view itself."""
+        if not self.by(window):
+            return []
+        return [one for one in self._windows() if one is not window and self.by(one)]
+
     @property
     def elsewhere(self) -> bool:
         """Whether a window is a view of a room that the server does not know."""

@@ -70,6 +70,10 @@ class MemoryDocument:
         answer.set_result(receipt)
         return answer
 
+    def apply_later(self, turn: int, op: Op) -> None:
+        self.turn = turn
+        self.apply(op)
+
     def stream(
         self,
         draft_id: str,

@@ -8,6 +8,7 @@ saves.py        what a room's saves mean for the agent's work
 rooms.py        what a package for collaboration provides
 engines.py      which one is there
 server_ydoc.py  the rooms of jupyter_server_ydoc
+beginning.py    completes the history that it stores of them
 server_documents.py  those of jupyter_server_documents
 files.py        what both need
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from . import rooms
+from .beginning import store_beginning
 from .files import RoomFiles
 from .rooms import LOBBY
 
 YDOC = "jupyter_server_ydoc"
 EVENTS = "https://schema.jupyter.org/jupyter_collaboration/session/v1"
+
+log = logging.getLogger(__name__)
 
 
 def found_ydoc(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | None:
@@ -24,6 +31,8 @@ class ServerYDoc:
     def __init__(self, extension: Any, contents: Any) -> None:
         self._extension = extension
         self._files = RoomFiles(contents)
+        self._beginnings: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
+        """What stores the beginning of a room's history, by room."""
 
     async def open(self, path: str) -> YDocRoom:
         """Blocks for a look into the database of file ids: call it once for a room."""
@@ -36,6 +45,8 @@ class ServerYDoc:
         of_document = (one for one in server.rooms.values() if _document_of(one) is document)
         if (room := next(of_document, None)) is None:
             raise await self._files.why_not(path, "no room")
+        if room not in self._beginnings:
+            self._beginnings[room] = asyncio.ensure_future(_store_beginning(room))
         return YDocRoom(room, server, self._extension.serverapp.event_logger)
 
     async def check(self, path: str) -> None:
@@ -61,7 +72,9 @@ class YDocRoom:
         room = self._room
         in_parts = room._document_progressively_loaded
         failed = in_parts.done() and in_parts.exception() is not None
-        return bool(room.ready) and not room._update_lock.locked() and not failed
+        # Nobody hears of a change, and nothing stores it, before the room observes its document.
+        observed = room.ready and room.ydoc_observed.is_set()
+        return bool(observed) and not room._update_lock.locked() and not failed
 
     @property
     def awareness(self) -> Any:
@@ -82,6 +95,15 @@ class YDocRoom:
 
         self._events.add_listener(schema_id=EVENTS, listener=listen)
         return lambda: self._events.remove_listener(schema_id=EVENTS, listener=listen)
+
+
+async def _store_beginning(room: Any) -> None:
+    try:
+        await asyncio.wait_for(store_beginning(room), rooms.LOADING)
+    except asyncio.TimeoutError:
+        log.info("A room's history is stored without its beginning: the room does not load.")
+    except Exception:
+        log.exception("Cannot store the beginning of a room's history")
 
 
 def _document_of(room: Any) -> Any:

@@ -87,7 +87,12 @@ function whole(op: Op): Op {
         kept: ''
       };
     case 'finish_run':
-      return { ...op, trusted: op.trusted ?? false, kept: '' };
+      return {
+        ...op,
+        trusted: op.trusted ?? false,
+        kept: '',
+        cut_off: op.cut_off ?? false
+      };
     case 'begin_run':
       return {
         ...op,
@@ -178,6 +183,7 @@ describe('begin_run and finish_run', () => {
     const finish: Op = {
       op: 'finish_run',
       kept: '',
+      cut_off: false,
       cell_id: 'c',
       run_id: 'r1',
       outputs: [],
@@ -200,6 +206,7 @@ describe('outputs that take the place of others', () => {
   const finish: Op = {
     op: 'finish_run',
     kept: '',
+    cut_off: false,
     cell_id: 'c',
     run_id: 'r1',
     outputs: [html('a table')],

@@ -609,12 +609,6 @@ describe('after the server was stopped', () => {
     expect(card.textContent).toContain('It may have had effects.');
   });
 
-  it('tells the notebook that no code runs there any longer', async () => {
-    const made = await panel([], started, opened, running, cutOff, stopped);
-    const { cell_id, call_id } = cutOff;
-    expect(made.notebooks.runsEnded).toEqual([[cell_id, call_id]]);
-  });
-
   it('goes on', async () => {
     const made = await panel([], started, opened, running, cutOff, stopped);
     await click('Continue');

@@ -171,7 +171,6 @@ describe('deciding', () => {
       { draft_id: 'd1', state: 'waiting', sessionId: 's1', nonce: 'n1' }
     ]);
     expect(store.drafts.of('other.ipynb')).toEqual([]);
-    expect(store.drafts.isOver('nothing')).toBe(false);
     client.play('s1', decided);
     await changed();
     expect(store.drafts.of('sales.ipynb')).toEqual([]);

@@ -1,0 +1,25 @@
+"""Runs that a killed server left open. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..document.ops import BeginRun, FinishRun
+from ..stores import StoredOp
+
+
+def ends_of_runs(ops: Iterable[StoredOp]) -> tuple[FinishRun, ...]:
+    """The end of each run in ``ops``, a turn's, that the notebook may still show as running. One
+    that the server had posted is posted again, with its outputs."""
+    ends: dict[str, FinishRun] = {}
+    for stored in ops:
+        op = stored.op
+        if isinstance(op, BeginRun):
+            trusted = op.trusted
+            ends[op.run_id] = FinishRun(op.cell_id, op.run_id, (), None, trusted, cut_off=True)
+        elif isinstance(op, FinishRun):
+            if stored.receipt is None:
+                ends[op.run_id] = op
+            else:
+                ends.pop(op.run_id, None)
+    return tuple(ends.values())

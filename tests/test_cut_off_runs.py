@@ -1,0 +1,171 @@
+"""A run that a server's death cut off ends in every kind of document: no cell stays [*]."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document.apply import apply
+from jupyter_codeinterp.core.document.ops import (
+    BeginRun,
+    FinishRun,
+    Insert,
+    Notebook,
+    Op,
+    Receipt,
+    digest,
+)
+from jupyter_codeinterp.core.history.open_runs import ends_of_runs
+from jupyter_codeinterp.core.stores import StoredOp
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
+from tests.kernels import until
+from tests.reference_window import ReferenceWindow, notebook
+from tests.site import Site
+from tests.test_shared_decisions import Rooms
+from tests.test_shared_notebook import room_with
+
+S, PATH = "s", "a.ipynb"
+DONE = Receipt("done")
+SAID = {"output_type": "stream", "name": "stdout", "text": "begun\n"}
+BEGUN: tuple[Op, ...] = (
+    Insert("d", "raw", "work()", ("c1",)),
+    BeginRun("d", digest("work()"), "r1", trusted=True),
+)
+CUT_OFF = FinishRun("d", "r1", (), None, trusted=True, cut_off=True)
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"window_grace": 0.05}
+
+
+@pytest.fixture
+def killed(site: Site, jp_root_dir: Path) -> Site:
+    """The journal has a turn whose server is gone, and the file nothing of it."""
+    (jp_root_dir / PATH).write_text(json.dumps(notebook("x = 20")))
+    store = site.extension.store
+    store.create(SessionInfo(S, PATH, "Work", "m", "auto", True, 0, 0))
+    started = (
+        e.TurnStarted(1, "Work", "auto", "m"),
+        e.StepStarted(1),
+        e.ToolStarted("t1", "run_cell", "Work"),
+        e.RunStarted("t1", "d", "r1", "m1", "k1", "python"),
+    )
+    store.append_events(S, list(enumerate(started, 1)))
+    for seq, op in enumerate(BEGUN, 1):
+        store.append_op(S, StoredOp(seq, 1, op, DONE))
+    return site
+
+
+def begun() -> Notebook:
+    """What a page shows that was there when the server was killed."""
+    book = notebook("x = 20")
+    for op in BEGUN:
+        book, _ = apply(book, op)
+    book["cells"][1]["outputs"] = [SAID]
+    return book
+
+
+def last_receipt(site: Site) -> Receipt | None:
+    stored = site.extension.store.ops(S)[-1]
+    assert (stored.turn, stored.op) == (1, CUT_OFF)
+    return stored.receipt
+
+
+def ops(window: ReferenceWindow) -> list[Op]:
+    return [frame.op for frame in window.frames if isinstance(frame, c.OpFrame)]
+
+
+async def test_in_a_page_that_was_there(killed: Site) -> None:
+    """Nobody opens the conversation: the notebook is enough."""
+    page = await killed.bare_window(PATH, begun())
+    page.applied = {S: 2}
+    await page.open()
+    await until(lambda: last_receipt(killed) == DONE)
+    assert ops(page) == [CUT_OFF]
+    cell = page.cell("d")
+    assert cell is not None and cell["outputs"] == [SAID]
+    info = killed.extension.store.get(S)
+    assert info is not None and not info.running
+
+
+async def test_in_a_page_that_comes_anew(killed: Site) -> None:
+    page = await killed.window(PATH)
+    await until(lambda: last_receipt(killed) == DONE)
+    assert ops(page) == [*BEGUN, CUT_OFF]
+
+
+async def test_in_a_page_that_is_there_while_the_session_is_taken_up(killed: Site) -> None:
+    killed.extension.store.update(SessionInfo(S, PATH, "Work", "m", "auto", False, 0, 0))
+    page = await killed.bare_window(PATH, begun())
+    page.applied = {S: 2}
+    await page.open()
+    assert ops(page) == []
+    await page.send(c.Subscribe(S))
+    await until(lambda: last_receipt(killed) == DONE)
+
+
+async def test_in_the_file_with_what_comes_next(
+    killed: Site, api: FakeAnthropic, jp_root_dir: Path
+) -> None:
+    """For the end alone no file is opened: it would change without a person."""
+    before = (jp_root_dir / PATH).read_text()
+    session = killed.extension.manager.session(S)
+    await until(lambda: last_receipt(killed) is not None)
+    assert (jp_root_dir / PATH).read_text() == before
+    api.play(in_order([answer(text("Done."))]))
+    session.workplace.expect_no_window()
+    session.send("Go on", "auto", "")
+    await session.idle()
+    await until(lambda: last_receipt(killed) == DONE)
+    cells = json.loads((jp_root_dir / PATH).read_text())["cells"]
+    assert [(cell["id"], cell.get("execution_count")) for cell in cells] == [
+        ("c1", None),
+        ("d", None),
+    ]
+
+
+async def test_in_a_room(killed: Site) -> None:
+    rooms = Rooms()
+    rooms.document = room_with(begun()["cells"])
+    rooms.document.ycells[1]["execution_state"] = "running"
+    vars(killed.extension.workbench)["_rooms"] = rooms
+    page = await killed.bare_window(PATH, begun())
+    await page.send(c.OpenNotebook(PATH, {}, "", collaborative=True))
+    await until(lambda: rooms.document.ycells[1]["execution_state"] == "idle")
+    assert rooms.document.get()["cells"][1]["outputs"] == [SAID]
+    await until(lambda: last_receipt(killed) == DONE)
+    assert ops(page) == []
+
+
+POSTED = FinishRun("d", "r1", (SAID,), 3)
+AGAIN = BeginRun("d", digest("work()"), "r2")
+
+
+@pytest.mark.parametrize(
+    ("done", "ends"),
+    [
+        pytest.param([], [], id="nothing ran"),
+        pytest.param([(BEGUN[1], DONE)], [CUT_OFF], id="it ran"),
+        pytest.param([(BEGUN[1], None)], [CUT_OFF], id="nobody knows whether it began"),
+        pytest.param([(BEGUN[1], DONE), (POSTED, DONE)], [], id="it ended"),
+        pytest.param([(BEGUN[1], DONE), (POSTED, Receipt("pending"))], [], id="its end comes"),
+        pytest.param([(BEGUN[1], DONE), (POSTED, None)], [POSTED], id="its end was on its way"),
+        pytest.param(
+            [(BEGUN[1], DONE), (POSTED, DONE), (AGAIN, DONE)],
+            [FinishRun("d", "r2", (), None, cut_off=True)],
+            id="it ran again",
+        ),
+    ],
+)
+def test_which_runs_need_an_end(
+    done: list[tuple[Op, Receipt | None]], ends: list[FinishRun]
+) -> None:
+    stored = [StoredOp(seq, 1, op, receipt) for seq, (op, receipt) in enumerate(done, 1)]
+    assert list(ends_of_runs(stored)) == ends
