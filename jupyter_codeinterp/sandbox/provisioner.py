@@ -25,9 +25,17 @@ from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
 from .packages import kept
 from .packages.running import tell
+from .seen.disk import BytesWritten, DiskGuard
 from .seen.observer import Observer
 from .shared import folders, interpreter
-from .shared.limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from .shared.limits import (
+    NO_NETWORK,
+    Limits,
+    is_without_network,
+    what_was_hit,
+    why_ended,
+    wrote_too_much,
+)
 from .shared.place import Place, sweep
 from .walls import bubblewrap, enclosed
 from .walls.launching import LAUNCHER, LaunchError, Process
@@ -62,6 +70,9 @@ class SandboxProvisioner(LocalProvisioner):
     processes = Integer(512, config=True, help="Processes and threads.")
     open_files = Integer(4096, config=True, help="Open files of each process.")
     file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
+    disk = Integer(
+        20 * GIB, config=True, help="Bytes that it writes to disks in all; 0 for no limit."
+    )
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
     copies = Integer(
         3, config=True, help="Turns whose variables an undo can bring back; 0 for none."
@@ -74,6 +85,7 @@ class SandboxProvisioner(LocalProvisioner):
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
     _sandbox: Process | None = None
+    _guard: DiskGuard | None = None
     _asked = False
     _environment: dict[str, str]
 
@@ -116,6 +128,7 @@ class SandboxProvisioner(LocalProvisioner):
             # After that thread, and not on the event loop: it reads and removes files.
             LAUNCHER.submit(self._leave_layer)
             raise
+        self._guard = self._guarded(self._sandbox)
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
         info: dict[str, Any] = {**self.connection_info}
@@ -123,6 +136,13 @@ class SandboxProvisioner(LocalProvisioner):
         naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
+
+    def _guarded(self, sandbox: Process) -> DiskGuard | None:
+        if not self.disk:
+            return None
+        layer = self.written.layer.upper if self.written is not None else None
+        written = BytesWritten(sandbox.init, layer)
+        return DiskGuard(written, self.disk, sandbox.send, sandbox.kill)
 
     def replaced(self) -> Callable[[], None]:
         """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
@@ -228,6 +248,8 @@ class SandboxProvisioner(LocalProvisioner):
     def hit(self, error: str) -> str:
         """Which limit made a run fail, while the kernel goes on; "" for none. ``error`` is the
         exception's name and text."""
+        if self._guard is not None and self._guard.hit():
+            return wrote_too_much(self._limits, overlay=self.written is not None)
         limit = what_was_hit(error, self._limits, self._out_of_memory)
         if not limit and not self._reaches_hosts and is_without_network(error):
             return NO_NETWORK
@@ -259,7 +281,9 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def _limits(self) -> Limits:
-        return Limits(self.memory, self.processes, self.open_files, self.file_size, self.cpu)
+        return Limits(
+            self.memory, self.processes, self.open_files, self.file_size, self.cpu, self.disk
+        )
 
     def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
         named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
@@ -274,8 +298,9 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
+            wrote = self._guard is not None and self._guard.has_ended_it
             self.why_ended = (
-                "" if self._asked else why_ended(code, self._limits, self._out_of_memory)
+                "" if self._asked else why_ended(code, self._limits, self._out_of_memory, wrote)
             )
             self._sandbox.close()
             self._sandbox = None

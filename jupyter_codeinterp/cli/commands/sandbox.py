@@ -61,4 +61,6 @@ def _abilities() -> str:
     from .sandboxes import overlays
 
     overlay = doctor.overlays(overlays.root(config_files.load()))
-    return f"A sandboxed kernel can run here.\n{doctor.totals()}\n{overlay}"
+    return "\n".join(
+        ("A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay)
+    )
