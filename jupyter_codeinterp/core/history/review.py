@@ -56,13 +56,15 @@ class TurnFiles(msgspec.Struct, frozen=True):
 class Review(msgspec.Struct, frozen=True):
     """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
     kernel's variables, "" if it can; None where the turn's kernel keeps no copies. ``files``: None
-    where the kernel has no overlay."""
+    where the kernel has no overlay. ``refused``: why this person can undo neither variables nor
+    files; then both are None. "" if the person may."""
 
     turn: int
     changes: tuple[Reviewed, ...]
     left_out: int = 0
     variables: Union[str, None] = None
     files: Union[TurnFiles, None] = None
+    refused: str = ""
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:

@@ -71,6 +71,7 @@ finally:
         one.join()
 """
 SMALL_FILES = """
+import shutil
 os.mkdir(MARK)
 try:
     for number in range(3000):

@@ -619,6 +619,8 @@ export class FakeApi implements IApi {
   variables: string | null = null;
   /** What an undo or redo can do with files that wait. */
   files: IReview['files'] = null;
+  /** Why the person can undo cells alone. */
+  refused = '';
 
   async changes(_: string, turn: number): Promise<IReview> {
     return {
@@ -626,7 +628,8 @@ export class FakeApi implements IApi {
       changes: this.changed,
       left_out: 0,
       variables: this.variables,
-      files: this.files
+      files: this.files,
+      refused: this.refused
     };
   }
 

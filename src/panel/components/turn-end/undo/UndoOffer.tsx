@@ -41,7 +41,9 @@ export function UndoOffer(props: {
   }, [store, turn]);
   const asks = review === undefined;
   const ableFiles = review?.files?.why === '';
-  const files = wantsFiles && (asks || ableFiles);
+  const files = wantsFiles && ableFiles;
+  /** Why this person can undo and redo cells alone. */
+  const refused = review?.refused ?? '';
   const act = async () => {
     setBusy(true);
     const { conversation } = store;
@@ -69,7 +71,7 @@ export function UndoOffer(props: {
         }
       }}
     >
-      {undoable.variables && !redo && (
+      {undoable.variables && !redo && !refused && (
         <>
           <label>
             <input
@@ -85,7 +87,7 @@ export function UndoOffer(props: {
           </p>
         </>
       )}
-      {(undoable.files || redo) && (
+      {(undoable.files || redo) && !refused && (
         <>
           <label>
             <input
@@ -102,10 +104,11 @@ export function UndoOffer(props: {
         </>
       )}
       <p className="jp-codeinterp-Review-note" role="alert">
-        {review === null &&
-          trans.__(
-            'Could not check what can be brought back. Close this and try again.'
-          )}
+        {review === null
+          ? trans.__(
+              'Could not check what can be brought back. Close this and try again.'
+            )
+          : refused && trans.__('Only cells can be brought back: %1', refused)}
       </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
@@ -113,7 +116,7 @@ export function UndoOffer(props: {
         </Button>
         <Button
           look="primary"
-          disabled={busy || !(cells || variables || files)}
+          disabled={busy || (redo && asks) || !(cells || variables || files)}
           onClick={() => void act()}
         >
           {redo ? trans.__('Redo') : trans.__('Undo')}
