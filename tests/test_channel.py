@@ -20,6 +20,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.history.review import TurnFiles
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
 from jupyter_codeinterp.server.socket import connection
@@ -287,6 +288,33 @@ async def test_who_may_not_run_code_undoes_and_redoes_no_variables_and_no_files(
     for given, code in (({}, 404), ({"variables": True}, 403), ({"files": True}, 403)):
         response = await site.request("POST", *path, json_body=given, headers=dict(page))
         assert response.code == code, given
+
+
+@pytest.mark.parametrize(
+    ("denied", "refused"),
+    [((), ""), ((CHANGE,), NOT_ALLOWED[CHANGE]), ((EXECUTE,), NOT_ALLOWED[EXECUTE])],
+)
+async def test_an_undo_offers_what_it_would_do(
+    site: Site,
+    api: FakeAnthropic,
+    monkeypatch: pytest.MonkeyPatch,
+    denied: tuple[tuple[str, str], ...],
+    refused: str,
+) -> None:
+    api.play(in_order([answer(text("Done."))]))
+    w = await site.window()
+    await w.ask("Go")
+    await w.ended()
+
+    async def offers(self: Any, turn: int) -> TurnFiles:
+        return TurnFiles()
+
+    monkeypatch.setattr("jupyter_codeinterp.core.session.reviews.Reviews.files", offers)
+    monkeypatch.setattr(Denying, "denied", denied)
+    offer = await site.get("sessions", w.session_id, "turns", "1", "changes")
+    assert (offer["refused"], offer["files"] is None) == (refused, bool(refused))
+    reply = await w.send(c.UndoTurn(w.session_id, 1, files=True))
+    assert (reply.error, reply.message) == (("forbidden", refused) if refused else (None, ""))
 
 
 async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:

@@ -111,6 +111,18 @@ def totals() -> str:
     )
 
 
+def written() -> str:
+    """Whether the limit of what a sandbox writes holds for a folder that it writes to itself."""
+    from .seen import disk  # Linux alone has what it needs.
+
+    if disk.counts():
+        return "The limit of bytes written holds for a whole sandbox, looked at twice a second."
+    return (
+        "This Linux does not count what a program writes (CONFIG_TASK_IO_ACCOUNTING). The limit of "
+        "bytes written holds for an overlay alone."
+    )
+
+
 def overlays(root: Path) -> str:
     """Whether an overlay can be mounted whose layers are in this folder. Tries it."""
     from .overlay import layer  # Linux alone has what it needs.

@@ -9,7 +9,6 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
@@ -25,12 +24,20 @@ from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
 from .packages import kept
 from .packages.running import tell
+from .seen.disk import BytesWritten, DiskGuard
 from .seen.observer import Observer
 from .shared import folders, interpreter
-from .shared.limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from .shared.limits import (
+    NO_NETWORK,
+    Limits,
+    is_without_network,
+    what_was_hit,
+    why_ended,
+    wrote_too_much,
+)
 from .shared.place import Place, sweep
 from .walls import bubblewrap, enclosed
-from .walls.launching import LAUNCHER, LaunchError, Process
+from .walls.launching import LAUNCHER, LaunchError, Process, launched, listens
 from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
 from .walls.starting import Kernel
 
@@ -62,6 +69,9 @@ class SandboxProvisioner(LocalProvisioner):
     processes = Integer(512, config=True, help="Processes and threads.")
     open_files = Integer(4096, config=True, help="Open files of each process.")
     file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
+    disk = Integer(
+        20 * GIB, config=True, help="Bytes that it writes to disks in all; 0 for no limit."
+    )
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
     copies = Integer(
         3, config=True, help="Turns whose variables an undo can bring back; 0 for none."
@@ -74,7 +84,12 @@ class SandboxProvisioner(LocalProvisioner):
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
     _sandbox: Process | None = None
+    _guard: DiskGuard | None = None
     _asked = False
+    _packages: list[Path] = []
+    """Kept ones, with which it was launched."""
+    _left_out = False
+    """Whether it started without them, which nobody was told yet."""
     _environment: dict[str, str]
 
     @property
@@ -106,34 +121,80 @@ class SandboxProvisioner(LocalProvisioner):
         self.cwd: Any = cwd
         self._asked = False
         environment = dict(kwargs.get("env") or os.environ)
-        started = LAUNCHER.submit(self._launch, cmd, environment, cwd, place)
         try:
-            self._sandbox = await asyncio.wrap_future(started)
+            self._sandbox = await self._started(cmd, environment, cwd, place)
         except BaseException:
-            # A cancelled launch may still go on in its thread.
-            started.add_done_callback(_kill)
             self._remove_place()
-            # After that thread, and not on the event loop: it reads and removes files.
+            # After its thread, and not on the event loop: it reads and removes files.
             LAUNCHER.submit(self._leave_layer)
             raise
+        self._guard = self._guarded(self._sandbox)
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
-        info: dict[str, Any] = {**self.connection_info}
-        ports = [info[f"{one}_port"] for one in CHANNELS]
-        naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
-        threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
+
+    async def _started(
+        self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
+    ) -> Process:
+        """Without its kept packages, if it does not start with them."""
+
+        def launch(*, packages: bool) -> Callable[[], Process]:
+            return lambda: self._launch(cmd, environment, cwd, place, packages=packages)
+
+        self._left_out = False
+        sandbox = await launched(launch(packages=True))
+        if not self._packages:
+            naming = (self._ports, lambda: sandbox.popen.returncode is None)
+            threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
+        elif await listens(sandbox, place, self._ports):
+            await asyncio.to_thread(self._note_start, "")
+        else:
+            fault = await asyncio.to_thread(sandbox.end)
+            place.empty()
+            sandbox = await launched(launch(packages=False))
+            # Else it was not for its packages.
+            if await listens(sandbox, place, self._ports):
+                self._left_out = True
+                await asyncio.to_thread(self._note_start, fault or "nothing")
+        return sandbox
+
+    def _note_start(self, fault: str) -> None:
+        manager: Any = self.parent
+        spec = manager.kernel_name
+        if fault:
+            self.log.warning("%s. It wrote: %r", kept.left_out(spec), fault)
+        try:
+            kept.note_start(kept.place(), spec, fault)
+        except OSError as error:
+            self.log.warning("The start of a kernel could not be noted: %s", error)
+
+    @property
+    def _ports(self) -> tuple[int, ...]:
+        info: dict[str, Any] = {**self.connection_info}
+        return tuple(info[f"{one}_port"] for one in CHANNELS)
+
+    def _guarded(self, sandbox: Process) -> DiskGuard | None:
+        if not self.disk:
+            return None
+        layer = self.written.layer.upper if self.written is not None else None
+        written = BytesWritten(sandbox.init, layer)
+        return DiskGuard(written, self.disk, sandbox.send, sandbox.kill)
 
     def replaced(self) -> Callable[[], None]:
         """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
         it. Answers what takes that back. Both raise OSError."""
         if self.place is None:
             raise OSError("the kernel has ended")
-        info: dict[str, Any] = {**self.connection_info}
-        return self.place.rename_sockets(tuple(info[f"{one}_port"] for one in CHANNELS))
+        return self.place.rename_sockets(self._ports)
 
     def _launch(
-        self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
+        self,
+        cmd: list[str],
+        environment: dict[str, str],
+        cwd: str,
+        place: Place,
+        *,
+        packages: bool,
     ) -> Process:
         python = shutil.which(cmd[0])
         if python is None:
@@ -152,6 +213,9 @@ class SandboxProvisioner(LocalProvisioner):
         if not any(outside in one for one in cmd[1:]):
             # The kernel would listen where nobody connects.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
+        wall, self._packages = self._wall(), []
+        if packages and wall == BUBBLEWRAP:
+            self._packages = kept.mounted(kept.place(), manager.kernel_name, tag)
         kernel = Kernel(
             python=python,
             arguments=cmd[1:],
@@ -163,9 +227,9 @@ class SandboxProvisioner(LocalProvisioner):
             scratch=self.scratch,
             limits=self._limits,
             layer=written.layer if written is not None else None,
-            packages=kept.mounted(kept.place(), manager.kernel_name, tag),
+            packages=self._packages,
         )
-        if self._wall() == LANDLOCK:
+        if wall == LANDLOCK:
             if self._reaches_hosts:
                 why = doctor.without(self.wall)
                 raise LaunchError(f"A list of allowed hosts needs bubblewrap. {why}")
@@ -175,10 +239,10 @@ class SandboxProvisioner(LocalProvisioner):
         way = self._way(place)
         try:
             process = bubblewrap.start(kernel, self.bwrap, way)
-            if way is not None and (packages := way.packages(folders.home())):
+            if way is not None and (installed := way.packages(folders.home())):
                 spec = manager.kernel_name
                 try:
-                    tell(place, spec, str(seen.notebook), packages, tag, process.init)
+                    tell(place, spec, str(seen.notebook), installed, tag, process.init)
                 except OSError as error:
                     self.log.warning("Packages of a sandboxed kernel cannot be kept: %s", error)
             return process
@@ -226,9 +290,15 @@ class SandboxProvisioner(LocalProvisioner):
             raise LaunchError(str(error)) from None
 
     def hit(self, error: str) -> str:
-        """Which limit made a run fail, while the kernel goes on; "" for none. ``error`` is the
-        exception's name and text."""
+        """Which limit made a run fail, while the kernel goes on, or at the first run what it lacks;
+        "" for nothing. ``error`` is the exception's name and text."""
+        if self._guard is not None and self._guard.hit():
+            return wrote_too_much(self._limits, overlay=self.written is not None)
         limit = what_was_hit(error, self._limits, self._out_of_memory)
+        if not limit and self._left_out:
+            self._left_out = False
+            manager: Any = self.parent
+            return f"{kept.left_out(manager.kernel_name)}."
         if not limit and not self._reaches_hosts and is_without_network(error):
             return NO_NETWORK
         return limit
@@ -259,7 +329,9 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def _limits(self) -> Limits:
-        return Limits(self.memory, self.processes, self.open_files, self.file_size, self.cpu)
+        return Limits(
+            self.memory, self.processes, self.open_files, self.file_size, self.cpu, self.disk
+        )
 
     def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
         named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
@@ -274,8 +346,9 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
+            wrote = self._guard is not None and self._guard.has_ended_it
             self.why_ended = (
-                "" if self._asked else why_ended(code, self._limits, self._out_of_memory)
+                "" if self._asked else why_ended(code, self._limits, self._out_of_memory, wrote)
             )
             self._sandbox.close()
             self._sandbox = None
@@ -305,8 +378,3 @@ class SandboxProvisioner(LocalProvisioner):
 
 
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
-
-
-def _kill(started: Future[Process]) -> None:
-    if not started.cancelled() and started.exception() is None:
-        started.result().kill()

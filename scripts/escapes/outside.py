@@ -74,7 +74,7 @@ def marked(mark: str) -> list[int]:
 
 def _calls() -> dict[str, int | None]:
     place = list(bpf.ARCHITECTURES).index(platform.machine())
-    return {name: bpf.CALLS[name][place] for name in seccomp.DENIED}
+    return {name: bpf.CALLS[name][place] for name in (*seccomp.DENIED, "fallocate")}
 
 
 def _user_site(home: Path) -> Path:

@@ -236,6 +236,8 @@ export interface IReview {
     readonly redo: IFilesOffer;
     readonly why: string;
   } | null;
+  /** Why this person can undo neither variables nor files; '' if they may. */
+  readonly refused: string;
 }
 
 /**

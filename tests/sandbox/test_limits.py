@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.sandbox import doctor
 from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
+from jupyter_codeinterp.sandbox.seen import disk
 from jupyter_codeinterp.sandbox.shared import groups
 from jupyter_codeinterp.sandbox.shared.limits import (
     KEPT,
@@ -102,6 +104,69 @@ async def test_more_memory_is_an_error_and_the_variables_stay(tmp_path: Path, fo
         assert "512 MB of memory" in done.note
         _, done = await run(kernel, "print(x)")
         assert (text(done), done.note) == ("1\n", "")
+
+
+MANY_SMALL = """
+import os, time
+for number in range(2000):
+    with open(str(number), 'wb') as file:
+        file.write(bytes(64 * 1024))
+    time.sleep(0.001)
+"""
+"""Above 20 MB after a third of a second."""
+IN_A_PROGRAM = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {MANY_SMALL!r}])"
+EMPTY_FOLDERS = "import os\nfor number in range(40_000):\n    os.mkdir(str(number))"
+"""Linux does not count them as written."""
+
+
+@runs_here
+@pytest.mark.parametrize(
+    ("config", "code", "words"),
+    [
+        ({}, IN_A_PROGRAM, "more, restart the kernel"),
+        ({"overlay": True, "disk": 5 * MIB}, EMPTY_FOLDERS, "more, delete large files"),
+        ({"wall": "landlock"}, MANY_SMALL, "more, restart the kernel"),
+    ],
+)
+async def test_many_small_files_are_stopped_and_the_variables_stay(
+    tmp_path: Path,
+    folder: Path,
+    config: dict[str, Any],
+    code: str,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if config.get("wall") == "landlock" and doctor.landlock_problem():
+        pytest.skip("no Landlock here")
+    monkeypatch.setattr(disk, "EVERY", 0.05)
+    layers = str(tmp_path / "layers")
+    spec = install(tmp_path, *NAMED, overlay_folder=layers, **{"disk": 20 * MIB, **config})
+    async with (
+        kernel_manager(spec) as kernels,
+        running_kernel(kernels, "sandboxed") as (_, kernel, _),
+    ):
+        await run(kernel, "x = 1")
+        _, done = await run(kernel, code)
+        assert (done.status, "MB written" in done.note) == ("error", True), done
+        assert words in done.note
+        _, done = await run(kernel, "print(x)")
+        assert (text(done), done.note) == ("1\n", "")
+
+
+@runs_here
+async def test_code_that_goes_on_writing_ends_with_its_kernel(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "EVERY", 0.05)
+    monkeypatch.setattr(disk, "GRACE", 0.1)
+    ignores = "import signal\nsignal.signal(signal.SIGINT, lambda *_: None)"
+    async with (
+        kernel_manager(install(tmp_path, *NAMED, disk=20 * MIB)) as kernels,
+        running_kernel(kernels, "sandboxed") as (_, kernel, _),
+    ):
+        _, done = await run(kernel, f"{ignores}\n{MANY_SMALL}")
+        assert done.status == "dead"
+        assert "stopped it at 20 MB written: it went on" in done.note
 
 
 @pytest.mark.skipif(not TOTALS, reason="this user cannot make control groups")

@@ -16,13 +16,16 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.cli import arguments
+from jupyter_codeinterp.cli.commands.sandbox import sandbox
 from jupyter_codeinterp.cli.commands.sandboxes import packages
 from jupyter_codeinterp.cli.local.problems import Problem
+from jupyter_codeinterp.cli.terminal.stopping import Stopping
 from jupyter_codeinterp.sandbox.network import pypi
 from jupyter_codeinterp.sandbox.overlay import trees
 from jupyter_codeinterp.sandbox.packages import kept, names, running
 from jupyter_codeinterp.sandbox.shared import interpreter
 from jupyter_codeinterp.sandbox.shared.place import start_of
+from jupyter_codeinterp.sandbox.walls import launching
 from tests.kernels import run, text
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import folder
@@ -124,6 +127,45 @@ at = pathlib.Path(tinyone.__file__).parent
         await said("forget", "sandboxed")
     await said("forget", "sandboxed", "--yes")
     assert kept.specs(kept.place()) == []
+
+
+@runs_here
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("json.py", "raise ValueError('\\x1b[31mbad')", "ValueError: \\x1b[31mbad"),
+        pytest.param(
+            *("json.py", "import time; time.sleep(600)", "nothing"),
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+async def test_a_kernel_starts_without_packages_that_keep_it_from_starting(
+    tmp_path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    code: str,
+    said: str,
+) -> None:
+    made = kept.place() / "sandboxed" / "1" / "lib" / TAG / "site-packages"
+    made.mkdir(parents=True)
+    (made / name).write_text(code)
+    monkeypatch.setattr(launching, "STARTS", 8)
+    words = "did not start with the packages kept for sandboxed"
+    async with kernel(tmp_path / "1") as (one, _):
+        _, done = await run(one, "import json")
+        assert (done.status, words in done.note) == ("ok", True), done
+        _, done = await run(one, "1")
+        assert done.note == ""
+    sandbox(arguments.parser().parse_args(["sandbox", "doctor"]), Stopping())
+    shown = capsys.readouterr().out
+    assert words in shown and f"It wrote: {said}\n" in shown, shown
+    # A start with better packages is noted, too.
+    (made / name).unlink()
+    async with kernel(tmp_path / "2"):
+        assert kept.faults(kept.place()) == {}
 
 
 @pytest.mark.parametrize(

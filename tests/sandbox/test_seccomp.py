@@ -44,6 +44,11 @@ CASES: list[tuple[str, tuple[int, ...], str, str]] = [
     ("ioctl", (READ_ONLY_FILE, 0x40806685), ALLOWED, "ENOTTY"),  # FS_IOC_ENABLE_VERITY
     ("ioctl", (READ_ONLY_FILE, 0x5000940E), ALLOWED, "ENOTTY"),  # BTRFS_IOC_SUBVOL_CREATE
     ("ioctl", (READ_ONLY_FILE, 0x5401), ALLOWED, "ENOTTY"),  # TCGETS
+    # Space on a disk that does not count as written.
+    ("fallocate", (), "ENOTSUP", "ENOTSUP"),
+    ("ioctl", (READ_ONLY_FILE, 0x40305828), "ENOTTY", "ENOTTY"),  # FS_IOC_RESVSP
+    ("ioctl", (READ_ONLY_FILE, 0x4030582A), "ENOTTY", "ENOTTY"),  # FS_IOC_RESVSP64
+    ("ioctl", (READ_ONLY_FILE, 0x40305839), "ENOTTY", "ENOTTY"),  # FS_IOC_ZERO_RANGE
     ("ioctl", (READ_ONLY_FILE, 0x5412), REFUSED, REFUSED),  # TIOCSTI
     ("ioctl", (READ_ONLY_FILE, 0x541C), REFUSED, REFUSED),  # TIOCLINUX
     ("ioctl", (READ_ONLY_FILE, 0x5421), ALLOWED, ALLOWED),  # FIONBIO

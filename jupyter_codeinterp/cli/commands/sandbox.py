@@ -58,7 +58,9 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _abilities() -> str:
-    from .sandboxes import overlays
+    from ...sandbox.packages import kept  # Linux alone has what they need.
+    from .sandboxes import overlays, packages
 
     overlay = doctor.overlays(overlays.root(config_files.load()))
-    return f"A sandboxed kernel can run here.\n{doctor.totals()}\n{overlay}"
+    found = ["A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay]
+    return "\n".join([*found, *packages.faults(kept.place())])

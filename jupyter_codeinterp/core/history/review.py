@@ -57,7 +57,8 @@ class Review(msgspec.Struct, frozen=True):
     """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
     kernel's variables, "" if it can; None where the turn's kernel keeps no copies.
     ``variables_redo``: the same for a redo; None also where no undo took back any. ``files``: None
-    where the kernel has no overlay."""
+    where the kernel has no overlay. ``refused``: why this person can undo and redo cells alone;
+    then these three are None. "" if the person may do more."""
 
     turn: int
     changes: tuple[Reviewed, ...]
@@ -65,6 +66,7 @@ class Review(msgspec.Struct, frozen=True):
     variables: Union[str, None] = None
     variables_redo: Union[str, None] = None
     files: Union[TurnFiles, None] = None
+    refused: str = ""
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:

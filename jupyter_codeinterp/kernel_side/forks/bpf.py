@@ -128,6 +128,7 @@ CALLS = {
     "unshare": (272, 97),
     "move_pages": (279, 239),
     "utimensat": (280, 88),
+    "fallocate": (285, 47),
     "rt_tgsigqueueinfo": (297, 240),
     "perf_event_open": (298, 241),
     "fanotify_init": (300, 262),

@@ -34,6 +34,8 @@ UNFINISHED = 3600.0
 """Seconds after which no copy goes on."""
 INSIDE = "/run/packages"
 """The folder of the layers, in the sandbox."""
+FAULT = "fault.txt"
+"""In the folder of a kernelspec whose last kernel did not start with its packages."""
 OURS = "below.pth"
 """What ``network/first.py`` puts beside the packages."""
 
@@ -78,6 +80,34 @@ def layers(root: Path, spec: str) -> list[Layer]:
 def mounted(root: Path, spec: str, tag: str) -> list[Path]:
     """What a kernel of this kernelspec and this Python gets to read, the newest first."""
     return [one.path for one in layers(root, spec) if one.tag == tag]
+
+
+def note_start(root: Path, spec: str, fault: str) -> None:
+    """Remember why the last kernel of a kernelspec started without its packages; "" if it did not.
+    Raises OSError."""
+    path = root / _checked(spec) / FAULT
+    if fault:
+        path.write_text(fault, encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def faults(root: Path) -> dict[str, str]:
+    """By kernelspec, the last line that a kernel wrote which did not start with its packages.
+    Untrusted: show it with ``visible_line``."""
+    found = {}
+    for spec in specs(root):
+        with suppress(OSError):
+            found[spec] = (root / spec / FAULT).read_text(encoding="utf-8")
+    return found
+
+
+def left_out(spec: str) -> str:
+    """What a start without the packages means."""
+    return (
+        f"The kernel did not start with the packages kept for {spec}, so it started without them. "
+        f"To remove them: jupyter codeinterp sandbox packages forget {spec}"
+    )
 
 
 def keep(root: Path, kernel: Running) -> list[Package]:

@@ -7,7 +7,9 @@ too, unless its parent has declared that it waits for no child.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 MOST = 2_000
@@ -33,22 +35,31 @@ class Programs(NamedTuple):
 
 
 def programs(first: int) -> Programs:
-    """Below the first process of a sandbox. The kernel is its child; after an undo with variables,
-    a child of that one. What ends meanwhile is left out."""
+    """Below the first process of a sandbox. What ends meanwhile is left out."""
     found: dict[Process, int] = {}
-    waiting = [first]
-    while waiting and len(found) < MOST:
-        number = waiting.pop()
+    for number in islice(processes(first), MOST):
         with suppress(OSError, IndexError, ValueError):
-            fields = _read(f"/proc/{number}/stat").rpartition(")")[2].split()
+            fields = read(number, "stat").rpartition(")")[2].split()
             found[number, fields[_START]] = int(fields[_CHILDRENS_FAULTS])
-            # One entry a thread: each has the children that it started.
-            for thread in os.listdir(f"/proc/{number}/task"):  # noqa: PTH208
-                with suppress(OSError):
-                    waiting += map(int, _read(f"/proc/{number}/task/{thread}/children").split())
     return Programs(found)
 
 
-def _read(path: str) -> str:
+def processes(first: int) -> Iterator[int]:
+    """The numbers of a sandbox's first process and of all below. The kernel is its child; after an
+    undo with variables, a child of that one."""
+    waiting = [first]
+    while waiting:
+        number = waiting.pop()
+        yield number
+        with suppress(OSError):
+            # One entry a thread: each has the children that it started.
+            for thread in os.listdir(f"/proc/{number}/task"):  # noqa: PTH208
+                with suppress(OSError):
+                    waiting += map(int, read(number, f"task/{thread}/children").split())
+
+
+def read(number: int, name: str) -> str:
+    """What Linux tells of a process. Raises OSError."""
+    path = f"/proc/{number}/{name}"
     with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         return file.read()

@@ -12,15 +12,16 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """0 is no limit. ``memory``, ``file_size`` in bytes, ``cpu`` in seconds. All are for each
-    process; those of a control group (``groups.py``) come on top, for ``memory`` and
-    ``processes``."""
+    """0 is no limit. ``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds. All are for
+    each process, but for ``disk`` (``seen/disk.py``); those of a control group (``groups.py``) come
+    on top, for ``memory`` and ``processes``."""
 
     memory: int
     processes: int
     open_files: int
     file_size: int
     cpu: int
+    disk: int = 0
 
 
 def apply(pid: int, limits: Limits, others: int = 0) -> None:
@@ -52,10 +53,17 @@ def running() -> int:
     return count
 
 
-def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
+def why_ended(
+    code: int, limits: Limits, out_of_memory: bool = False, went_on_writing: bool = False
+) -> str:
     """A sentence for the person and the model on a process that ended by itself; "" if no limit
     explains it. ``code`` is bubblewrap's: 128 and the signal's number, for a signal.
-    ``out_of_memory``: its control group says so."""
+    ``out_of_memory``: its control group says so. ``went_on_writing``: the limit of ``disk`` ended
+    it."""
+    if went_on_writing:
+        return (
+            f"The sandbox stopped it at {size(limits.disk)} written: it went on after interrupts."
+        )
     number = -code if code < 0 else code - 128
     if out_of_memory and number == signal.SIGKILL:
         return f"The sandbox stopped it at {size(limits.memory)} of memory."
@@ -97,6 +105,15 @@ def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str
         if most and re.search(pattern, error[:_READ]):
             return f"The sandbox allows {words.format(size=size(most), count=f'{most:,}')}. {KEPT}"
     return ""
+
+
+def wrote_too_much(limits: Limits, *, overlay: bool) -> str:
+    """A sentence on a run that was interrupted."""
+    deletes = "delete large files in it, then " if overlay else ""
+    return (
+        f"The sandbox stopped it at {size(limits.disk)} written. {KEPT} "
+        f"To write more, {deletes}restart the kernel."
+    )
 
 
 def is_without_network(error: str) -> bool:

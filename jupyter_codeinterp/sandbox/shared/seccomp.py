@@ -79,6 +79,8 @@ _WITHOUT_EFFECT = (
 error would end them."""
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
+_TAKES_SPACE = (0x40305828, 0x4030582A, 0x40305839)
+"""FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE: as ``fallocate``."""
 _CONTROLS = (
     0x5411,  # TIOCOUTQ
     0x541B,  # FIONREAD
@@ -100,6 +102,8 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
     made = Filter(machine or platform.machine(), deny)
     # Programs then fall back to clone and openat, whose flags can be read here.
     made.answer(("clone3", "openat2"), ERROR | errno.ENOSYS)
+    # They take space on a disk that does not count as written. As on a file system without them.
+    made.answer(("fallocate",), ERROR | errno.EOPNOTSUPP)
     made.answer(DENIED, deny)
     if not namespaces:
         made.answer(SHARED, deny)
@@ -111,8 +115,10 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
         made.look(name, [load(place), *unless(ANY_BIT, _MAKES, ALLOW), *_mode(place + 1, deny)])
     typing = [one for number in TERMINAL for one in when(EQUAL, number, deny)]
     # As a file answers that does not know the request.
-    known = [] if namespaces else among(_CONTROLS, ERROR | errno.ENOTTY)
-    made.look("ioctl", [load(1), *typing, *known])
+    unknown = ERROR | errno.ENOTTY
+    taking = [one for number in _TAKES_SPACE for one in when(EQUAL, number, unknown)]
+    known = [] if namespaces else among(_CONTROLS, unknown)
+    made.look("ioctl", [load(1), *typing, *taking, *known])
     # Without a network, the error after which ZeroMQ does not stop the program.
     no_family = ERROR | (errno.EAFNOSUPPORT if namespaces else errno.EOPNOTSUPP)
     family = [load(0), *among(FAMILIES if namespaces else UNIX, no_family)]

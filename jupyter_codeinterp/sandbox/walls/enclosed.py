@@ -42,7 +42,7 @@ GAPS = (
     "It sees whether a file is there, its size and its times, and can go to any folder. It reads "
     "and lists none that it should not.",
     "It sees the machine's name, and which process ids are in use, with their priorities.",
-    "HOME and the temporary folder are on the disk, without a limit of their total size.",
+    "HOME and the temporary folder are on the disk. Only `disk` limits their total size.",
     "It can write in `.ipynb_checkpoints`. A folder with other things to protect is refused.",
     "It has no network at all, also none of its own, and no list of allowed hosts.",
     "Its programs cannot connect by sockets, and have no terminal and no /dev/shm: "

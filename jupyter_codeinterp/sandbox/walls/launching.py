@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from ..network.gate import Gate
 from ..seen.files import FolderWatch
 from ..shared import groups, limits
+from ..shared.place import Place
 from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
 ends."""
+STARTS = 30.0
+"""Seconds within which a kernel makes its sockets, where someone waits for them."""
 KEPT = 4_000
 """Bytes of what the kernel writes outside its messages; the last ones."""
 
@@ -53,7 +57,8 @@ class Process:
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
 
     def send(self, number: int) -> None:
         """To the kernel, which is the first child of its parent."""
@@ -83,6 +88,15 @@ class Process:
                 self.popen.kill()
         if self.gate is not None:
             self.gate.close()
+
+    def end(self) -> str:
+        """End it and close it. Answers the last line that it has written, untrusted."""
+        self.kill()
+        self.popen.wait()
+        self._listening.join(1)
+        self.close()
+        lines = self.said.decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
 
     def close(self) -> None:
         if self._handle >= 0:
@@ -152,3 +166,31 @@ def launch(
     finally:
         for number in (*ours, *theirs):
             os.close(number)
+
+
+async def launched(work: Callable[[], Process]) -> Process:
+    """Run ``work`` in the thread that starts sandboxes."""
+    started = LAUNCHER.submit(work)
+    try:
+        return await asyncio.wrap_future(started)
+    except BaseException:
+        # A cancelled launch may still go on in its thread.
+        started.add_done_callback(_kill)
+        raise
+
+
+async def listens(process: Process, place: Place, ports: tuple[int, ...]) -> bool:
+    """Wait for the kernel's sockets. False if it ends before that, or takes too long."""
+    naming = asyncio.to_thread(place.name_sockets, ports, lambda: process.popen.poll() is None)
+    try:
+        return await asyncio.wait_for(naming, STARTS)
+    except asyncio.TimeoutError:
+        return False
+    except BaseException:
+        process.kill()
+        raise
+
+
+def _kill(started: Future[Process]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        started.result().kill()

@@ -124,9 +124,9 @@ class Handler(APIHandler):
             if not self.by:
                 raise CommandError("no_window", NO_WINDOW)
 
-    async def may_execute(self) -> bool:
-        """Whether the user may run code."""
-        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+    async def may(self, action: str, resource: str) -> bool:
+        """Whether the user may do this. The routes' own rights are decorators."""
+        asked = self.authorizer.is_authorized(self, self.current_user, action, resource)
         return bool(await ensure_async(asked))
 
     def answer(self, value: Any) -> None:

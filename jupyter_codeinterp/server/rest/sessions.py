@@ -13,9 +13,11 @@ from jupyter_server.utils import ensure_async
 from tornado import web
 
 from ..._version import __version__
+from ...core.commands import UndoTurn
 from ...core.errors import CommandError
 from ...core.events import Mode
 from ..files.paths import normalize
+from ..socket.connection import NOT_ALLOWED, needs_of
 from .base import Handler
 
 MAX_QUERY = 200
@@ -125,11 +127,14 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        """Answer with the changes. Who may run code also reads what else undo and redo can do."""
-        if await self.may_execute():
-            self.answer(await self.manager.service.undo_offer(session_id, int(turn)))
-        else:
-            self.answer(self.manager.service.review(session_id, int(turn)))
+        """Answer with the changes, and what of the kernel this person could undo with them."""
+        service, number = self.manager.service, int(turn)
+        for need in needs_of(UndoTurn(session_id, number, variables=True, files=True)):
+            if not await self.may(*need):
+                found = service.review(session_id, number)
+                self.answer(msgspec.structs.replace(found, refused=NOT_ALLOWED[need]))
+                return
+        self.answer(await service.undo_offer(session_id, number))
 
 
 class SentHandler(Handler):

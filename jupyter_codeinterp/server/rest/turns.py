@@ -297,7 +297,7 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        if (given.variables or given.files) and not await self.may_execute():
+        if (given.variables or given.files) and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.undo(
             session_id,
@@ -316,7 +316,7 @@ class RedoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Redone)
-        if (given.variables or given.files) and not await self.may_execute():
+        if (given.variables or given.files) and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.redo(
             session_id,

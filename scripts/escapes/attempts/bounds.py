@@ -11,6 +11,7 @@ SMALL = {
     "open_files": 200,
     "file_size": 50 * MIB,
     "scratch": 60 * MIB,
+    "disk": 200 * MIB,
 }
 """The traits of the kernel's provisioner."""
 
@@ -69,6 +70,23 @@ finally:
     for one in made:
         one.join()
 """
+SMALL_FILES = """
+import shutil
+os.mkdir(MARK)
+try:
+    for number in range(3000):
+        with open(f"{MARK}/{number}", "wb") as file:
+            file.write(bytes(128 * 1024))
+        time.sleep(0.001)
+finally:
+    shutil.rmtree(MARK)
+"""
+TAKES_SPACE = """
+with open(MARK, "wb") as file:
+    os.remove(MARK)
+    if LIBC.syscall(*map(number, (CALLS["fallocate"], file.fileno(), 0, 0, 2**20))):
+        raise OSError(ctypes.get_errno(), "fallocate")
+"""
 
 BOUNDS: tuple[Attempt, ...] = (
     *plain(
@@ -89,6 +107,7 @@ BOUNDS: tuple[Attempt, ...] = (
                 "import tempfile\n" + _fills("f'{tempfile.gettempdir()}/{MARK}'")
             ),
             "fill the home folder": _fills("f'{HOME}/filled'"),
+            "take space on the disk that does not count as written": TAKES_SPACE,
         }
     ),
     *plain(
@@ -97,4 +116,6 @@ BOUNDS: tuple[Attempt, ...] = (
     ),
     Attempt("start more processes", FORKS, groups=Groups.OF_ROOT),
     Attempt("take more memory in several processes", TOGETHER, groups=Groups.OF_ALL),
+    # The last one: what comes after it may write no more.
+    Attempt("fill the disk with many small files", SMALL_FILES),
 )

@@ -613,6 +613,8 @@ export class FakeApi implements IApi {
   variablesRedo: string | null = null;
   /** What an undo or redo can do with files that wait. */
   files: IReview['files'] = null;
+  /** Why the person can undo cells alone. */
+  refused = '';
 
   async changes(_: string, turn: number): Promise<IReview> {
     return {
@@ -621,7 +623,8 @@ export class FakeApi implements IApi {
       left_out: 0,
       variables: this.variables,
       variables_redo: this.variablesRedo,
-      files: this.files
+      files: this.files,
+      refused: this.refused
     };
   }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from ....core.visible import visible_line
 from ....sandbox.packages import kept, names
@@ -39,9 +40,18 @@ def _list() -> int:
             found = [one for one in packages if (layer.tag, one.key) not in hidden]
             hidden.update((layer.tag, one.key) for one in found)
             _show(found, f" ({layer.tag})")
+    print("".join(f"{fault}\n" for fault in faults(root)), end="")
     if not kernels and not specs:
         print("No packages are kept, and no kernel runs that may install some.")
     return DONE
+
+
+def faults(root: Path) -> list[str]:
+    """For each kernelspec whose last kernel did not start with its packages."""
+    return [
+        visible_line(f"{kept.left_out(spec)}. It wrote: {fault}")
+        for spec, fault in kept.faults(root).items()
+    ]
 
 
 async def _keep(name: str, *, asks: bool) -> int:

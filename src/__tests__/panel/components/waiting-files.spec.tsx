@@ -170,21 +170,99 @@ describe('files that wait in an overlay', () => {
     await screen.findByText('The files stay: They are not kept.');
   });
 
-  it('are not offered where none can be put back, which says why', async () => {
-    const made = await panel([file()], started, end);
-    made.api.files = { undo: none, redo: none, why: 'They are not kept.' };
-    await click(await screen.findByRole('button', { name: 'Undo turn' }));
-    const offer = await group('Undo turn');
-    expect(offer.textContent).toContain(
+  const able = {
+    undo: { ...none, files: ['new.csv'] },
+    redo: { ...none, files: ['new.csv'] },
+    why: ''
+  };
+  const NO_CODE = 'You are not allowed to run code on this server.';
+  type Boxes = Record<string, 'free' | 'held'>;
+  const cases: [string, 'Undo' | 'Redo', object, Boxes, string][] = [
+    // The server's answer, what is offered, and the words.
+    [
+      'all',
+      'Undo',
+      { files: able, variables: '' },
+      { 'Also variables': 'free', 'Also files that wait': 'free' },
+      'All variables and imports go back'
+    ],
+    [
+      'no copies',
+      'Undo',
+      { files: able, variables: null },
+      { 'Also variables': 'held', 'Also files that wait': 'free' },
+      'the kernel keeps no copies.'
+    ],
+    [
+      'no beginning',
+      'Undo',
+      { files: { ...able, why: 'They are not kept.' }, variables: '' },
+      { 'Also variables': 'free', 'Also files that wait': 'held' },
       'No files can be brought back: They are not kept.'
-    );
-    expect(
-      within(offer).getByLabelText<HTMLInputElement>('Also files that wait')
-        .disabled
-    ).toBe(true);
-    await click(within(offer).getByRole('button', { name: 'Undo' }));
-    expect(made.client.ofType('undo_turn')).toMatchObject([{ files: false }]);
-  });
+    ],
+    [
+      'no right',
+      'Undo',
+      { refused: NO_CODE },
+      {},
+      `Only cells can be brought back: ${NO_CODE}`
+    ],
+    [
+      'all',
+      'Redo',
+      { files: able },
+      { 'Also files that wait': 'free' },
+      'new.csv'
+    ],
+    [
+      'no right',
+      'Redo',
+      { refused: NO_CODE },
+      {},
+      `Only cells can be brought back: ${NO_CODE}`
+    ]
+  ];
+  it.each(cases)(
+    'are offered as the server would do it: %s, %s',
+    async (_, act, answer, boxes, words) => {
+      const made = await panel(
+        [file()],
+        started,
+        ended({
+          waiting_files: 2,
+          overlay: true,
+          variables: true,
+          added: ['c']
+        }),
+        ...(act === 'Redo' ? [back] : [])
+      );
+      Object.assign(made.api, answer);
+      await click(await screen.findByRole('button', { name: `${act} turn` }));
+      const offer = await group(`${act} turn`);
+      const found = within(offer)
+        .queryAllByRole<HTMLInputElement>('checkbox')
+        .map(box => [
+          box.parentElement!.textContent,
+          box.disabled ? 'held' : 'free'
+        ]);
+      expect(Object.fromEntries(found)).toEqual(boxes);
+      expect(offer.textContent).toContain(words);
+      const press = within(offer).getByRole<HTMLButtonElement>('button', {
+        name: act
+      });
+      // No cell was undone: a redo has nothing but files.
+      const hasNone = act === 'Redo' && !('files' in answer);
+      expect(press.disabled).toBe(hasNone);
+      await click(press);
+      const sent = [
+        ...made.client.ofType('undo_turn'),
+        ...made.client.ofType('redo_turn')
+      ];
+      expect(sent.map(one => one.files)).toEqual(
+        hasNone ? [] : [act === 'Redo']
+      );
+    }
+  );
 
   it('come back with a redo, also of an older turn, which says so', async () => {
     const later = ended({ turn: 2, added: ['cell2'] });

@@ -45,6 +45,8 @@ export function UndoOffer(props: {
   const ableFiles = review?.files?.why === '';
   const variables = too.variables && wantsVariables && (asks || why === '');
   const files = too.files && wantsFiles && (asks || ableFiles);
+  /** Why this person can undo and redo cells alone. */
+  const refused = review?.refused ?? '';
   const act = async () => {
     setBusy(true);
     const { conversation } = store;
@@ -72,7 +74,7 @@ export function UndoOffer(props: {
         }
       }}
     >
-      {too.variables && (
+      {too.variables && !refused && (
         <>
           <label>
             <input
@@ -88,7 +90,7 @@ export function UndoOffer(props: {
           </p>
         </>
       )}
-      {too.files && (
+      {too.files && !refused && (
         <>
           <label>
             <input
@@ -105,10 +107,11 @@ export function UndoOffer(props: {
         </>
       )}
       <p className="jp-codeinterp-Review-note" role="alert">
-        {review === null &&
-          trans.__(
-            'Could not check what can be brought back. Close this and try again.'
-          )}
+        {review === null
+          ? trans.__(
+              'Could not check what can be brought back. Close this and try again.'
+            )
+          : refused && trans.__('Only cells can be brought back: %1', refused)}
       </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
@@ -116,7 +119,7 @@ export function UndoOffer(props: {
         </Button>
         <Button
           look="primary"
-          disabled={busy || !(cells || variables || files)}
+          disabled={busy || (redo && asks) || !(cells || variables || files)}
           onClick={() => void act()}
         >
           {redo ? trans.__('Redo') : trans.__('Undo')}

@@ -1,0 +1,153 @@
+"""Sees from outside how much a sandbox writes to disks, and stops code that writes too much.
+
+Linux counts for each process what it has written, and adds what its ended children have. It counts
+no folders, links and empty files, and no ended children that a parent does not wait for. So the
+layer of an overlay is measured, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import stat
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ..overlay import trees
+from ..shared.place import start_of
+from .programs import processes, read
+
+EVERY = 0.5
+"""Seconds between two looks."""
+GRACE = 1.0
+"""Seconds after an interrupt in which the code may end."""
+STOPS = 3
+"""At this one the kernel ends. Those before interrupt its code."""
+MORE = 1024**2
+"""Bytes that a kernel may still write after an interrupt, as for a small result."""
+ENTRY = 4096
+"""Bytes that a file or folder of a layer counts at least."""
+SHARE = 20
+"""A look at the layer takes at most one part in so many of the time."""
+IDLE = 10.0
+"""Seconds between looks at the layer of a kernel that does nothing."""
+
+log = logging.getLogger(__name__)
+
+
+def counts() -> bool:
+    """Whether this Linux counts what a process writes."""
+    return Path("/proc/self/io").exists()
+
+
+class BytesWritten:
+    """How much one sandbox has written since its start. ``first``: its first process; ``layer``:
+    the folder of its overlay, or None."""
+
+    def __init__(self, first: int, layer: Path | None) -> None:
+        self._first = first
+        self._start = start_of(first)
+        self._layer = layer
+        self.bytes = 0
+        self.waits = 0
+        """Bytes of the layer."""
+        self._seen: dict[int, str] = {}
+        self._next = 0.0
+
+    def look(self) -> bool:
+        """Whether the sandbox still runs."""
+        seen: dict[int, str] = {}
+        for number in processes(self._first):
+            with suppress(OSError):
+                seen[number] = read(number, "io")
+        self.bytes = max(self.bytes, sum(map(_written, seen.values())))
+        if self._layer is not None:
+            self._measure(self._layer, is_idle=seen == self._seen)
+        self._seen = seen
+        return start_of(self._first) == self._start
+
+    def _measure(self, layer: Path, *, is_idle: bool) -> None:
+        began = time.monotonic()
+        if began < self._next + (IDLE if is_idle else 0):
+            return
+        with suppress(OSError), trees.opened(str(layer)) as folder:
+            self.waits = _size(folder)
+        ended = time.monotonic()
+        self._next = ended + SHARE * (ended - began)
+
+
+class DiskGuard:
+    """Interrupts a kernel that has written ``most`` bytes, and ends it if that does not help. A
+    thread of its own looks until the sandbox has ended."""
+
+    def __init__(
+        self,
+        written: BytesWritten,
+        most: int,
+        send: Callable[[int], None],
+        kill: Callable[[], None],
+    ) -> None:
+        self._written = written
+        self._most = most
+        self._send = send
+        self._kill = kill
+        self._hit = False
+        self.has_ended_it = False
+        threading.Thread(target=self._guard, name="sandbox-disk", daemon=True).start()
+
+    def hit(self) -> bool:
+        """Whether it has stopped code since this was last asked."""
+        hit, self._hit = self._hit, False
+        return hit
+
+    def _guard(self) -> None:
+        self._written.look()
+        # A restart finds a full layer as it is.
+        bound, stops = self._most if self._total <= self._most else self._total + MORE, 0
+        while self._written.look():
+            if self._total > bound:
+                stops += 1
+                self._hit = True
+                if stops == STOPS:
+                    log.warning("A sandboxed kernel went on writing, so it was ended")
+                    self.has_ended_it = True
+                    self._kill()
+                    return
+                log.warning("A sandboxed kernel has written %d bytes: interrupted", self._total)
+                self._send(signal.SIGINT)
+                time.sleep(GRACE)
+                self._written.look()
+                bound = self._total + MORE
+            time.sleep(EVERY)
+
+    @property
+    def _total(self) -> int:
+        return max(self._written.bytes, self._written.waits)
+
+
+def _written(io: str) -> int:
+    """Bytes in the words of Linux. A temporary file system does not count."""
+    for line in io.splitlines():
+        name, _, count = line.partition(": ")
+        if name == "write_bytes":
+            return int(count)
+    return 0
+
+
+def _size(folder: int, depth: int = trees.DEPTH) -> int:
+    """Bytes on the disk below an open folder. Raises OSError."""
+    total = 0
+    for name in os.listdir(folder):
+        one = trees.status_in(folder, name)
+        if one is None:
+            continue
+        total += max(one.st_blocks * 512, ENTRY)
+        if stat.S_ISDIR(one.st_mode) and depth:
+            # Code may take the right to read it, or put a link there.
+            with suppress(OSError), trees.opened(name, folder) as inner:
+                total += _size(inner, depth - 1)
+    return total
