@@ -1,6 +1,6 @@
 """What macOS lets a sandboxed kernel do: the arguments of ``sandbox-exec``, as a pure function.
 
-Untested: nobody has started a kernel with them on a Mac. No path is in the profile's text. Each is
+Untested: no one has started a kernel with them on a Mac. No path is in the profile's text. Each is
 a parameter, which macOS does not parse. Of two rules that match, the later one holds.
 """
 
@@ -66,7 +66,7 @@ _LAST = """\
 """A second name in a folder to write would open a file to write that may only be read. The two
 requests of ``fcntl`` change a file that is open for reading."""
 GAPS = (
-    "Untested: nobody has started a kernel with it on a Mac. Apple calls sandbox-exec deprecated.",
+    "Untested: no one has started a kernel with it on a Mac. Apple calls sandbox-exec deprecated.",
     "It is not sandboxed for auto_needs_sandbox and for the agent, unless the server's "
     "configuration sets SandboxProvisioner.wall to it.",
     "It sees whether a folder above those that it may read is there. Process ids, the machine's "
