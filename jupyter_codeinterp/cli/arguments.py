@@ -271,7 +271,8 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         "--wall",
         choices=WALLS,
         default=BUBBLEWRAP,
-        help="what holds it; landlock holds less, and auto takes it where bubblewrap cannot run",
+        help="what holds it; landlock holds less, auto takes it where bubblewrap cannot run, and "
+        "sandbox-exec is for macOS and untested",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
     changes = what.add_parser("changes", help="list files that wait in overlays; keep or drop them")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ..kernel_side.forks import bpf
 from .shared import groups
-from .walls import enclosed, landlock
-from .walls.names import AUTO, LANDLOCK
+from .walls import enclosed, landlock, seatbelt
+from .walls.names import AUTO, LANDLOCK, SANDBOX_EXEC
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""
@@ -48,6 +48,8 @@ def problem_of(wall: str) -> str:
     """The same of one of ``walls.WALLS``."""
     if wall == LANDLOCK:
         return landlock_problem()
+    if wall == SANDBOX_EXEC:
+        return _sandbox_exec_problem()
     missing = problem()
     if wall == AUTO and not landlock_problem():
         return ""
@@ -63,7 +65,8 @@ def overlay_problem(wall: str) -> str:
 
 def without(wall: str) -> str:
     """Why a kernel with one of ``walls.WALLS`` does not run in bubblewrap here; "" if it does."""
-    return "The wall of this kernel is Landlock." if wall == LANDLOCK else problem()
+    others = {LANDLOCK: "Landlock", SANDBOX_EXEC: "sandbox-exec"}
+    return f"The wall of this kernel is {others[wall]}." if wall in others else problem()
 
 
 def landlock_problem() -> str:
@@ -81,8 +84,20 @@ def landlock_problem() -> str:
     return ""
 
 
+def _sandbox_exec_problem() -> str:
+    if sys.platform != "darwin":
+        return f"sandbox-exec is a program of macOS; this is {platform.system()}."
+    return "" if Path(seatbelt.PROGRAM).is_file() else f"There is no program {seatbelt.PROGRAM}."
+
+
 def without_bubblewrap() -> str:
     """What holds a kernel here without it; "" where nothing ever does."""
+    if not _sandbox_exec_problem():
+        gaps = "\n".join(f"- {one}" for one in seatbelt.GAPS)
+        return (
+            "sandbox-exec of macOS may hold a kernel here (--wall sandbox-exec). It is untested, "
+            f"and holds less:\n{gaps}"
+        )
     if _wrong_machine():
         return ""
     missing = landlock_problem()

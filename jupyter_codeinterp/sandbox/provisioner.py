@@ -36,9 +36,9 @@ from .shared.limits import (
     wrote_too_much,
 )
 from .shared.place import Place, sweep
-from .walls import bubblewrap, enclosed
+from .walls import bubblewrap, enclosed, macos
 from .walls.launching import LAUNCHER, LaunchError, Process, launched, listens
-from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
+from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, UNTESTED, WALLS
 from .walls.starting import Kernel
 
 GIB = 1024**3
@@ -94,12 +94,17 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def launched(self) -> bool:
-        """Whether a process runs that this object put into a sandbox."""
-        return self._sandbox is not None and self.process is self._sandbox.popen
+        """Whether a process runs that this object put into a sandbox which counts. Behind an
+        untested wall it does where the server's configuration names that wall: anyone can write a
+        kernelspec."""
+        named = self.config.SandboxProvisioner.get("wall", "")
+        counts = self.wall not in UNTESTED or self.wall == named
+        return counts and self._sandbox is not None and self.process is self._sandbox.popen
 
     @property
     def forks(self) -> bool:
-        """Whether a fork of its kernel works. Behind Landlock it could not open its own /proc."""
+        """Whether a fork of its kernel works. Behind Landlock it could not open its own /proc, and
+        macOS has none."""
         return self._sandbox is not None and not self._sandbox.watched
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
@@ -229,13 +234,13 @@ class SandboxProvisioner(LocalProvisioner):
             layer=written.layer if written is not None else None,
             packages=self._packages,
         )
-        if wall == LANDLOCK:
+        if wall != BUBBLEWRAP:
             if self._reaches_hosts:
                 why = doctor.without(self.wall)
                 raise LaunchError(f"A list of allowed hosts needs bubblewrap. {why}")
             if self.overlay:
                 raise LaunchError(doctor.overlay_problem(self.wall))
-            return enclosed.start(kernel)
+            return enclosed.start(kernel) if wall == LANDLOCK else macos.start(kernel)
         way = self._way(place)
         try:
             process = bubblewrap.start(kernel, self.bwrap, way)
@@ -311,10 +316,12 @@ class SandboxProvisioner(LocalProvisioner):
         return book.sentence(way.refused(since), way.has_lost(since)[0])
 
     def observer(self) -> Observer | None:
-        """Watches a run that begins now; None if no sandbox runs. Takes a while in a large
-        folder."""
+        """Watches a run that begins now; None if no sandbox runs that can be seen into. Takes a
+        while in a large folder."""
         sandbox = self._sandbox
-        return Observer(sandbox.init, sandbox.gate, sandbox.files) if sandbox is not None else None
+        if sandbox is None or not sandbox.observed:
+            return None
+        return Observer(sandbox.init, sandbox.gate, sandbox.files)
 
     @property
     def _reaches_hosts(self) -> bool:

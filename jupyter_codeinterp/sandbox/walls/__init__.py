@@ -1,3 +1,4 @@
-"""What holds a kernel: ``bubblewrap`` with its ``arguments``, or ``enclosed`` behind ``landlock``
-with a ``watcher``; ``launching`` starts either, ``starting`` says what, and ``names`` them
+"""What holds a kernel: ``bubblewrap`` with its ``arguments``, ``enclosed`` behind ``landlock`` with
+a ``watcher``, or ``macos`` with the profile of ``seatbelt`` and a ``supervisor``; ``launching``
+starts a process, ``starting`` says for which kernel, and ``names`` them
 """

@@ -58,22 +58,13 @@ _START = (
     "import sys; sys.path.append(sys.argv.pop(1));"
     " from jupyter_codeinterp.sandbox.walls import watcher; watcher.main()"
 )
-_STARTUP = "get_ipython().system = get_ipython().system_raw\n"
-"""IPython runs ``!command`` in a terminal of its own, which is not there."""
 
 
 def start(kernel: Kernel) -> Process:
     """Raises LaunchError."""
     if landlock.version() < landlock.OLDEST:
         raise LaunchError("Landlock cannot hold it. See: jupyter codeinterp sandbox doctor")
-    home, temporary = kernel.place.path / "home", kernel.place.path / "tmp"
-    startup = home / ".ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "commands.py").write_text(_STARTUP, "utf-8")
-    temporary.mkdir()
-    file = kernel.place.path / "connection.json"
-    file.touch(0o600)
-    file.write_bytes(kernel.told(f"{kernel.place.inner}/s"))
+    home, temporary, file = kernel.on_disk()
     try:
         given = rules(kernel.folders, [home, temporary], kernel.place.inner, file)
     except FolderError as error:

@@ -36,7 +36,10 @@ class Process:
     """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
     ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
     network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
-    does not end the others, but a signal makes it do so."""
+    does not end the others, but a signal makes it do so. ``observed``: whether anything is seen of
+    its processes from outside."""
+
+    observed = True
 
     def __init__(
         self,
