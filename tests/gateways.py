@@ -31,18 +31,22 @@ LIMITS = ("iopub_data_rate_limit", "iopub_msg_rate_limit")
 
 
 class Gateway:
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], port: int, token: str) -> None:
         self.process = process
         self.port = port
+        self.token = token
 
 
 @contextmanager
-def gateway(folder: Path, enterprise: bool = False, cwd: Path | None = None) -> Iterator[Gateway]:
+def gateway(
+    folder: Path, enterprise: bool = False, cwd: Path | None = None, token: str = ""
+) -> Iterator[Gateway]:
     """A gateway that answers: a Kernel Gateway, or an ``enterprise`` one. ``folder`` gets its log,
     and the connection files of its kernels, which work in ``cwd``. It limits no rates: what a
-    gateway drops is not what we test."""
+    gateway drops is not what we test. A ``token`` that is not "" is asked of everyone."""
     port = LowPorts().find_available_port("127.0.0.1")
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "JUPYTER_RUNTIME_DIR": str(folder)}
+    environment["KG_AUTH_TOKEN"] = token  # An Enterprise Gateway reads this name, too.
     if enterprise:
         # Its environment pins an old ipykernel; the kernels are ours.
         environment |= {"EG_LIST_KERNELS": "True", "JUPYTER_PATH": str(_with_our_kernel(folder))}
@@ -59,7 +63,7 @@ def gateway(folder: Path, enterprise: bool = False, cwd: Path | None = None) -> 
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=cwd, env=environment)
     try:
         _wait_until_it_answers(port, process)
-        yield Gateway(process, port)
+        yield Gateway(process, port, token)
     finally:
         process.terminate()
         process.wait(30)
@@ -181,6 +185,7 @@ async def link_to(gateway: Gateway, delay: float = 0.0, jitter: float = 0.0) -> 
     GatewayClient.clear_instance()
     GatewayClient.instance().url = f"http://127.0.0.1:{link.port}"
     GatewayClient.instance().ws_url = f"ws://127.0.0.1:{link.port}"
+    GatewayClient.instance().auth_token = gateway.token
     try:
         yield link
     finally:

@@ -84,6 +84,9 @@ class Wire(ABC):
     """A connection to one kernel process, with a session of its own: clients that share an
     identity take each other's replies."""
 
+    lag = 2.0
+    """Seconds between a reply and its ``idle`` at most; a flooded kernel drops messages."""
+
     def __init__(self, session: Session) -> None:
         self._session = session
         self.cuts = 0

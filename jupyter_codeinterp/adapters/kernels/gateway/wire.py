@@ -57,6 +57,9 @@ class GatewayWire(Wire):
     kernel is gone or cannot be reached any more, and ``on_restart`` is called when the gateway
     restarts the kernel by itself."""
 
+    lag = 20.0
+    """In a gateway, a reply overtakes megabytes of output, which the link still has to carry."""
+
     def __init__(
         self,
         kernel_id: str,

@@ -37,8 +37,6 @@ POLL = 0.2
 """Seconds between checks of the kernel process."""
 SESSION_CHECK = 2.0
 """Seconds between requests to a busy kernel whose process id we cannot see."""
-IDLE_TIMEOUT = 2.0
-"""Seconds from a reply to its ``idle`` at most; a flooded kernel drops messages."""
 CONTROL_TIMEOUT = 1.0
 """Seconds within which a control channel should answer."""
 RESPONSE_TIMEOUT = 5.0
@@ -220,7 +218,7 @@ class KernelLink:
             self._learn(await wire.request("shell", "kernel_info_request", {}, msg_id=msg_id))
             if wire is not self._wire:
                 return False  # Another process answered, and its ``idle`` reached nobody.
-            await asyncio.wait_for(idle.wait(), IDLE_TIMEOUT)
+            await asyncio.wait_for(idle.wait(), wire.lag)
         except asyncio.TimeoutError:
             return False
         finally:

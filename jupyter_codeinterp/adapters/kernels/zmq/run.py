@@ -26,7 +26,7 @@ from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
 from ...kernel_iopub.counting import UNSURE, Mark
 from ...kernel_wire import Message, Watching, execute_request
 from .kernel_files import plain_text
-from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
+from .link import EXIT_TIMEOUT, KernelLink
 
 FLUSH = 0.1
 """Least seconds before the first ``OutputsChanged`` and between two. A quick cell sends its
@@ -95,6 +95,7 @@ class Run:
         self._unwatched = False
         self._unheard = False
         self._cuts = 0
+        self._lag = 0.0
         self._watching: Watching | None = None
         """From outside; None where nothing is seen."""
         self._limit = ""
@@ -209,6 +210,7 @@ class Run:
         self._sent_at = self._sent_at or self._loop.time()
         wire = self._link.wire
         self._cuts = wire.cuts
+        self._lag = wire.lag
         self._link.listeners[self._msg_id] = self
         request = execute_request(self._source, silent=False)
         wire.expect(self._msg_id).add_done_callback(self._on_reply)
@@ -274,9 +276,9 @@ class Run:
     def _deadlines(self) -> Iterator[float]:
         """Times at which to give up on the missing reply or ``idle``."""
         if self._reply is not None:
-            yield self._replied_at + IDLE_TIMEOUT
+            yield self._replied_at + self._lag
         elif self._idle_at is not None:
-            yield self._idle_at + (IDLE_TIMEOUT if self._interrupted_at is None else REPLY_TIMEOUT)
+            yield self._idle_at + (self._lag if self._interrupted_at is None else REPLY_TIMEOUT)
 
     def _enforce_limits(self, now: float) -> None:
         if self._cause is not None or self._started_at is None:
