@@ -131,7 +131,7 @@ function aboutVariables(review: IReview, trans: TranslationBundle): string {
   return review.variables
     ? trans.__('Variables cannot be undone: %1', review.variables)
     : trans.__(
-        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run.'
+        'All variables and imports return to their state before this turn, also where your own cells changed them.'
       );
 }
 
