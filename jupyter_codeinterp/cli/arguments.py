@@ -11,8 +11,7 @@ from ..sandbox.walls.names import BUBBLEWRAP, WALLS
 
 EXITS = """\
 exit codes:
-  0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted;
-  run --strict: 3 also if no output has a figure of the answer
+  0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
 """
 FIRST_STEPS = """\
 first steps:
@@ -29,19 +28,22 @@ examples:
   jupyter codeinterp run sales.ipynb "Which region grew fastest?"
   jupyter codeinterp run sales.ipynb - --yes < task.txt
 
+"""
+    + EXITS
+    + """\
+  with --strict: 3 also if no output has a figure of the answer
 """,
     "replay": """\
 A recording comes from: jupyter codeinterp export SESSION --to recording
 
-""",
+"""
+    + EXITS,
     "verify": """\
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
-
 """,
     "export": """\
 jupyter codeinterp sessions lists the ids.
-
 """,
 }
 
@@ -62,7 +64,9 @@ def parser() -> argparse.ArgumentParser:
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
-    _mcp(_command(commands, "mcp", "let other agents use a running server; make their tokens"))
+    _mcp(
+        _command(commands, "mcp", "let other agents in, and choose the MCP servers that yours uses")
+    )
     _command(commands, "doctor", "check the installation and suggest fixes")
     _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
     return whole
@@ -85,7 +89,7 @@ def _command(
         name,
         help=words,
         description=f"{words[0].upper()}{words[1:]}.",
-        epilog=EXAMPLES.get(name, "") + EXITS,
+        epilog=EXAMPLES.get(name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("--verbose", action="store_true", help="write the log to standard error")
@@ -214,7 +218,7 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
     making.add_argument(
         "--run",
         action="store_true",
-        help="let it change notebooks and run code, which you review (default: only look)",
+        help="let it change notebooks and run code, which you review (default: only read)",
     )
     what.add_parser("list", help="list the tokens, without their secrets")
     revoking = what.add_parser("revoke", help="revoke a token; it ends at once")
@@ -225,7 +229,7 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
 def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing = what.add_parser("servers", help="list the MCP servers that the agent may use")
     approving = what.add_parser("approve", help="let an MCP server start, as its entry is now")
-    ending = what.add_parser("off", help="let an MCP server start no more")
+    ending = what.add_parser("off", help="stop an MCP server, until you approve it again")
     picking = what.add_parser("pick", help="choose the tools of an MCP server")
     for one in (approving, ending, picking):
         one.add_argument("id", metavar="ID", help="the server's id, as in servers")
@@ -291,7 +295,7 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
 def _packages(packages: argparse.ArgumentParser) -> None:
     does = packages.add_subparsers(dest="does", metavar="list|keep|forget", required=True)
     does.add_parser("list", help="packages of running sandboxed kernels, and kept ones")
-    keeping = does.add_parser("keep", help="keep a kernel's for later ones of its kernelspec; asks")
+    keeping = does.add_parser("keep", help="keep a kernel's packages for later kernels; asks")
     keeping.add_argument("kernel", metavar="KERNEL", help="its name in the list")
     forgetting = does.add_parser("forget", help="remove what is kept for a kernelspec; asks")
     forgetting.add_argument("kernelspec", metavar="KERNELSPEC")

@@ -113,8 +113,11 @@ def _reset(host: Host, rest: str) -> None:
 
 
 def _help(host: Host, rest: str) -> None:
-    options = "\n".join(f"  {name} {words}" for name, words in OPTIONS.items())
-    print(HELP.format(options=options))
+    lines = []
+    for name, words in OPTIONS.items():
+        value, _, meaning = words.rpartition("  ")
+        lines.append(f"  {f'{name} {value}':30} {meaning}")
+    print(HELP.format(options="\n".join(lines)))
 
 
 def _need_nothing(name: str, rest: str) -> None:

@@ -135,7 +135,7 @@ class Extension:
 
     def _command(self, name: str, line: str) -> None:
         word, _, rest = line.strip().partition(" ")
-        command = COMMANDS.get(word or "help")
+        command = COMMANDS["help"] if word in ("", "-h", "--help") else COMMANDS.get(word)
         if command is None:
             raise UsageProblem(
                 f"Unknown command: %{name} {word}. The commands are {', '.join(COMMANDS)}. To "

@@ -40,7 +40,8 @@ class LiveNotebooks:
         seen: Callable[[str], None],
         has_rooms: Callable[[], bool],
     ) -> None:
-        """``sessions``: those in memory, by id; ``session`` loads one. Others as in ``SessionManager``."""
+        """``sessions``: those in memory, by id; ``session`` loads one. Others as in
+        ``SessionManager``."""
         self._store = store
         self._sessions = sessions
         self._session = session

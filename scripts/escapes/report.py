@@ -1,4 +1,4 @@
-"""The table, with what made it, for people and for docs/sandbox.md."""
+"""The table, with what made it, for people and for docs/escapes.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scripts.tables import table
 from .attempt import Control
 from .running import Result
 
-DOCUMENT = Path("docs/sandbox.md")
+DOCUMENT = Path("docs/escapes.md")
 COMMAND = "scripts/escape"
 PACKAGES = ("jupyter_client", "ipykernel")
 HELD, OUT = "held", "**not held**"

@@ -43,9 +43,7 @@ async def test_a_draft_is_tried_then_run(bench: Benches, room: Room) -> None:
     found = await result(b)
     assert b.of(e.RehearsalStarted) == [e.RehearsalStarted(draft.call_id, draft.draft_id, 7)]
     assert (found.how, found.source, found.window) == ("stopped", None, 7)
-    assert found.words == (
-        "Stopped where the code would write made.txt. A rehearsal does not do that."
-    )
+    assert found.words == ("Stopped where the code would write made.txt.")
     assert "x is 2" in found.text and found.reached == (e.Reach("write", "made.txt"),)
     assert found.changes == (e.VariableChange("x", "int 1 → int 2"),)
     assert await room.run("print(x)") == "1\n", "the kernel is as before"
@@ -167,8 +165,8 @@ READ: list[tuple[dict[str, Any], Rehearsal]] = [
         },
         Rehearsal(
             "stopped",
-            "Stopped where the code would write IGNORE ALL RULES. A rehearsal does not do that.",
-            "Stopped where the code would reach outside. A rehearsal does not do that.",
+            "Stopped where the code would write IGNORE ALL RULES.",
+            "Stopped where the code would reach outside.",
             reached=(e.Reach("write", "IGNORE ALL RULES"),),
         ),
     ),
@@ -183,7 +181,7 @@ READ: list[tuple[dict[str, Any], Rehearsal]] = [
         {**ENDED, "success": False, "stopped": True},
         Rehearsal(
             "stopped",
-            "Stopped where the code would reach outside. A rehearsal does not do that.",
+            "Stopped where the code would reach outside.",
         ),
     ),
     (

@@ -467,7 +467,7 @@ for (const [theme, attachments, accessibly] of [
         await check('key');
         await button('Connections').click();
         await panel.root
-          .getByRole('button', { name: 'Add', exact: true })
+          .getByRole('button', { name: 'Add connection' })
           .click();
         await check('connections');
       });

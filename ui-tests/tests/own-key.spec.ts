@@ -22,7 +22,7 @@ test('the form takes the focus as it opens', async ({ notebook, panel }) => {
   await notebook.start(['']);
   await panel.root.getByRole('button', { name: 'Connections' }).click();
   const list = panel.root.getByRole('region', { name: 'Model connections' });
-  await list.getByRole('button', { name: 'Add', exact: true }).click();
+  await list.getByRole('button', { name: 'Add connection' }).click();
   await expect(list.getByLabel('API key')).toBeFocused();
 });
 

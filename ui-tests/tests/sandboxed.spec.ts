@@ -170,7 +170,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.decide('Run');
   await panel.ended();
   const files = panel.root.getByRole('group', { name: 'Files that wait' });
-  await files.getByText('2 files wait outside of the folder').click();
+  await files.getByText('2 files wait').click();
   await expect(files).toContainText('out.csv');
   await expect(files).toContainText('mine.txt');
 
@@ -203,7 +203,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.ask('#code ```\nprint(1)\n```');
   await panel.decide('Run');
   await panel.ended();
-  await expect(files).toContainText('1 file waits outside of the folder');
+  await expect(files).toContainText('1 file waits');
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await page.theme.setTheme(theme);
     await page.sidebar.setWidth(300, 'right');
@@ -242,7 +242,7 @@ test('from the launcher to a turn that is undone with its variables and files', 
   await asks("count = 3\nopen('made.csv', 'w').close()");
   expect(await notebook.value('count')).toBe('3');
   const files = panel.root.getByRole('group', { name: 'Files that wait' });
-  await expect(files).toContainText('1 file waits outside of the folder');
+  await expect(files).toContainText('1 file waits');
   await page.screenshot({ path: info.outputPath('asked.png') });
 
   await panel.log.getByRole('button', { name: 'Undo turn' }).last().click();
@@ -262,6 +262,6 @@ test('from the launcher to a turn that is undone with its variables and files', 
   const redo = panel.log.getByRole('group', { name: 'Redo turn' });
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();
   await expect(panel.log).toContainText('1 file redone.');
-  await expect(files).toContainText('1 file waits outside of the folder');
+  await expect(files).toContainText('1 file waits');
   expect((await notebook.sources()).join('\n')).toContain('count = 3');
 });

@@ -44,7 +44,8 @@ def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
     tokens = Tokens(config_files.settings(config_files.load()).folder, PATIENT)
     if options.what == "make":
         token, secret = tokens.make(options.name, "run" if options.run else "look")
-        print(f"Token {token.id} for {token.name}, which may {token.scope}. Keep it: {secret}")
+        may = "read notebooks, write and run" if options.run else "read notebooks"
+        print(f"Token {token.id} for {token.name}, which may {may}. Keep it: {secret}")
     elif options.what == "revoke":
         token = tokens.revoke(options.id)
         print(f"Revoked the token for {visible_line(token.name)}.")

@@ -48,7 +48,8 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
             options.kernel, name, user=options.user, wall=options.wall, overlay=options.overlay
         )
     except NoSuchKernel as error:
-        raise Problem(f"There is no kernel {error.name!r} here.", USAGE) from None
+        words = f"There is no kernel {error.name!r} here. See: jupyter kernelspec list"
+        raise Problem(words, USAGE) from None
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")

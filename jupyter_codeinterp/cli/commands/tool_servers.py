@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHORT = 12
 """Characters of an id on the list."""
+NONE = "No MCP servers. They come from .codeinterp/mcp.json in the notebook's folder or above."
 STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
 
@@ -51,6 +52,8 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
             print(fault)
         for one in found:
             _print(one)
+        if not found and not faults:
+            print(NONE)
         return DONE
     one = _the_one(found, options.id)
     if options.what == "approve":

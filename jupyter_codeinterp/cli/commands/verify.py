@@ -39,8 +39,10 @@ async def _verify(options: argparse.Namespace, stopping: Stopping) -> int:
     check(place.file, written=False)
     async with LocalBench(config, settings, place.root) as bench:
         verifier = bench.verifier
-        if options.kernel and options.kernel not in await bench.notebook_kernels.specs():
-            raise Problem(f"There is no kernel {options.kernel!r} here.", USAGE)
+        specs = await bench.notebook_kernels.specs() if options.kernel else {}
+        if options.kernel and options.kernel not in specs:
+            words = f"There is no kernel {options.kernel!r} here. Installed: {', '.join(specs)}."
+            raise Problem(words, USAGE)
         try:
             now = await verifier.start(place.path, in_place=options.in_place, kernel=options.kernel)
         except CommandError as error:

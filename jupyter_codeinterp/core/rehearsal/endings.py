@@ -26,7 +26,7 @@ ENDED = {
     # how a rehearsal ended: as in ``kernel_side/forks/follow.py``, or what its code came to
     "done": "",
     "error": "The code fails.",
-    "stopped": "Stopped where the code would {}. A rehearsal does not do that.",
+    "stopped": "Stopped where the code would {}.",
     "timeout": "Stopped after {} s.",
     "stalled": "Stopped: the code waits for a thread that a rehearsal does not have.",
     "too_much": "Stopped: too much output.",

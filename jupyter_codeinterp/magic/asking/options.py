@@ -121,4 +121,4 @@ def _unknown(word: str) -> str:
     known = (*OPTIONS, *LONG)
     near = difflib.get_close_matches(word, known, 1, 0.5)
     meant = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no option {word}.{meant} The options are {', '.join(OPTIONS)}."
+    return f"There is no option {word}.{meant} See: %ai help"

@@ -89,7 +89,9 @@ _NO_NETWORK = re.compile(
     r"Errno -[235]\b|Errno 101\b|name resolution|Name or service not known|Network is unreachable"
     r"|[Cc]ould not resolve|Failed to resolve"
 )
-NO_NETWORK = "The sandbox has no network. Hosts that it may reach are a setting of the server."
+NO_NETWORK = (
+    "The sandbox has no network. SandboxProvisioner.allow in the server's settings can allow hosts."
+)
 _READ = 1_000
 """Characters of an error that are searched."""
 
@@ -126,4 +128,4 @@ def size(count: int) -> str:
     for unit, name in ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB")):
         if count >= unit:
             return f"{count / unit:.3g} {name}"
-    return f"{count} bytes"
+    return "1 byte" if count == 1 else f"{count} bytes"

@@ -33,8 +33,7 @@ export default function Rehearsal(props: {
       data-how={how}
     >
       <div className="jp-codeinterp-Rehearsal-head" role="status">
-        <strong>{trans.__('Rehearsal')}</strong>{' '}
-        {trans.__('Nothing has changed: this ran in a copy of the kernel.')}
+        {trans.__('Tried in a copy of the kernel. Nothing has changed.')}
       </div>
       {rehearsal.source !== null && (
         <div>{trans.__('It ran your version of the code.')}</div>
@@ -51,7 +50,7 @@ export default function Rehearsal(props: {
           {changes!.map(({ name, text: change }) => [name, change])}
         </List>
       )}
-      {(reached?.length ?? 0) > 0 && (
+      {(reached?.length ?? 0) > (how === 'stopped' ? 1 : 0) && (
         <List title={trans.__('What it would do outside the kernel')}>
           {reached!.map(reach => [wordsOf(reach, trans), reach.name])}
         </List>

@@ -28,7 +28,7 @@ export function RuleForm(props: IRuleForm): JSX.Element {
       <p>
         {rule.tool
           ? trans.__(
-              'In this conversation, with any arguments, without asking:'
+              'In this conversation, this runs without asking, with any arguments:'
             )
           : trans.__('In this conversation, code runs without asking if it')}
       </p>

@@ -7,7 +7,7 @@ export function linesOf(rule: Rule, trans: TranslationBundle): string[] {
   if (tool) {
     return [
       trans.__(
-        'the tool %1, as long as its server describes it as now',
+        '%1, until its server changes its description',
         String(tool)
       )
     ];

@@ -36,7 +36,8 @@ async def changes(options: argparse.Namespace) -> int:
     if options.layer:
         found = [one for one in found if one.name == options.layer]
         if not found:
-            raise Problem(f"No files wait under the name {options.layer}.", USAGE)
+            words = f"No files wait under the name {options.layer}."
+            raise Problem(f"{words} See: jupyter codeinterp sandbox changes", USAGE)
     if (options.commit or options.discard) and not options.yes and not sys.stdin.isatty():
         raise Problem("No terminal to ask in. Add --yes (do it without asking).", USAGE)
     whole = True
@@ -49,6 +50,8 @@ async def changes(options: argparse.Namespace) -> int:
             show(one, list_of(one))
     if not found:
         print("No files wait.")
+    elif not (options.commit or options.discard):
+        print("Add --commit to copy files into their folder, --discard to delete them.")
     return DONE if whole else FAILED
 
 

@@ -96,7 +96,7 @@ it('makes and revokes tokens of outside agents, and shows a secret once', async 
     fireEvent(group, new Event('toggle'));
     await settled();
   });
-  expect(group.textContent).toContain('Their code waits for your review.');
+  expect(group.textContent).toContain('Its code waits for your review.');
   type('Name of the agent', 'Claude');
   type('It may', 'run');
   await click('Make token');
@@ -119,7 +119,7 @@ it('adds a provider: its address, what a key looks like, where it goes', async (
   const { api } = await panel();
   await click('Connections');
   expect(section().textContent).toContain('No model connected.');
-  await click('Add');
+  await click('Add connection');
   type('Provider', 'ollama');
   expect(screen.getByLabelText('API key').getAttribute('placeholder')).toBe(
     'Usually not needed'
@@ -159,7 +159,7 @@ it('takes the name of a place for an address, and then no key', async () => {
     }
   ];
   await click('Connections');
-  await click('Add');
+  await click('Add connection');
   const address = screen.getByLabelText('Address') as HTMLInputElement;
   expect([address.type, address.placeholder]).toEqual([
     'text',
@@ -209,7 +209,7 @@ it('has no form where keys are the admin’s', async () => {
   await made.store.setup.refresh();
   await panel(made);
   await click('Connections');
-  expect(screen.queryByRole('button', { name: 'Add' })).toBeNull();
+  expect(screen.queryByRole('button', { name: 'Add connection' })).toBeNull();
   expect(screen.queryByLabelText('API key')).toBeNull();
   expect(section().textContent).toContain('manages keys and addresses');
 });

@@ -110,7 +110,7 @@ it('offers a rule for one tool of an MCP server', async () => {
     await settled();
   });
   const offer = screen.getByRole('group', { name: 'New rule' });
-  expect(offer.textContent).toContain('the tool mcp__time__now');
+  expect(offer.textContent).toContain('mcp__time__now');
   expect(offer.textContent).toContain('with any arguments');
   await act(async () => {
     const made = { ...rule, rule_id: 'r1' };

@@ -96,7 +96,7 @@ describe('files that wait in an overlay', () => {
       end
     );
     const list = (await tray()).textContent;
-    expect(list).toContain('4 files wait outside of the folder');
+    expect(list).toContain('4 files wait: not yet in your folder');
     expect(list).toContain('<b>x</b>.csvnew, 2.3 kB');
     expect(list).toContain('made/new');
     expect(list).toContain('old.csvdeleted');

@@ -65,7 +65,9 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       )}
       {mine && !adding && (
         <div className="jp-codeinterp-Connect-actions">
-          <Button onClick={() => setAdding(true)}>{trans.__('Add')}</Button>
+          <Button onClick={() => setAdding(true)}>
+            {trans.__('Add connection')}
+          </Button>
         </div>
       )}
       {mine && adding && status?.looks_around && (

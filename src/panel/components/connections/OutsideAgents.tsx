@@ -69,8 +69,8 @@ export function OutsideAgents(): JSX.Element {
       );
     }
     return runs_at_once
-      ? trans.__('The admin lets their code run without your review.')
-      : trans.__('Their code waits for your review.');
+      ? trans.__('The admin lets its code run without your review.')
+      : trans.__('Its code waits for your review.');
   }
 }
 
@@ -174,7 +174,12 @@ function Secret(props: { made: IMade; done: () => void }): JSX.Element {
     [trans.__('Header'), `Authorization: Bearer ${secret}`]
   ];
   return (
-    <div className="jp-codeinterp-Connect" role="group" aria-label={name}>
+    <div
+      className="jp-codeinterp-Connect"
+      role="group"
+      aria-label={name}
+      ref={shown => shown?.scrollIntoView?.({ block: 'nearest' })}
+    >
       <p role="status">
         {trans.__(
           'Give these to %1. The token is not shown again.',

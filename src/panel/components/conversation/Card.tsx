@@ -22,8 +22,8 @@ const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
 );
-const TryFirst = lazy(
-  async () => (await import('../rehearsal/TryFirst')).TryFirst
+const Rehearsal = lazy(
+  async () => (await import('../../../notebook/review/rehearsal')).default
 );
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
@@ -120,8 +120,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
       )}
-      {waiting && (waiting.draft.canTry || card.rehearsal) && (
-        <TryFirst draft={waiting.draft} />
+      {waiting?.draft.rehearsal && (
+        <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
       )}
       {waiting && card.draft?.rule && (
         <RuleOffer draft={card.draft} rule={card.draft.rule} />

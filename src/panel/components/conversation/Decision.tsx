@@ -163,6 +163,17 @@ export function Decision(
         <Button disabled={!waiting} onClick={() => decide('reject')}>
           {no}
         </Button>
+        {draft.canTry && (
+          <Button
+            title={trans.__(
+              'Run it in a copy of the kernel that is thrown away'
+            )}
+            disabled={!waiting || draft.rehearsal === 'running'}
+            onClick={() => void store.drafts.tryFirst(draft.draft_id)}
+          >
+            {trans.__('Try first')}
+          </Button>
+        )}
         {draft.can_run_all && !hidden && (
           <SureButton
             look="link"

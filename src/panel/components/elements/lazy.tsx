@@ -12,9 +12,9 @@ export function lazy<P extends object>(
   load: () => Promise<React.ComponentType<P>>
 ): React.ComponentType<P & { trans?: TranslationBundle }> {
   let Loaded: React.ComponentType<P> | null = null;
-  return function Lazy({ trans: own, ...props }) {
+  return function Lazy(props) {
     const context = React.useContext(PanelContext);
-    const trans = own ?? context!.trans;
+    const trans = props.trans ?? context!.trans;
     const [state, setState] = React.useState<'loading' | 'loaded' | 'failed'>(
       Loaded ? 'loaded' : 'loading'
     );

@@ -51,8 +51,8 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
         <details>
           <summary>
             {trans._n(
-              '%1 file waits outside of the folder',
-              '%1 files wait outside of the folder',
+              '%1 file waits: not yet in your folder',
+              '%1 files wait: not yet in your folder',
               count
             )}
           </summary>

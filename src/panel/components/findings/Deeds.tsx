@@ -90,7 +90,7 @@ function tipOf(deed: Observation, trans: TranslationBundle): string {
   switch (kind) {
     case 'held':
       return trans.__(
-        'The settings of the server say what the sandbox allows.'
+        'Limits and hosts: c.SandboxProvisioner in jupyter_server_config.py'
       );
     case 'refused':
       return trans.__(

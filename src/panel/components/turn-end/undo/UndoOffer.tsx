@@ -144,7 +144,7 @@ function aboutVariables(
   return reason
     ? trans.__('Variables cannot be undone: %1', reason)
     : trans.__(
-        'All variables and imports go back to before this turn. What ran in the kernel since, yours too, has then not run. Redo may bring them back until a cell runs.'
+        'All variables and imports return to their state before this turn, also where your own cells changed them. Redo may bring them back until a cell runs.'
       );
 }
 
