@@ -184,7 +184,7 @@ describe('files that wait in an overlay', () => {
       'Undo',
       { files: able, variables: '' },
       { 'Also variables': 'free', 'Also files that wait': 'free' },
-      'All variables and imports go back'
+      'All variables and imports return'
     ],
     [
       'no copies',
