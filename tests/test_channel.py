@@ -23,6 +23,7 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.review import TurnFiles
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
+from jupyter_codeinterp.core.session.checked_message import MAX_MESSAGE
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.connection import (
     CHANGE,
@@ -324,7 +325,7 @@ async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthro
     w = await site.window()
     await w.ask("Go")
     asked = await w.event(e.QuestionAsked)
-    long = await w.send(c.Answer(w.session_id, asked.call_id, "x" * (service.MAX_MESSAGE + 1)))
+    long = await w.send(c.Answer(w.session_id, asked.call_id, "x" * (MAX_MESSAGE + 1)))
     assert long.error == "too_long"
     assert (await w.send(c.Answer(w.session_id, asked.call_id, f"It is {KEY}."))).error is None
     await w.ended()
@@ -415,7 +416,7 @@ async def test_a_binary_frame_is_read_like_any_other(site: Site) -> None:
 
 async def test_commands_that_are_too_large(site: Site) -> None:
     w = await site.window()
-    long = await w.send(c.SendMessage("x" * (service.MAX_MESSAGE + 1), "a.ipynb"))
+    long = await w.send(c.SendMessage("x" * (MAX_MESSAGE + 1), "a.ipynb"))
     assert long.error == "too_long"
     huge = await w.send(c.SendMessage("x" * (connection.MAX_COMMAND + 1), "a.ipynb"))
     assert huge.error == "too_large"

@@ -14,7 +14,7 @@ from jupyter_codeinterp.core.events import Reference
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view import references as r
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.session import service
+from jupyter_codeinterp.core.session import checked_message
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, run, say
@@ -225,7 +225,7 @@ def test_what_is_named_is_bounded_inert_and_without_keys() -> None:
 
 
 def test_only_so_much_can_be_named() -> None:
-    few = service._few
+    few = checked_message._few
     assert few((Reference("error"), Reference("error"))) == (Reference("error"),)
     with pytest.raises(CommandError, match="at most 20"):
         few(tuple(Reference("variable", f"x{i}") for i in range(21)))

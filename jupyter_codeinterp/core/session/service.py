@@ -18,28 +18,15 @@ from ..events import Kept, Mode, Reference, TriesDrafts
 from ..history.branching import title_of
 from ..history.review import Review
 from ..labels import Rule
-from ..own_commands.own_command import arguments_in
-from ..redaction.pasted_keys import looks_like_key, without_keys
+from ..redaction.pasted_keys import without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
+from .checked_message import checked, need_short
 from .input_routing import Does
 from .session import Session
 from .standing_rules import words_of
 from .title import TITLE_LENGTH
 from .waiting_files import WaitingList
-
-MAX_MESSAGE = 100_000
-"""Characters of a person's message."""
-MOST_REFERENCES = 20
-"""References in a message."""
-LOOKS_LIKE_KEY = (
-    "This looks like an API key, so it was not sent. To connect a model with it, enter it as a "
-    "key. Otherwise, remove it from the message."
-)
-LONGEST_NAME = 300
-"""Characters of a name in a reference; a file's has at most 255 bytes."""
-LONGEST_CALL = 4_000
-"""Characters of a command with the words that its placeholders get; the message has all."""
 
 
 class Sent(NamedTuple):
@@ -91,8 +78,7 @@ class SessionService:
         with_key: bool = False,
     ) -> Does:
         """Where ``send`` would put the message now. Raises as ``send``."""
-        self._checked(text, with_key)
-        _few(references)
+        checked(text, references, with_key, self._sessions.rules.scrub)
         return self._here(session_id).would(text, about)
 
     def send(
@@ -121,8 +107,7 @@ class SessionService:
         ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
         ``held_elsewhere``.
         """
-        words = self._checked(text, with_key)
-        references = _with_arguments(_few(references), words)
+        words, references = checked(text, references, with_key, self._sessions.rules.scrub)
         if session_id:
             session = self._sessions.session(session_id)
         elif not text.strip():
@@ -170,8 +155,7 @@ class SessionService:
         ``empty_message``, ``busy``, ``unknown_turn``, ``held_elsewhere``; DocumentError
         ``not_open``. An error leaves no new conversation.
         """
-        words = self._checked(text, with_key)
-        references = _with_arguments(_few(references), words)
+        words, references = checked(text, references, with_key, self._sessions.rules.scrub)
         if not text.strip():
             raise CommandError("empty_message", "The message is empty.")
         session = self._here(session_id)
@@ -204,7 +188,7 @@ class SessionService:
         """Go on with ``task`` in another notebook: a new conversation, with this one's model and
         mode and a summary of it. CommandError as in ``send``. An error leaves no new
         conversation."""
-        words = self._checked(task, with_key=False)
+        words, _ = checked(task, (), False, self._sessions.rules.scrub)
         of = self._sessions.session(session_id)
         session = self.create(notebook, of.info.mode, of.info.model)
         try:
@@ -265,7 +249,7 @@ class SessionService:
     ) -> None:
         """Exactly ``source`` runs; ``reason`` belongs to a rejection. CommandError ``too_long``,
         ``held_elsewhere``, and as in ``Decisions.decide``."""
-        _bounded(reason)
+        need_short(reason)
         session = self._here(session_id)
         said = self._sessions.rules.scrub(reason.strip())
         person = self._sessions.person(session.info.notebook, by)
@@ -276,7 +260,7 @@ class SessionService:
     def answer(self, session_id: str, call_id: str, text: str, by: int = 0) -> None:
         """Answer a question of the model. CommandError ``too_long``, ``held_elsewhere``, and as
         in ``Decisions.answer``."""
-        _bounded(text)
+        need_short(text)
         session = self._here(session_id)
         session.decisions.answer(call_id, self._sessions.rules.scrub(text), by)
         self._record(session, by, "answer")
@@ -416,15 +400,6 @@ class SessionService:
 
     # --- who did it ------------------------------------------------------------------
 
-    def _checked(self, text: str, with_key: bool) -> str:
-        """The message as it may reach model, journal, lists and windows: without known keys.
-        Raises CommandError ``too_long``, or ``looks_like_key`` unless ``with_key``."""
-        _bounded(text)
-        words = self._sessions.rules.scrub(text)
-        if not with_key and looks_like_key(words):
-            raise CommandError("looks_like_key", LOOKS_LIKE_KEY)
-        return words
-
     def _here(self, session_id: str) -> Session:
         session = self._sessions.session(session_id)
         session.need_here()
@@ -444,35 +419,8 @@ class SessionService:
             self._record(session, by, "turn")
 
 
-def _bounded(text: str) -> None:
-    if len(text) > MAX_MESSAGE:
-        words = f"The message is too long. The limit is {MAX_MESSAGE:,} characters."
-        raise CommandError("too_long", words)
-
-
 def _not_put_back(cells: int) -> str:
     counted = "One cell was" if cells == 1 else f"{cells} cells were"
     return (
         f"{counted} not restored. The end of the turn in the earlier conversation gives the reason."
-    )
-
-
-def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
-    """The references without duplicates. Raises CommandError beyond the limits."""
-    found = tuple(dict.fromkeys(references))
-    if len(found) > MOST_REFERENCES:
-        words = f"A message can mention at most {MOST_REFERENCES} things. Remove some."
-        raise CommandError("too_many_references", words)
-    if any(len(reference.name) > LONGEST_NAME for reference in found):
-        raise CommandError("too_long", "The message mentions something whose name is too long.")
-    return found
-
-
-def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Reference, ...]:
-    """The references; commands with the words that follow them in the message (without keys)."""
-    return tuple(
-        Reference(one.kind, f"{one.name} {arguments_in(text, one.name)}"[:LONGEST_CALL].rstrip())
-        if one.kind in ("command", "skill")
-        else one
-        for one in references
     )
