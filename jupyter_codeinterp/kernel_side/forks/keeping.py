@@ -104,6 +104,7 @@ class Copies:
         self.most, self.most_bytes = most, most_bytes
         why = ""
         if key not in self.kept:
+            self.runs(None)
             copy, why = self.fork()
             if copy is not None:
                 self.kept[key] = copy
