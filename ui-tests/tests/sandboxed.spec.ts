@@ -100,7 +100,7 @@ test('a widget of the agent waits until the person runs the cell', async ({
   await expect(cell.getByRole('slider')).toHaveCount(1);
 });
 
-test('a turn is undone with its variables, and a restarted kernel has none to put back', async ({
+test('a turn is undone with its variables, and no redo brings them back once a cell has run', async ({
   model,
   notebook,
   page,
@@ -262,7 +262,7 @@ test('from the launcher to a turn that is undone with its variables and files', 
 
   await panel.log.getByRole('button', { name: 'Redo turn' }).click();
   const redo = panel.log.getByRole('group', { name: 'Redo turn' });
-  await expect(redo).toContainText('again as before the undo.');
+  await expect(redo).toContainText('go back to before the undo.');
   await expect(redo).toContainText('made.csv');
   await page.screenshot({ path: info.outputPath('redo-offer.png') });
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();

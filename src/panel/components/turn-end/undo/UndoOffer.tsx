@@ -136,7 +136,7 @@ function aboutVariables(
   if (redo) {
     return reason
       ? trans.__('Variables cannot be redone: %1', reason)
-      : trans.__('All variables and imports are again as before the undo.');
+      : trans.__('All variables and imports go back to before the undo.');
   }
   return reason
     ? trans.__('Variables cannot be undone: %1', reason)

@@ -21,7 +21,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from .preflight import mapped, native_threads, refusal
+from ..forks.preflight import mapped, native_threads, refusal
 from .refusing import Refusing
 from .reviving import hear_no_more, park, revive, unlike_ours
 from .sleeping import Copy, handed_over, new_copy
