@@ -13,7 +13,7 @@ import pytest
 from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.labels import Observation
-from jupyter_codeinterp.kernel_side.forks.refusing import NAME
+from jupyter_codeinterp.kernel_side.copies.refusing import NAME
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text, until
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install

@@ -14,7 +14,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.copies import LAST_FIRST, RESTARTED, WENT_BACK
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.kernel_side.forks.keeping import RAN, SOON, TOO_LARGE
+from jupyter_codeinterp.kernel_side.copies.keeping import RAN, SOON, TOO_LARGE
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import folder
 from tests.sandbox.test_copies import sandboxed

@@ -10,7 +10,7 @@ from jupyter_codeinterp.adapters.kernels.zmq.copies import RESTARTED, WENT_BACK
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.model_view.context import WENT_BACK as TOLD
-from jupyter_codeinterp.kernel_side.forks.keeping import RAN
+from jupyter_codeinterp.kernel_side.copies.keeping import RAN
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.sandbox.here import runs_here

@@ -100,7 +100,7 @@ test('a widget of the agent waits until the person runs the cell', async ({
   await expect(cell.getByRole('slider')).toHaveCount(1);
 });
 
-test('a turn is undone with its variables, and a restarted kernel has none to put back', async ({
+test('a turn is undone with its variables, and no redo brings them back once a cell has run', async ({
   model,
   notebook,
   page,
@@ -136,21 +136,23 @@ test('a turn is undone with its variables, and a restarted kernel has none to pu
   await expect.poll(() => notebook.value('one')).toBe('11');
 
   await button('Redo turn').click();
-  await expect(panel.log).toContainText('Kernel variables do not change.');
-  await page.screenshot({ path: info.outputPath('redone.png') });
+  const redo = panel.log.getByRole('group', { name: 'Redo turn' });
+  await expect(redo).toContainText(
+    'Variables cannot be redone: A cell has run since.'
+  );
+  await page.screenshot({ path: info.outputPath('cannot-be-redone.png') });
+  await redo.getByRole('button', { name: 'Redo', exact: true }).click();
+  await expect(redo).toHaveCount(0);
+  await expect(panel.log).toContainText(
+    'changes redone. Kernel variables are as before this turn.'
+  );
   await expect
     .poll(async () => (await notebook.saved(path)).cells.length)
     .toBe(3);
   await page.reload();
   await notebook.attach(path);
   await button('Undo turn').click();
-  await expect(variables).toBeDisabled();
-  await expect(offer).toContainText(
-    'Variables cannot be undone: An undo has put them back to before this turn already.'
-  );
-  await page.screenshot({ path: info.outputPath('cannot-be-undone.png') });
-  await page.keyboard.press('Escape');
-  await expect(offer).toHaveCount(0);
+  await expect(panel.log).toContainText('1 cell removed. 2 cells restored.');
 });
 
 test('files of a kernel with an overlay wait, are put back and redone, and are kept', async ({
@@ -260,8 +262,14 @@ test('from the launcher to a turn that is undone with its variables and files', 
 
   await panel.log.getByRole('button', { name: 'Redo turn' }).click();
   const redo = panel.log.getByRole('group', { name: 'Redo turn' });
+  await expect(redo).toContainText('return to their state before the undo.');
+  await expect(redo).toContainText('made.csv');
+  await page.screenshot({ path: info.outputPath('redo-offer.png') });
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();
-  await expect(panel.log).toContainText('1 file redone.');
+  await expect(panel.log).toContainText(
+    'Kernel variables are as before the undo. 1 file redone.'
+  );
   await expect(files).toContainText('1 file waits');
+  expect(await notebook.value('count')).toBe('3');
   expect((await notebook.sources()).join('\n')).toContain('count = 3');
 });

@@ -1,7 +1,7 @@
 """Copies of a sandboxed kernel: one before each turn's first run, for an undo with variables, and
 one from before each such undo, for a redo.
 
-A kernel keeps its copies itself (``kernel_side/forks/keeping.py``). This module knows which there
+A kernel keeps its copies itself (``kernel_side/copies/keeping.py``). This module knows which there
 are, and why there is none. Either change is a new start of the kernel: approvals end, and the
 connection is new.
 """
@@ -37,8 +37,9 @@ MOST = 200
 KEEPING = "jupyter_codeinterp.keeping"
 NAME = "codeinterp_copies"
 """The attribute of the kernel's shell that holds them."""
-FILES = tuple(
-    f"forks/{name}" for name in ("preflight", "refusing", "sleeping", "reviving", "keeping")
+FILES = (
+    "forks/preflight",
+    *(f"copies/{name}" for name in ("refusing", "sleeping", "reviving", "keeping")),
 )
 """In the order of their imports."""
 NEVER = "The kernel has no copy of them from before this turn."
@@ -52,7 +53,7 @@ SLOW = "The kernel did not answer in time."
 
 
 class _Told(msgspec.Struct):
-    """As ``kernel_side/forks/keeping.py`` answers. ``why`` it did not do what was asked."""
+    """As ``kernel_side/copies/keeping.py`` answers. ``why`` it did not do what was asked."""
 
     kept: list[str] = []
     undone: list[str] = []

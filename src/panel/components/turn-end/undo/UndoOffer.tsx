@@ -135,12 +135,13 @@ function aboutVariables(
   redo: boolean,
   trans: TranslationBundle
 ): string {
-  const reason = why ?? trans.__('the kernel keeps no copies.');
   if (redo) {
+    const reason = why ?? trans.__('the kernel no longer has them.');
     return reason
       ? trans.__('Variables cannot be redone: %1', reason)
-      : trans.__('All variables and imports are again as before the undo.');
+      : trans.__('All variables and imports return to their state before the undo.');
   }
+  const reason = why ?? trans.__('the kernel keeps no copies.');
   return reason
     ? trans.__('Variables cannot be undone: %1', reason)
     : trans.__(

@@ -21,7 +21,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from .preflight import mapped, native_threads, refusal
+from ..forks.preflight import mapped, native_threads, refusal
 from .refusing import Refusing
 from .reviving import hear_no_more, park, revive, unlike_ours
 from .sleeping import Copy, handed_over, new_copy
@@ -104,6 +104,7 @@ class Copies:
         self.most, self.most_bytes = most, most_bytes
         why = ""
         if key not in self.kept:
+            self.runs(None)
             copy, why = self.fork()
             if copy is not None:
                 self.kept[key] = copy
