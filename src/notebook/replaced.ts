@@ -1,6 +1,7 @@
 /**
  * In a shared notebook the server begins each run with a new cell in the place of the old one.
  * Who types there keeps their cursor, and the words that the server had not received by then.
+ * Who is in another cell stays there: JupyterLab would go to the cell above.
  */
 import type { YBaseCell, YNotebook } from '@jupyter/ydoc';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
@@ -16,58 +17,95 @@ interface ITransaction {
   readonly local: boolean;
 }
 
+/** A person who types in a cell. */
+interface ITyping {
+  readonly text: string;
+  /** Where the cursor is. */
+  readonly offset: number;
+  /** Whether the cell was removed just now. */
+  readonly removed: boolean;
+  /** What the cell had before edits that may be underway. */
+  readonly before: readonly string[];
+}
+
 /** Keep this up until disposed. */
 export function keepTyping(content: Notebook): IDisposable {
   const doc = (content.model!.sharedModel as YNotebook).ydoc;
   /** What the active cell had before each edit of the last moments. */
-  let before: { id: string; source: string; time: number }[] = [];
+  let edits: { id: string; source: string; time: number }[] = [];
+  /** The active cell: one that was removed has no id any more. */
+  let id = '';
 
-  const remember = ({ local }: ITransaction) => {
-    const { activeCell } = content;
-    if (local && activeCell) {
-      const { id, sharedModel } = activeCell.model;
-      const time = Date.now();
-      before = before.filter(one => time - one.time < UNDERWAY);
-      before.push({ id, source: sharedModel.getSource(), time });
+  const recent = () => edits.filter(one => Date.now() - one.time < UNDERWAY);
+
+  const begin = ({ local }: ITransaction) => {
+    const model = content.activeCell?.model;
+    id = model?.id ?? '';
+    if (local && model) {
+      const source = model.sharedModel.getSource();
+      edits = [...recent(), { id, source, time: Date.now() }];
     }
   };
 
-  const look = ({ local }: ITransaction) => {
-    const { activeCell } = content;
-    const editor = activeCell?.editor;
-    if (local || !activeCell || !editor?.hasFocus()) {
+  const changed = ({ local }: ITransaction) => {
+    if (!local && id) {
+      const [here, typing] = [id, typingOf(content.activeCell?.editor)];
+      queueMicrotask(() => stay(here, typing));
+    }
+  };
+
+  /** Null if nobody types in the active cell. */
+  const typingOf = (editor: CodeEditor.IEditor | null | undefined) => {
+    if (!editor?.hasFocus()) {
+      return null;
+    }
+    const { ymodel } = content.activeCell!.model
+      .sharedModel as YBaseCell<never>;
+    const before = recent().filter(one => one.id === id);
+    return {
+      text: textOf(editor),
+      offset: editor.getOffsetAt(editor.getCursorPosition()),
+      removed: !!ymodel._item?.deleted,
+      before: before.map(one => one.source)
+    };
+  };
+
+  const stay = (here: string, typing: ITyping | null) => {
+    if (!typing?.removed && content.activeCell?.model.id === here) {
       return;
     }
-    const { id, sharedModel } = activeCell.model;
-    if ((sharedModel as YBaseCell<never>).ymodel._item?.deleted) {
-      const [typed, at] = [textOf(editor), editor.getCursorPosition()];
-      queueMicrotask(() => goOn(id, typed, at));
-    }
-  };
-
-  const goOn = (id: string, typed: string, at: CodeEditor.IPosition) => {
-    const index = content.widgets.findIndex(one => one.model.id === id);
+    const index = content.widgets.findIndex(one => one.model.id === here);
     if (index < 0) {
       return;
     }
-    const cell = content.widgets[index];
-    const source = cell.model.sharedModel.getSource();
-    if (before.some(one => one.id === id && one.source === source)) {
-      updateSource(cell.model.sharedModel, typed);
-    }
     content.activeCellIndex = index;
+    if (typing) {
+      goOn(content.widgets[index], typing);
+    }
+  };
+
+  const goOn = (cell: Notebook['widgets'][0], typing: ITyping) => {
+    const { sharedModel } = cell.model;
+    if (typing.removed && typing.before.includes(sharedModel.getSource())) {
+      updateSource(sharedModel, typing.text);
+    }
     content.mode = 'edit';
     void cell.ready.then(() => {
-      cell.editor?.setCursorPosition(at);
-      cell.editor?.focus();
+      const { editor } = cell;
+      const end = sharedModel.getSource().length;
+      const at = editor?.getPositionAt(Math.min(typing.offset, end));
+      if (at) {
+        editor?.setCursorPosition(at);
+      }
+      editor?.focus();
     });
   };
 
-  doc.on('beforeTransaction', remember);
-  doc.on('beforeObserverCalls', look);
+  doc.on('beforeTransaction', begin);
+  doc.on('beforeObserverCalls', changed);
   return new DisposableDelegate(() => {
-    doc.off('beforeTransaction', remember);
-    doc.off('beforeObserverCalls', look);
+    doc.off('beforeTransaction', begin);
+    doc.off('beforeObserverCalls', changed);
   });
 }
 
