@@ -197,7 +197,7 @@ export class OpenNotebooks implements IDisposable {
   }
 
   private async _keepTyping(content: Notebook): Promise<void> {
-    const { keepTyping } = await import('./replaced');
+    const { keepTyping } = await import('./viewport/replaced');
     if (!content.isDisposed) {
       const keeping = keepTyping(content);
       content.disposed.connect(() => keeping.dispose());

@@ -8,7 +8,7 @@ import type { CodeEditor } from '@jupyterlab/codeeditor';
 import type { Notebook } from '@jupyterlab/notebook';
 import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
-import { updateSource } from './document/sources';
+import { updateSource } from '../document/sources';
 
 /** Milliseconds that a typed word may take to the server. */
 const UNDERWAY = 2000;

@@ -1,8 +1,8 @@
 /** Who types in a shared cell that the server replaces loses neither words nor cursor. */
 import type { YNotebook } from '@jupyter/ydoc';
 import * as Y from 'yjs';
-import { keepTyping } from '../../notebook/replaced';
-import { Stage, cell, until } from './stage';
+import { keepTyping } from '../../../notebook/viewport/replaced';
+import { Stage, cell, until } from '../stage';
 
 let stage: Stage;
 let room: Y.Doc;
