@@ -22,8 +22,6 @@ from .stories import STORIES
 SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('after')"
 OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
 GRACE = {"CodeInterp.window_grace": 5}
-KILLS = "kills"
-"""A story that fails because of known faults (docs/shared-notebooks.md). It runs only by name."""
 ENGINES = {
     COLLABORATION: {**GRACE, "YDocExtension.document_cleanup_delay": 2},
     SERVER_DOCUMENTS: {
@@ -81,7 +79,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     checks = Checks()
-    names = [options.only] if options.only else [one for one in STORIES if one != KILLS]
+    names = [options.only] if options.only else list(STORIES)
     asyncio.run(look(checks, names, options.environment))
     print(f"{checks.count - len(checks.failed)} of {checks.count} held")
     for failed in checks.failed:

@@ -27,6 +27,7 @@ class Site:
     ) -> None:
         """Nothing runs before ``start``. ``folder`` is this server's own; ``settings`` are its
         options."""
+        self.environment = environment
         self.notebooks = folder / "notebooks"
         self.notebooks.mkdir(parents=True)
         self.log = folder / "server.log"
@@ -40,7 +41,7 @@ class Site:
             *(f"--{name}={value}" for name, value in settings.items()),
         ]
         own = {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
-        self._environment = {
+        self._variables = {
             **os.environ,
             **{f"JUPYTER_{kind}": value for kind, value in own.items()},
             "JUPYTER_TOKEN": self.token,
@@ -58,7 +59,7 @@ class Site:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=self.notebooks,
-                env=self._environment,
+                env=self._variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

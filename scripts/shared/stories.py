@@ -12,10 +12,12 @@ from typing import Any
 from scripts.hubs.checks import Checks
 
 from .pages import Pages
-from .site import Site, notebook_of
+from .site import COLLABORATION, Site, notebook_of
 
 FILE = "team.ipynb"
 AGENT = "Code interpreter"
+KNOWN = ("Caught error while handling a Yjs update", "(reading 'oldValue')")
+"""An error of JupyterLab's own, when a person runs a cell (docs/shared-notebooks.md)."""
 KILLS = 3
 SAVED = 3
 """Seconds in which a room has surely saved its file, or got what it lacks."""
@@ -46,8 +48,7 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
     await pages.do("bert", "run", command="notebook:run-all-cells")
     await asyncio.sleep(2)
     cells = await pages.do("ada", "cells")
-    # JupyterLab's own: each page sets the state of a cell that one of them has run.
-    print("JupyterLab says of Run All:", await pages.do("ada", "errors"))
+    await _no_errors(checks, pages, ran_by_hand=True)
     checks.that("Run All leaves the draft alone", any(c["cell_type"] == "raw" for c in cells))
     await asyncio.gather(
         pages.do("ada", "type", cell="c0", text=" + 10  # Ada"),
@@ -65,7 +66,8 @@ async def one_task(checks: Checks, site: Site, pages: Pages) -> None:
             sources,
         )
         _whole(checks, who, cells)
-        await _stale(checks, pages, who, ["c0", "c1"])
+        if site.environment == COLLABORATION:  # The other package runs people's cells itself.
+            await _stale(checks, pages, who, ["c0", "c1"])
         panel = await pages.do(who, "panel")
         checks.that(f"no word of another window for {who}", "another window" not in panel, panel)
     await _in_file(checks, site, pages)
@@ -84,9 +86,13 @@ async def _stale(checks: Checks, pages: Pages, who: str, wanted: list[str]) -> N
     checks.that(f"edited cells are stale for {who}", found == wanted, found)
 
 
-async def _no_errors(checks: Checks, pages: Pages) -> None:
-    errors = await pages.do("ada", "errors")
-    checks.that("the pages report no errors", not errors, errors)
+async def _no_errors(checks: Checks, pages: Pages, *, ran_by_hand: bool = False) -> None:
+    errors: list[str] = await pages.do("ada", "errors")
+    known = [one for one in errors if ran_by_hand and all(part in one for part in KNOWN)]
+    if known:
+        print(f"  JupyterLab's own error of a run by hand: {len(known)} times")
+    others = [one for one in errors if one not in known]
+    checks.that("the pages report no errors", not others, others)
 
 
 def _whole(checks: Checks, who: str, cells: list[Cell]) -> None:

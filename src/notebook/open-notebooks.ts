@@ -8,6 +8,7 @@ import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type {
   INotebookModel,
   INotebookTracker,
+  Notebook,
   NotebookPanel
 } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -167,6 +168,9 @@ export class OpenNotebooks implements IDisposable {
     const marks = markStale(panel, this._stale.get(live)!, mark =>
       this._options.staleMenu?.(mark)
     );
+    if (live.model.collaborative) {
+      void this._keepTyping(panel.content);
+    }
     MessageLoop.installMessageHook(panel, this._onMessage);
     panel.content.activeCellChanged.connect(() => {
       this._nameType(panel);
@@ -190,6 +194,14 @@ export class OpenNotebooks implements IDisposable {
     const isDraft =
       cell?.type === 'raw' && drafts.some(draft => draft.cell_id === cell.id);
     nameDraftType(panel, isDraft, this._options.trans.__('Draft'));
+  }
+
+  private async _keepTyping(content: Notebook): Promise<void> {
+    const { keepTyping } = await import('./viewport/replaced');
+    if (!content.isDisposed) {
+      const keeping = keepTyping(content);
+      content.disposed.connect(() => keeping.dispose());
+    }
   }
 
   private _open(context: Context, path: string): LiveNotebook {

@@ -21,7 +21,7 @@ RESEND_AFTER = 10.0
 """Seconds without a receipt after which an op is sent again."""
 RESENDS = 2
 """Number of resends before an op counts as pending."""
-LATER = Receipt("pending", reason="nobody waits for it")
+LATER = Receipt("pending", reason="no one waits for it")
 
 
 class PendingOp:
