@@ -128,7 +128,7 @@ def totals() -> str:
 
 def written() -> str:
     """Whether the limit of what a sandbox writes holds for a folder that it writes to itself."""
-    from .seen import disk  # Linux alone has what it needs.
+    from .walls import disk  # Linux alone has what it needs.
 
     if disk.counts():
         return "The limit of bytes written holds for a whole sandbox, looked at twice a second."

@@ -24,7 +24,6 @@ from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
 from .packages import kept
 from .packages.running import tell
-from .seen.disk import BytesWritten, DiskGuard
 from .seen.observer import Observer
 from .shared import folders, interpreter
 from .shared.limits import (
@@ -37,6 +36,7 @@ from .shared.limits import (
 )
 from .shared.place import Place, sweep
 from .walls import bubblewrap, enclosed, macos
+from .walls.disk import BytesWritten, DiskGuard
 from .walls.launching import LAUNCHER, LaunchError, Process, launched, listens
 from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, UNTESTED, WALLS
 from .walls.starting import Kernel

@@ -11,7 +11,6 @@ import pytest
 
 from jupyter_codeinterp.sandbox import doctor
 from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
-from jupyter_codeinterp.sandbox.seen import disk
 from jupyter_codeinterp.sandbox.shared import groups
 from jupyter_codeinterp.sandbox.shared.limits import (
     KEPT,
@@ -21,6 +20,7 @@ from jupyter_codeinterp.sandbox.shared.limits import (
     what_was_hit,
     why_ended,
 )
+from jupyter_codeinterp.sandbox.walls import disk
 from jupyter_codeinterp.sandbox.walls.names import WALLS
 from tests.kernels import kernel_manager, run, running_kernel, text
 from tests.sandbox.here import MISSING, runs_here

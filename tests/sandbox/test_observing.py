@@ -177,12 +177,9 @@ def test_new_folders_are_watched_from_the_next_time_on(tmp_path: Path) -> None:
     assert not watch.begin(), "it is closed"
 
 
-def test_a_folder_with_too_many_files_is_not_watched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_with_too_many_files_is_not_watched(tmp_path: Path) -> None:
     many(tmp_path)
-    monkeypatch.setattr(watching, "ENTRIES", 10)
-    watch = FolderWatch(tmp_path)
+    watch = FolderWatch(tmp_path, entries=10)
     assert not watch.begin() and watch.touched() == Touched()
 
 

@@ -1,7 +1,7 @@
 """An overlay: what a sandboxed kernel writes waits outside of its notebook's folder.
 
 ``layer`` on disk ← ``mounting``, a program that runs before bubblewrap, and ``refreshing``;
-``changes`` compares a layer with the folder; ``keeping`` copies from it into the folder;
-``undoing`` puts files back; all use ``trees``, which follows no link. ``written`` is for a running
-kernel.
+``following`` sees what changes below; ``changes`` compares a layer with the folder; ``keeping``
+copies from it into the folder; ``undoing`` puts files back; all use ``trees``, which follows no
+link. ``written`` is for a running kernel.
 """

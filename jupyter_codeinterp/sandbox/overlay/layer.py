@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,14 +26,18 @@ from jupyter_core.paths import jupyter_data_dir
 from . import trees
 
 ABOUT = "about.json"
+SINCE = "since.jsonl"
+"""What has come to the base since ``ABOUT`` was written."""
 ENTRIES = 200_000
 UNFINISHED = 3600.0
 """Seconds after which a start does not go on."""
 _NAME = re.compile(r"[0-9a-f]{8}\Z")
 _MOUNTING = str(Path(__file__).with_name("mounting.py"))
 
-Base = dict[str, tuple[int, int, int]]
-"""By path: the file type, size, and time of the last change (ns) as the kernel started."""
+Brief = tuple[int, int, int]
+"""The file type, size, and time of the last change (ns)."""
+Base = dict[str, Brief]
+"""By path, as the kernel started."""
 
 
 class LayerError(Exception):
@@ -104,13 +108,25 @@ class Layer:
             self.base = now
             self._write()
 
-    def settled(self, paths: dict[str, os.stat_result | None]) -> None:
-        """Note the new state of files that a person has kept."""
-        for path, one in paths.items():
-            self.base.pop(path, None)
-            if one is not None:
-                self.base[path] = _brief(one)
-        self._write()
+    def go_on(self, changed: Iterable[str], refresh: Callable[[], None]) -> set[str]:
+        """As ``begin``, where no other paths than these have changed since. Answers those that the
+        layer covers: they count as they were. Raises OSError."""
+        with trees.opened(str(self.folder)) as lower:
+            now = {path: trees.status(lower, path) for path in changed}
+        refresh()
+        with trees.opened(str(self.upper)) as upper:
+            covered = {path for path in now if _is_covered(upper, path)}
+        self.settled({path: one for path, one in now.items() if path not in covered})
+        return covered
+
+    def settled(self, paths: Mapping[str, os.stat_result | None]) -> None:
+        """Note the new state of files, as when a person has kept them."""
+        briefs = {path: one and _brief(one) for path, one in paths.items()}
+        new = {path: one for path, one in briefs.items() if self.base.get(path) != one}
+        if new:
+            with (self.path / SINCE).open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(new)}\n")
+            _come(self.base, new)
 
     def was(self, path: str, now: os.stat_result | None) -> bool:
         """Whether the file in the folder is as the kernel found it."""
@@ -143,6 +159,7 @@ class Layer:
         written = self.path / "about.new"
         written.write_text(json.dumps(about), encoding="utf-8")
         written.replace(self.path / ABOUT)
+        (self.path / SINCE).unlink(missing_ok=True)
 
 
 def new(root: Path, folder: Path) -> Layer:
@@ -172,11 +189,30 @@ def layers(root: Path) -> Iterator[Layer]:
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
             base = {name: (one[0], one[1], one[2]) for name, one in about["base"].items()}
+            for line in _since(path.with_name(SINCE)):
+                _come(base, json.loads(line))
             layer = Layer(path.parent, Path(about["folder"]), float(about["started"]), base)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             continue  # Removed meanwhile, or not finished.
         found.append(layer)
     yield from sorted(found, key=lambda one: one.started)
+
+
+def _since(path: Path) -> list[str]:
+    """Without a line that a killed server has not finished."""
+    try:
+        return path.read_text(encoding="utf-8").split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def _come(base: Base, states: Mapping[str, Brief | None]) -> None:
+    """Change the base: None is a path that has gone."""
+    for path, one in states.items():
+        if one is None:
+            base.pop(path, None)
+        else:
+            base[path] = (one[0], one[1], one[2])
 
 
 def _sweep(root: Path) -> None:
@@ -248,7 +284,20 @@ def _covered(upper: int, below: Iterable[str], entries: int) -> set[str]:
     return covered
 
 
-def _brief(one: os.stat_result) -> tuple[int, int, int]:
+def _is_covered(upper: int, path: str) -> bool:
+    """As ``_covered``, for one path."""
+    above = ""
+    for name in trees.parts(path):
+        above = f"{above}/{name}".lstrip("/")
+        one = trees.status(upper, above)
+        if one is None:
+            return False
+        if not stat.S_ISDIR(one.st_mode) or trees.is_opaque(upper, above):
+            return True
+    return True
+
+
+def _brief(one: os.stat_result) -> Brief:
     if not stat.S_ISREG(one.st_mode):
         return stat.S_IFMT(one.st_mode), 0, 0
     return stat.S_IFREG, one.st_size, one.st_mtime_ns

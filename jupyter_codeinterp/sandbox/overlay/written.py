@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import trees
 from .changes import Change, changes
+from .following import Follower
 from .keeping import Kept, keep
 from .layer import Layer, LayerError
 from .states import forget
@@ -35,6 +36,7 @@ class Written:
         self._root = root
         self._process = process
         self._turns = Turns(layer)
+        self._follower = Follower(layer)
         self._alone = threading.Lock()
 
     def start(self) -> None:
@@ -117,13 +119,14 @@ class Written:
             subprocess.run(command, env={}, capture_output=True, timeout=left, check=True)
 
         try:
-            self.layer.begin(refresh)
+            self._follower.look(refresh)
         except (OSError, subprocess.SubprocessError, LayerError) as error:
             log.warning("A sandboxed kernel may not see new files of its folder: %s", error)
 
     def leave(self) -> None:
         """The kernel has ended: remove the layer if nothing waits in it."""
         with self._alone:
+            self._follower.close()
             try:
                 forget(self.layer)
                 if not self._changes():

@@ -39,17 +39,29 @@ class FolderWatch:
     """Watches one folder, from each ``begin`` to ``touched``.
 
     Files and folders with a name in ``left_out`` are not looked into. A change counts whoever
-    makes it: Linux does not say which program it was. For threads.
+    makes it: Linux does not say which program it was. ``opens``: files that are opened, too. A
+    folder that holds more than ``entries``, or takes longer than ``seconds`` to list, is not
+    watched. For threads.
     """
 
-    def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        left_out: Collection[str] = (),
+        *,
+        opens: bool = True,
+        entries: int = ENTRIES,
+        seconds: float = SECONDS,
+    ) -> None:
         self._folder = folder
         self._left_out = left_out
+        self._mask = (_OPEN if opens else 0) | _CHANGES | _ONLYDIR
+        self._entries, self._seconds = entries, seconds
         self._lock = threading.Lock()
         self._number = -1
         self._folders: dict[int, str] = {}
         self._stale = True
-        """Whether there may be folders that are not watched yet."""
+        """Whether there may be folders that are not watched yet, or have another name now."""
         self._closed = False
 
     def begin(self) -> bool:
@@ -80,6 +92,11 @@ class FolderWatch:
         lost = lost or max(len(opened), len(changed)) > NAMES
         return Touched(tuple(opened)[:NAMES], tuple(changed)[:NAMES], lost)
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether a folder came or moved: ``touched`` does not tell what it holds."""
+        return self._stale
+
     def close(self) -> None:
         """May be called again."""
         with self._lock:
@@ -91,9 +108,9 @@ class FolderWatch:
         self._stale = False
         try:
             self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-            for path, name in _folders(self._folder, self._left_out):
-                mask = _OPEN | _CHANGES | _ONLYDIR
-                number = _libc.inotify_add_watch(self._number, os.fsencode(path), mask)
+            bounds = (self._entries, self._seconds)
+            for path, name in _folders(self._folder, self._left_out, *bounds):
+                number = _libc.inotify_add_watch(self._number, os.fsencode(path), self._mask)
                 self._folders[_checked(number)] = name
         except OSError:
             self._drop()
@@ -115,28 +132,31 @@ class FolderWatch:
                 number, mask, _, length = _HEAD.unpack_from(data, place)
                 place += _HEAD.size + length
                 name = data[place - length : place].rstrip(b"\0")
-                self._stale = self._stale or _may_add_folders(mask)
+                self._stale = self._stale or _may_move_folders(mask)
                 yield number, mask, name.decode("utf-8", "replace")
 
 
-def _folders(folder: Path, left_out: Collection[str]) -> Iterator[tuple[str, str]]:
+def _folders(
+    folder: Path, left_out: Collection[str], entries: int, seconds: float
+) -> Iterator[tuple[str, str]]:
     """Each folder, and its path from the first one with a slash at its end; that one is "". Follows
     no link."""
-    waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + SECONDS
+    waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + seconds
     while waiting:
         path, name = waiting.pop()
         yield path, name
-        with suppress(PermissionError), os.scandir(path) as entries:
-            for entry in entries:
+        with suppress(PermissionError), os.scandir(path) as found:
+            for entry in found:
                 seen += 1
                 if entry.name not in left_out and entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, f"{name}{entry.name}/"))
-        if seen > ENTRIES or time.monotonic() > deadline:
+        if seen > entries or time.monotonic() > deadline:
             raise OSError("the folder has too many files")
 
 
-def _may_add_folders(mask: int) -> bool:
-    return bool(mask & _OVERFLOW or (mask & _IS_FOLDER and mask & (_CREATE | _MOVED_TO)))
+def _may_move_folders(mask: int) -> bool:
+    moves = _CREATE | _MOVED_FROM | _MOVED_TO
+    return bool(mask & _OVERFLOW or (mask & _IS_FOLDER and mask & moves))
 
 
 def _checked(number: int) -> int:

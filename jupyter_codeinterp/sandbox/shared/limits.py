@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 class Limits(NamedTuple):
     """0 is no limit. ``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds. All are for
-    each process, but for ``disk`` (``seen/disk.py``); those of a control group (``groups.py``) come
-    on top, for ``memory`` and ``processes``."""
+    each process, but ``disk`` is for all (``walls/disk.py``); those of a control group
+    (``groups.py``) come on top, for ``memory`` and ``processes``."""
 
     memory: int
     processes: int

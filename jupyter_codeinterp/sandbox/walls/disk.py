@@ -18,8 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..overlay import trees
+from ..seen.programs import processes, read
 from ..shared.place import start_of
-from .programs import processes, read
 
 EVERY = 0.5
 """Seconds between two looks."""
