@@ -170,7 +170,8 @@ async def test_all_its_processes_end_with_it(tmp_path: Path, notebook: Path, cod
         await client.wait_for_ready(timeout=30)
         reply = await run(client, f"MARK = {mark!r}\n{code}")
         assert reply["status"] == "ok", reply
-        assert marked(mark)
+        # One look may miss processes that live for 20 ms.
+        assert any(marked(mark) for _ in range(50))
     assert not place.exists()
     assert not marked(mark)
 

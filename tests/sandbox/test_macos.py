@@ -22,6 +22,7 @@ from jupyter_codeinterp.cli.local.problems import DONE, FAILED, Problem
 from jupyter_codeinterp.cli.terminal.stopping import Stopping
 from jupyter_codeinterp.sandbox import is_sandboxed
 from jupyter_codeinterp.sandbox.shared.folders import Folders
+from jupyter_codeinterp.sandbox.shared.place import start_of
 from jupyter_codeinterp.sandbox.walls import seatbelt
 from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from scripts.escapes.outside import marked
@@ -278,6 +279,13 @@ def test_its_modules_need_nothing_of_linux() -> None:
         "import jupyter_codeinterp.sandbox.walls.supervisor"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+def test_folders_of_ended_programs_are_known_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert (start_of(os.getpid()), start_of(1), start_of(ended.pid)) == ("0", "0", "")
 
 
 def _arguments(notebook: Path) -> list[str]:
