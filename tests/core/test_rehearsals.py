@@ -43,9 +43,7 @@ async def test_a_draft_is_tried_then_run(bench: Benches, room: Room) -> None:
     found = await result(b)
     assert b.of(e.RehearsalStarted) == [e.RehearsalStarted(draft.call_id, draft.draft_id, 7)]
     assert (found.how, found.source, found.window) == ("stopped", None, 7)
-    assert found.words == (
-        "Stopped where the code would write made.txt."
-    )
+    assert found.words == ("Stopped where the code would write made.txt.")
     assert "x is 2" in found.text and found.reached == (e.Reach("write", "made.txt"),)
     assert found.changes == (e.VariableChange("x", "int 1 → int 2"),)
     assert await room.run("print(x)") == "1\n", "the kernel is as before"
