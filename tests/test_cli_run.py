@@ -150,6 +150,7 @@ NEXT_STEPS = {
     ("run", "none.ipynb", "Go", "--yes"): "must be an existing .ipynb file",
     ("run", "a.ipynb", "Go", "--yes", "--kernel", "cobol"): "Installed: python3",
     ("run", "a.ipynb", "", "--yes"): "Put the task after NOTEBOOK",
+    ("verify", "a.ipynb", "--kernel", "cobol"): "Installed: python3",
     ("export", "ffff"): "`sessions` lists them",
 }
 """Arguments, and what the error says to do next."""
@@ -166,6 +167,7 @@ def test_help_names_the_first_steps(cli: Cli) -> None:
     for words in ("doctor", "key set", "COMMAND --help"):
         assert words in whole.out
     assert "< task.txt" in of_run.out
+    assert "with --strict: 3" in of_run.out and "--strict" not in whole.out
 
 
 def test_plan_runs_and_changes_nothing(cli: Cli) -> None:

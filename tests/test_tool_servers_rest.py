@@ -83,6 +83,7 @@ def test_the_command_line_approves_by_content(tmp_path: Path) -> None:
         file.write_text(json.dumps({"mcpServers": {"clock": given}}))
         return codeinterp(tmp_path, "servers", *place)
 
+    assert "No MCP servers" in codeinterp(tmp_path, "servers", *place)
     first = name(entry("one"))
     assert "clock" in first and "waits for your approval" in first and "Argument: one" in first
     short = first.split()[0]

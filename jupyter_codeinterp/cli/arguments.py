@@ -64,9 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
-    _mcp(
-        _command(commands, "mcp", "let other agents in, and choose the MCP servers that yours uses")
-    )
+    _mcp(_command(commands, "mcp", "let other agents in; choose MCP servers for yours"))
     _command(commands, "doctor", "check the installation and suggest fixes")
     _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
     return whole

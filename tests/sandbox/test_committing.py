@@ -63,7 +63,7 @@ def test_a_run_lists_the_files_and_asks(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
         child.expect(ASKED)
         listed = child.before
-        assert "+ new.csv  1 bytes" in listed
+        assert "+ new.csv  1 byte" in listed
         assert "~ old.csv  2 bytes" in listed
         assert "x/.git/config" in listed and "take instructions" in listed
         assert "\x1b[2J" not in listed and "\\x1b[2J" in listed
@@ -81,6 +81,7 @@ def test_files_wait_until_someone_copies_or_deletes_them(cli: Cli) -> None:
     assert not (cli.folder / "new.csv").exists()
     listed = cli.run("sandbox", "changes")
     assert (listed.code, "+ new.csv" in listed.out) == (0, True)
+    assert "Add --commit to copy" in listed.out
     refused = cli.run("sandbox", "changes", name, "--commit")
     assert (refused.code, "Add --yes" in refused.err) == (2, True)
     assert cli.run("sandbox", "changes", "00000000").code == 2

@@ -89,9 +89,7 @@ _NO_NETWORK = re.compile(
     r"Errno -[235]\b|Errno 101\b|name resolution|Name or service not known|Network is unreachable"
     r"|[Cc]ould not resolve|Failed to resolve"
 )
-NO_NETWORK = (
-    "The sandbox has no network. SandboxProvisioner.allow in the server's settings can allow hosts."
-)
+NO_NETWORK = "The sandbox has no network. A setting can allow hosts: SandboxProvisioner.allow."
 _READ = 1_000
 """Characters of an error that are searched."""
 

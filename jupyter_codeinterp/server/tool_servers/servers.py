@@ -32,10 +32,7 @@ MOST_TOOLS = 64
 """Of all servers in one conversation."""
 MOST_CONVERSATIONS = 1_000
 """Whose tools are remembered; the oldest are forgotten."""
-ASKS = (
-    "The MCP server “{name}” ({place}) waits for your approval. "
-    "Approve it in the panel: gear, Tool servers."
-)
+ASKS = "The MCP server “{name}” ({place}) waits for your approval. Open the gear, Tool servers."
 STARTING = (
     "The MCP server “{name}” is still starting. Its tools will be there in a new conversation."
 )

@@ -6,10 +6,7 @@ export function linesOf(rule: Rule, trans: TranslationBundle): string[] {
   const { files, imports, tool } = rule;
   if (tool) {
     return [
-      trans.__(
-        '%1, until its server changes its description',
-        String(tool)
-      )
+      trans.__('%1, until its server changes its description', String(tool))
     ];
   }
   return [

@@ -90,7 +90,11 @@ it('makes and revokes tokens of outside agents, and shows a secret once', async 
   const made = await panel();
   await click('Connections');
   const group = section().querySelector('details')!;
-  expect(group.textContent).not.toContain('Their code');
+  expect(group.textContent).not.toContain('Its code');
+  const shownAt: Element[] = [];
+  Element.prototype.scrollIntoView = function () {
+    shownAt.push(this);
+  };
   await act(async () => {
     group.open = true;
     fireEvent(group, new Event('toggle'));
@@ -102,6 +106,8 @@ it('makes and revokes tokens of outside agents, and shows a secret once', async 
   await click('Make token');
   const shown = screen.getByLabelText('Header') as HTMLInputElement;
   expect(shown.value).toBe('Authorization: Bearer cimcp_Claude');
+  expect(shownAt[0].tagName).toBe('FORM');
+  expect(shownAt[shownAt.length - 1].contains(shown)).toBe(true);
   expect(made.api.tokens).toMatchObject([{ name: 'Claude', scope: 'run' }]);
   await click('Done');
   expect(group.innerHTML).not.toContain('cimcp_');

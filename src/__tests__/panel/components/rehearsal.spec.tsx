@@ -109,6 +109,8 @@ it('tries a cell and shows what came of it, as text', async () => {
   const result = await screen.findByRole('group', { name: 'Rehearsal' });
   expect(result.textContent).toContain('Nothing has changed');
   expect(result.textContent).toContain('Stopped where the code would write');
+  // The sentence has named it.
+  expect(result.textContent).not.toContain('outside the kernel');
   expect(result.querySelector('pre')!.textContent).toBe('<b>41</b>');
   expect(within(result).getByText('x')).toBeTruthy();
   expect(result.textContent).toContain('int 1 → int 2');

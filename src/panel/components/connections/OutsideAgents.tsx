@@ -107,6 +107,11 @@ function Row(props: {
   );
 }
 
+/** Scrolls to what has just opened, at the end of a long list. */
+function intoView(shown: HTMLElement | null): void {
+  shown?.scrollIntoView?.({ block: 'nearest' });
+}
+
 function TokenForm(props: { made: (made: IMade) => void }): JSX.Element {
   const { store, trans } = usePanel();
   const [name, setName] = React.useState('');
@@ -123,6 +128,7 @@ function TokenForm(props: { made: (made: IMade) => void }): JSX.Element {
   };
   return (
     <form
+      ref={intoView}
       className="jp-codeinterp-Connect"
       onSubmit={event => {
         event.preventDefault();
@@ -178,7 +184,8 @@ function Secret(props: { made: IMade; done: () => void }): JSX.Element {
       className="jp-codeinterp-Connect"
       role="group"
       aria-label={name}
-      ref={shown => shown?.scrollIntoView?.({ block: 'nearest' })}
+      // Again once the list above has grown.
+      ref={shown => intoView(shown)}
     >
       <p role="status">
         {trans.__(
