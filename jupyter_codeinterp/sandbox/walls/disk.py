@@ -31,7 +31,7 @@ MORE = 1024**2
 """Bytes that a kernel may still write after an interrupt, as for a small result."""
 ENTRY = 4096
 """Bytes that a file or folder of a layer counts at least."""
-SHARE = 20
+SHARE = 50
 """A look at the layer takes at most one part in so many of the time."""
 IDLE = 10.0
 """Seconds between looks at the layer of a kernel that does nothing."""
