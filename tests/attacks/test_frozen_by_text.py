@@ -275,6 +275,7 @@ OTHERS = {
     "meter": "numbers",
     "off_loop": "where the others run",
     "reviews": "looks at changes, not into their texts",
+    "open_runs": "looks at ops, not into their texts",
     "replay": "looks at events, not into their texts",
     "bounded": "calls hooks; texts pass through",
     "code_checks": "passes on what `code_warnings` and `out_of_sight` say",
