@@ -10,7 +10,6 @@ import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.exports.agent_trace import CONTENT_TYPE
 from jupyter_codeinterp.core.session.session import LONGEST_TITLE
 from jupyter_codeinterp.server.session_manager import SessionManager
 from tests.conftest import KEY
@@ -175,7 +174,7 @@ async def test_as_a_record_of_agent_trace(site: Site, api: FakeAnthropic) -> Non
     contents = site.app.contents_manager
     await contents.save({"type": "notebook", "content": w.notebook}, "a.ipynb")
     response = await export(site, w.session_id, "agent-trace")
-    assert response.headers["Content-Type"] == CONTENT_TYPE
+    assert response.headers["Content-Type"] == "application/vnd.agent-trace.record+json"
     assert name_of(response) == "What-is-1-1.json"
     ((traced,),) = [one["conversations"] for one in body(response)["files"]]
     saved = (await contents.get("a.ipynb", type="file"))["content"].splitlines()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.adapters.plain_markdown import LONGEST, markdown_risks
-from jupyter_codeinterp.core.approval.formulas import reason
 from jupyter_codeinterp.core.approval.markdown_cells import (
     NOT_CHECKED,
     TOO_DEEP,
@@ -124,25 +123,6 @@ async def test_a_check_that_fails_asks() -> None:
 def test_nesting(text: str, depth: int) -> None:
     assert nesting(text) == depth
     assert bool(too_deep(text)) == (depth > TOO_DEEP)
-
-
-@pytest.mark.parametrize(
-    ("tex", "why"),
-    [
-        ("\\frac{1}{2} \\operatorname*{argmin}_x", ""),
-        ("\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}", ""),
-        ("a \\\\b", ""),
-        ("\\href{x}{y}", "has the command \\href"),
-        ("\\begin{html}", "uses an unknown environment"),
-        ("\\begin%\n{html}", "uses an unknown environment"),
-        ("{%}", "has a comment"),
-        ("\\frac{1}{" * 41, "is nested too deeply"),
-        ("x" * 4_001, "is too long"),
-        ("x\\", "has the command \\"),
-    ],
-)
-def test_formulas(tex: str, why: str) -> None:
-    assert reason(tex) == why
 
 
 _SIGNS = (

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from tests.kernels import until
 
 PROGRAM = Path(__file__).with_name("tool_server.py")
 NOTEBOOK = "work/a.ipynb"
-Make = Callable[..., ToolServers]
 
 
 def entry(*how: str, **more: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from ..core.tools.registry import ToolRegistry
     from .windows.kept_marks import KeptMarks
     from .windows.stale_cells import ReportedCells
-
-log = logging.getLogger(__name__)
 
 
 class SessionManager:

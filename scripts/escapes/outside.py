@@ -21,7 +21,6 @@ from jupyter_codeinterp.sandbox.shared import seccomp
 
 SECRET = "a secret of a program"
 CLONE = {"x86_64": 56, "aarch64": 220}
-INIT_MODULE = {"x86_64": 175, "aarch64": 105}
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,8 +94,3 @@ def prelude(names: Mapping[str, Any]) -> str:
     given = "\n".join(f"{name} = {value!r}" for name, value in names.items())
     text = f"{HELPERS}\n{given}\n"
     return f"{text}\nPRELUDE_TEXT = {text!r}\n"
-
-
-def as_text(value: object) -> str:
-    """In an attempt's code."""
-    return json.dumps(value)

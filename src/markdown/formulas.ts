@@ -27,10 +27,7 @@ const MOST = 200;
 /** Formulas typeset before yielding to the page. */
 const BATCH = 20;
 
-/**
- * Why a formula must not be typeset, as the end of a sentence; '' if it may. The same as
- * `reason` in core/approval/formulas.py, which checks Markdown cells.
- */
+/** Why a formula must not be typeset, as the end of a sentence; '' if it may. */
 export function reason(tex: string): string {
   if (tex.length > LONGEST) {
     return 'is too long';

@@ -25,7 +25,6 @@ from jupyter_codeinterp.core import completion, visible
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval import (
     code_warnings,
-    formulas,
     installs,
     markdown_cells,
     out_of_sight,
@@ -147,7 +146,6 @@ READERS = (
         "untrusted",
     ),
     *(
-        "formulas",
         "loop_guard",
         "html_text",
         "images",
@@ -206,6 +204,7 @@ OTHERS = {
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
+    "formulas": "lists of names",
     "fetches": "asks what `source` has found; measured with `kernel_report`",
     "labels": "types",
     "deeds": "compares names of a bounded number of files",
@@ -573,7 +572,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.escaped": untrusted.escaped,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "untrusted.nonce_in": untrusted.nonce_in,
-    "formulas.reason": formulas.reason,
     "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
         ToolUse("1", "x", {"a": t}), t, t
     ),

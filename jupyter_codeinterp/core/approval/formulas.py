@@ -7,8 +7,6 @@ browser has the same list: `scripts/protocol.py` writes it into `src/markdown/fo
 
 from __future__ import annotations
 
-import re
-
 DEEPEST = 40
 """Levels of braces, environments and `\\left`. Some browsers fail at 100."""
 LONGEST = 4_000
@@ -59,33 +57,3 @@ ENVIRONMENTS = frozenset(_ENVIRONMENTS.split())
 COMMANDS = frozenset(f"{_GREEK} {_SYMBOLS} {_OPERATORS} {_PARTS}".split())
 SIGNS = frozenset(" \n\t\\,;:!>{}$%&#_|.'")
 """What may follow a backslash, besides a name."""
-
-_PART = re.compile(r"\\([A-Za-z]+|[\s\S]?)|[{}%]")
-_OPENS = {"{": 0, "\\begin": 1, "\\left": 2}
-_CLOSES = {"}": 0, "\\end": 1, "\\right": 2}
-_ENVIRONMENT = re.compile(r"\{([A-Za-z]{1,20}\*?)\}")
-
-
-def reason(tex: str) -> str:
-    """Why this formula is not typeset, as the end of a sentence; "" if it is. ``tex`` is
-    without its delimiters. Linear in its length."""
-    if len(tex) > LONGEST:
-        return "is too long"
-    levels = [0, 0, 0]
-    for part in _PART.finditer(tex):
-        text, command = part[0], part[1]
-        if text == "%":
-            return "has a comment"
-        if command is not None and command not in COMMANDS and command not in SIGNS:
-            return f"has the command \\{command[:20]}"
-        if text in ("\\begin", "\\end"):
-            environment = _ENVIRONMENT.match(tex, part.end())
-            if environment is None or environment[1] not in ENVIRONMENTS:
-                return "uses an unknown environment"
-        if text in _OPENS:
-            levels[_OPENS[text]] += 1
-        elif text in _CLOSES:
-            levels[_CLOSES[text]] -= 1
-        if sum(levels) > DEEPEST or max(levels) > DEEPEST:
-            return "is nested too deeply"
-    return ""

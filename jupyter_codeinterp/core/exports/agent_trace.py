@@ -21,7 +21,6 @@ from ..history.transcript import Card, turns
 from ..stores import StoredOp
 
 VERSION = "0.1"
-CONTENT_TYPE = "application/vnd.agent-trace.record+json"
 _SPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 

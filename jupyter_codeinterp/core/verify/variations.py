@@ -9,7 +9,7 @@ from typing import Literal, Union
 
 import msgspec
 
-from ...kernel_side.varying.picks import MOST_OUTLIERS, is_numeric, outliers_of, picked
+from ...kernel_side.varying.picks import MOST_OUTLIERS, outliers_of, picked
 
 REPEATS = 5
 _DELIMITERS = ",;\t|"
@@ -79,11 +79,6 @@ def varied(table: Table, variation: Variation) -> Table:
 def outliers(table: Table) -> list[int]:
     """Rows, one for each of the first numeric columns."""
     return outliers_of(_values(table, at) for at in range(len(table.head)))
-
-
-def numeric_columns(table: Table) -> list[int]:
-    """Columns of numbers, without those that only count the rows."""
-    return [at for at in range(len(table.head)) if is_numeric(_values(table, at))]
 
 
 def _values(table: Table, column: int) -> list[Union[float, None]]:

@@ -19,7 +19,6 @@ from .values import EXAMPLES, HEAD, LARGEST, Facts, folded, shown
 EQUAL = re.compile(r"\[\(col\(\"([^\"]{1,100})\"\)\) == \(\"([^\"]{0,200})\"\)\]")
 """How polars writes that a column is equal to a text."""
 MOST_COLUMNS = 50
-TEXT = ("String", "Utf8")
 NUMBERS = ("Int", "UInt", "Float", "Decimal")
 TIMES = ("Date", "Datetime", "Time")
 

@@ -11,7 +11,6 @@ CLONES = (
     "if pid < 0:\n    raise PermissionError(ctypes.get_errno(), 'clone')\n"
     "os.waitpid(pid, 0)"
 )
-FLAGS = {"user": 0x10000000, "mount": 0x00020000, "network": 0x40000000}
 
 CALLS = (
     *plain(

@@ -62,6 +62,8 @@ describe('formulas', () => {
     '\\color{red}{x}',
     '\\rule{99em}{99em}',
     '\\begin{html}x\\end{html}',
+    '\\begin%\n{html}x\\end{html}',
+    'x'.repeat(4_001),
     '{%}\n}',
     '\\frac{1}{'.repeat(41) + '}'.repeat(41)
   ])('stay their source: %s', async tex => {

@@ -24,7 +24,6 @@ _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
 _Written = list[tuple[int, bytes]]
 _Ops = list[StoredOp]
-_OpsBySession = list[tuple[str, list[StoredOp]]]
 
 
 class MemoryStore:
