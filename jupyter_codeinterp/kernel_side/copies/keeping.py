@@ -241,14 +241,14 @@ class Copies:
             keys = list(self.kept)
             for later in keys[keys.index(key) + 1 :]:
                 self.kept.pop(later).end()
-        later_on = asyncio.get_running_loop().call_later
-        later_on(ANSWERED, self.end_hearing)
-        later_on(2 * ANSWERED, self.end, copy.pid)  # what was heard until then is refused
+        asyncio.get_running_loop().call_later(ANSWERED, self.end_hearing, copy.pid)
         return {"why": ""}
 
-    def end_hearing(self) -> None:
+    def end_hearing(self, pid: int) -> None:
         if self.refusing is not None:  # or it stays after all
             hear_no_more(self.shell.kernel.parent.shell_port)
+            # What was heard until now is refused, also where this process was held up.
+            asyncio.get_running_loop().call_later(ANSWERED, self.end, pid)
 
     def end(self, pid: int) -> None:
         if self.refusing is None:
