@@ -22,7 +22,7 @@ from jupyter_codeinterp.core.errors import CommandError, StoreError
 from jupyter_codeinterp.core.history.branching import beginning, points, title_of
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view.context import BRANCHED
-from jupyter_codeinterp.core.session.checked_message import MAX_MESSAGE
+from jupyter_codeinterp.core.session.messages.checked_message import MAX_MESSAGE
 from jupyter_codeinterp.core.stores import INHERITED
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow

@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.review import TurnFiles
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
-from jupyter_codeinterp.core.session.checked_message import MAX_MESSAGE
+from jupyter_codeinterp.core.session.messages.checked_message import MAX_MESSAGE
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.connection import (
     CHANGE,

@@ -61,7 +61,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.server.live_notebooks import LiveNotebooks
+from jupyter_codeinterp.server.files.live_notebooks import LiveNotebooks
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens
 from tests.reference_window import notebook

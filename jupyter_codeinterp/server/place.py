@@ -15,7 +15,7 @@ from ..core.tools.outside.port import OutsideTools
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 from ..core.verify.verification import FreshRuns
-from .live_notebooks import LiveNotebooks
+from .files.live_notebooks import LiveNotebooks
 
 if TYPE_CHECKING:
     from ..core.staleness.watch import Watch

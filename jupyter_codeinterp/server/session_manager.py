@@ -20,8 +20,8 @@ from ..core.ports import Model
 from ..core.stores import Beginning, Journal, Sessions
 from ..core.turn.limits import Rules
 from .activity import Activity
+from .files.live_notebooks import LiveNotebooks
 from .idle_sessions import IdleSessions
-from .live_notebooks import LiveNotebooks
 from .own_runs import OwnRuns
 from .place import NotebookPlace, Surroundings
 from .preload import preload

@@ -87,7 +87,7 @@ from jupyter_codeinterp.core.rights import cautious, standing
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
 from jupyter_codeinterp.core.rights.theirs import theirs
-from jupyter_codeinterp.core.session import title
+from jupyter_codeinterp.core.session.messages import title
 from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
@@ -294,7 +294,6 @@ OTHERS = {
     "limits": "types",
     "session": "passes texts on; a title is bounded",
     "checked_message": "passes on to `pasted_keys` what is bounded",
-    "made_files": "passes on to `files`",
     "turn_tools": "passes on; measured with `schemas` and `shown_call`",
     "turns": "passes texts on",
     "base": "types",

@@ -14,7 +14,7 @@ from jupyter_codeinterp.core.events import Reference
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view import references as r
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.session import checked_message
+from jupyter_codeinterp.core.session.messages import checked_message
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, run, say

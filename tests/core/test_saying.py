@@ -15,7 +15,13 @@ from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult
 from jupyter_codeinterp.core.ports import ModelRequest
 from jupyter_codeinterp.core.session import queue
-from jupyter_codeinterp.core.session.input_routing import GOES_ON, TABLE, About, State, route
+from jupyter_codeinterp.core.session.messages.input_routing import (
+    GOES_ON,
+    TABLE,
+    About,
+    State,
+    route,
+)
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.session.title import TITLE_LENGTH, from_answer, from_question
+from jupyter_codeinterp.core.session.messages.title import TITLE_LENGTH, from_answer, from_question
 from tests.scripted import Bench, Turn, run, say
 
 Benches = Callable[..., Bench]

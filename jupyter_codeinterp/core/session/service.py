@@ -21,11 +21,11 @@ from ..labels import Rule
 from ..redaction.pasted_keys import without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
-from .checked_message import checked, need_short
-from .input_routing import Does
+from .messages.checked_message import checked, need_short
+from .messages.input_routing import Does
+from .messages.title import TITLE_LENGTH
 from .session import Session
 from .standing_rules import words_of
-from .title import TITLE_LENGTH
 from .waiting_files import WaitingList
 
 

@@ -29,8 +29,8 @@ from ..model_view.context import Context
 from ..redaction.pasted_keys import without_keys
 from ..turn.limits import Limits
 from ..visible import visible_line
-from .input_routing import Does, route
-from .title import from_question
+from .messages.input_routing import Does, route
+from .messages.title import from_question
 from .turns import TurnRunner
 
 MOST_WORKED = 20

@@ -13,7 +13,7 @@ from ..approval.decisions import Decisions
 from ..checks.checks import Checks
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
-from ..events import Cleared, Note, Reference, TitleChanged, TurnStarted
+from ..events import Cleared, MadeFile, Note, Reference, TitleChanged, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..labels import Rule
@@ -27,20 +27,19 @@ from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
-from ..turn.files import NOTHING_WAITS
+from ..turn.files import NOTHING_WAITS, Seen, made
 from ..turn.limits import Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
 from ..visible import visible_line
 from . import undo
-from .input_routing import GOES_ON
-from .made_files import NONE_MADE, look_around, made_by
+from .messages.input_routing import GOES_ON
+from .messages.title import from_answer
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
 from .standing_rules import StandingRules
-from .title import from_answer
 from .turn_tools import TurnTools
 from .waiting_files import WaitingFiles
 
@@ -52,6 +51,13 @@ STUCK = (
     "The kernel did not react to the interrupt. To stop the code, restart the kernel from the "
     "Kernel menu; variables will be lost."
 )
+
+LOOK_TIME = 0.3
+"""Seconds that the end of a turn waits for the file scan, within the same second."""
+
+Made = tuple[tuple[MadeFile, ...], int]
+"""Files, and how many more there are."""
+NONE_MADE: Made = ((), 0)
 
 log = logging.getLogger(__name__)
 
@@ -176,7 +182,7 @@ class TurnRunner(PersistentSession):
         self._end_explains = self._halted is not None
         files, waiting, copied = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
-            files = await made_by(agent.turn, self.workplace)
+            files = await _made_by(agent.turn, self.workplace)
             waiting = await self.waiting_files.end_turn(self.replay.turns)
             copied = agent.turn.copied
         ending = self._halted or ending
@@ -202,7 +208,7 @@ class TurnRunner(PersistentSession):
         """Read the notebook and build the turn's agent."""
         model = self._model(self.info.model)
         place = self.workplace
-        before = asyncio.ensure_future(look_around(place))
+        before = asyncio.ensure_future(_look_around(place))
         # Beside the first request to the model.
         files_kept = asyncio.ensure_future(self.waiting_files.begin_turn(self.replay.turns))
         number, untrusted = self.replay.turns, self._talk.untrusted
@@ -329,3 +335,32 @@ class TurnRunner(PersistentSession):
             words = "Lost the end of the conversation %s: %s"
             log.error(words, self.info.session_id, error.message)
         self._lease.release()
+
+
+async def _look_around(workplace: Workplace) -> Seen | None:
+    """The files now; None where unknown."""
+    try:
+        return await workplace.look_around()
+    except Exception:
+        log.warning("Could not scan the files of a turn", exc_info=True)
+        return None
+
+
+async def _made_by(turn: Turn, workplace: Workplace) -> Made:
+    """The files that the turn made or changed, if it ran anything."""
+    if turn.before is None or not turn.notebook.worked:
+        return NONE_MADE
+    try:
+        compared = _compared(turn.before, workplace, turn.scrub)
+        files, left_out = await asyncio.wait_for(compared, LOOK_TIME)
+    except asyncio.TimeoutError:
+        return NONE_MADE
+    return tuple(file for file in files if file.path != turn.went_on), left_out
+
+
+async def _compared(
+    looked: asyncio.Future[Seen | None], workplace: Workplace, scrub: Callable[[str], str]
+) -> Made:
+    before, after = await asyncio.gather(looked, _look_around(workplace))
+    # Ten thousand paths take milliseconds.
+    return await asyncio.to_thread(made, before, after, scrub)

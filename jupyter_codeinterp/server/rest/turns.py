@@ -15,7 +15,7 @@ from tornado import web
 from ...core.commands import SessionInfo
 from ...core.events import Mode, Reference
 from ...core.labels import Rule
-from ...core.session.input_routing import Does
+from ...core.session.messages.input_routing import Does
 from .base import Handler, Nothing
 
 

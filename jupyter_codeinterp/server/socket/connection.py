@@ -19,7 +19,7 @@ from ..session_manager import SessionManager, changed
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
-    from ...core.session.input_routing import Does
+    from ...core.session.messages.input_routing import Does
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000

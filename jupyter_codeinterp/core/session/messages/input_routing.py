@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from ..events import StopReason
+from ...events import StopReason
 
 State = Literal["idle", "working", "asks", "offers"]
 """No turn runs; one runs; the agent's question waits; a draft waits."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import CommandError
-from ..events import Reference
-from ..own_commands.own_command import arguments_in
-from ..redaction.pasted_keys import looks_like_key
+from ...errors import CommandError
+from ...events import Reference
+from ...own_commands.own_command import arguments_in
+from ...redaction.pasted_keys import looks_like_key
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""

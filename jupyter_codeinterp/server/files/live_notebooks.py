@@ -10,18 +10,18 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..adapters.documents.live import FileWriter, LiveNotebook, Window
-from ..core.commands import DraftRun
-from ..core.document.ops import Receipt
-from ..core.errors import StoreError
-from ..core.stores import Journal, StoredOps
-from ..core.turn.ending import Ending
-from .files.file_tracker import REPLACED, FileTracker
-from .own_runs import OWN, OwnRuns
-from .preload import freeze
+from ...adapters.documents.live import FileWriter, LiveNotebook, Window
+from ...core.commands import DraftRun
+from ...core.document.ops import Receipt
+from ...core.errors import StoreError
+from ...core.stores import Journal, StoredOps
+from ...core.turn.ending import Ending
+from ..own_runs import OWN, OwnRuns
+from ..preload import freeze
+from .file_tracker import REPLACED, FileTracker
 
 if TYPE_CHECKING:
-    from ..core.session.session import Session
+    from ...core.session.session import Session
 
 log = logging.getLogger(__name__)
 
