@@ -37,7 +37,7 @@ BEGUN: tuple[Op, ...] = (
     Insert("d", "raw", "work()", ("c1",)),
     BeginRun("d", digest("work()"), "r1", trusted=True),
 )
-CUT_OFF = FinishRun("d", "r1", (), None, trusted=True, cut_off=True)
+CUT_OFF = FinishRun("d", "r1", (), None, cut_off=True)
 
 
 @pytest.fixture

@@ -164,6 +164,9 @@ export class LiveNotebook implements IDisposable {
     }
     this.lease = lease;
     this._acted = false;
+    if (!lease.held && !lease.shared) {
+      this.runs.elsewhere();
+    }
     this._watch.look();
     return true;
   }

@@ -555,8 +555,8 @@ export interface DraftRun {
 /**
  * The code cells of a notebook of a Python kernel, for ``StaleCells``.
  *
- * Sent by the window with the lease, soon after an edit or a run. ``order`` are the ids of all
- * of them; ``sources`` has those that differ from the window's last report under this lease.
+ * Sent by the window with the lease, and by all of a shared notebook, soon after an edit or a run. ``order`` are the ids of all
+ * of them; ``sources`` has those that differ from the window's last report since its connection or lease.
  * ``ran`` are the person's runs since then; ``restarted``: the kernel was restarted before them.
  * A private cell has no source, and its runs are left out.
  */
@@ -1497,7 +1497,7 @@ export interface BeginRun {
  * If the cell's current run is another one, the answer is ``done`` without a change.
  * ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
  * is the digest of the outputs if the journal has them already. ``cut_off``: the server was
- * killed during the run; the cell keeps its outputs, and only [*] goes.
+ * killed during the run; the cell keeps its outputs and their trust, and only [*] goes.
  */
 export interface FinishRun {
   op: 'finish_run';

@@ -4,7 +4,7 @@ import type { NotebookHelper } from '../support/notebook';
 
 const HAND = 'import time\nprint(6 * 7, time.time_ns())';
 
-/** What each turn runs, one after the other in one notebook. The server's side is tested without a browser. */
+/** What each turn runs, one after the other in one notebook. What runs by day is one of each; the others, and most of the same without a browser, run at night. */
 const STAYS: Record<string, string[]> = {
   'that breaks its streams @nightly': [
     'import io, sys\nsys.stdout = io.StringIO()',

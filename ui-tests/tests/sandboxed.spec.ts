@@ -124,7 +124,7 @@ test('a turn is undone with its variables, and no redo brings them back once a c
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(offer).toHaveCount(0);
   await expect(panel.log).toContainText(
-    '1 cell removed. 2 cells restored. Kernel variables are as before this turn.'
+    '1 cell removed. 2 cells restored. Kernel variables went back to before this turn.'
   );
   expect(await notebook.sources()).toEqual(['one = 1', '# Two', 'three = 3']);
   expect(await notebook.value("'edited' in globals(), one, three")).toBe(
@@ -144,7 +144,7 @@ test('a turn is undone with its variables, and no redo brings them back once a c
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();
   await expect(redo).toHaveCount(0);
   await expect(panel.log).toContainText(
-    'changes redone. Kernel variables are as before this turn.'
+    'changes redone. Kernel variables do not change.'
   );
   await expect
     .poll(async () => (await notebook.saved(path)).cells.length)
@@ -254,7 +254,7 @@ test('from the launcher to a turn that is undone with its variables and files', 
   await page.screenshot({ path: info.outputPath('offer.png') });
   await offer.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(panel.log).toContainText(
-    'Kernel variables are as before this turn. 1 file put back.'
+    'Kernel variables went back to before this turn. 1 file put back.'
   );
   await expect(files).not.toContainText('waits');
   expect(await notebook.value("'count' in globals()")).toBe('False');
@@ -267,7 +267,7 @@ test('from the launcher to a turn that is undone with its variables and files', 
   await page.screenshot({ path: info.outputPath('redo-offer.png') });
   await redo.getByRole('button', { name: 'Redo', exact: true }).click();
   await expect(panel.log).toContainText(
-    'Kernel variables are as before the undo. 1 file redone.'
+    'Kernel variables went back to before the undo. 1 file redone.'
   );
   await expect(files).toContainText('1 file waits');
   expect(await notebook.value('count')).toBe('3');

@@ -15,8 +15,7 @@ def ends_of_runs(ops: Iterable[StoredOp]) -> tuple[FinishRun, ...]:
     for stored in ops:
         op = stored.op
         if isinstance(op, BeginRun):
-            trusted = op.trusted
-            ends[op.run_id] = FinishRun(op.cell_id, op.run_id, (), None, trusted, cut_off=True)
+            ends[op.run_id] = FinishRun(op.cell_id, op.run_id, (), None, cut_off=True)
         elif isinstance(op, FinishRun):
             if stored.receipt is None:
                 ends[op.run_id] = op

@@ -57,8 +57,8 @@ class Review(msgspec.Struct, frozen=True):
     """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
     kernel's variables, "" if it can; None where the turn's kernel keeps no copies.
     ``variables_redo``: the same for a redo; None also where no undo took back any. ``files``: None
-    where the kernel has no overlay. ``refused``: why this person can undo and redo cells alone;
-    then these three are None. "" if the person may do more."""
+    where the kernel has no overlay. ``refused``: why this person can bring back neither; then these
+    three are None."""
 
     turn: int
     changes: tuple[Reviewed, ...]

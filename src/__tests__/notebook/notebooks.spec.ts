@@ -122,6 +122,15 @@ describe('the lease', () => {
     expect(stage.op(INSERT, { epoch: 3 })?.status).toBe('done');
   });
 
+  it('goes to another window in mid-run: only that one shows [*] and its end', () => {
+    stage.lease();
+    stage.op(BEGIN);
+    const begun = stage.model.cells.get(0) as ICodeCellModel;
+    expect(begun.executionState).toBe('running');
+    stage.lease(false, 2);
+    expect(begun.executionState).toBe('idle');
+  });
+
   it('does not go back to an older epoch', () => {
     stage.lease(true, 2);
     stage.lease(false, 1);

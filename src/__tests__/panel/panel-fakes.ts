@@ -613,7 +613,7 @@ export class FakeApi implements IApi {
   variablesRedo: string | null = null;
   /** What an undo or redo can do with files that wait. */
   files: IReview['files'] = null;
-  /** Why the person can undo cells alone. */
+  /** Why the person can bring back neither variables nor files. */
   refused = '';
 
   async changes(_: string, turn: number): Promise<IReview> {

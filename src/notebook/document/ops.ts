@@ -198,8 +198,9 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (op.cut_off && cell.executionCount !== null) {
     return unchanged(target); // The person has run it since.
   }
-  const outputs = op.cut_off ? cell.outputs.toJSON() : op.outputs;
-  replaceOutputs(target.model, cell, outputs as Output[], op.trusted);
+  if (!op.cut_off) {
+    replaceOutputs(target.model, cell, op.outputs, op.trusted);
+  } // Otherwise nobody knows where the outputs come from: their trust stays as it is.
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.

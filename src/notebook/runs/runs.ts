@@ -39,6 +39,17 @@ export class Runs {
     }
   }
 
+  /** Mark the agent's cells as idle: only another window hears of their end from now on. */
+  elsewhere(): void {
+    for (const cell of this._model.cells) {
+      const isOurs = isCode(cell) && !!runIdOf(cell.sharedModel);
+      if (isOurs && cell.executionState === 'running') {
+        cell.executionState = 'idle';
+        this.showPrompt(cell.id);
+      }
+    }
+  }
+
   /** Update the data of a display. */
   update({ display_id, data, metadata }: DisplayFrame): void {
     this._displays.update(this._model, display_id, data, metadata);

@@ -62,10 +62,12 @@ export function keepTyping(content: Notebook): IDisposable {
     const { ymodel } = content.activeCell!.model
       .sharedModel as YBaseCell<never>;
     const before = recent().filter(one => one.id === id);
+    const removed = !!ymodel._item?.deleted;
     return {
-      text: textOf(editor),
+      // Outputs of others come often, and a text may be long.
+      text: removed ? textOf(editor) : '',
       offset: editor.getOffsetAt(editor.getCursorPosition()),
-      removed: !!ymodel._item?.deleted,
+      removed,
       before: before.map(one => one.source)
     };
   };

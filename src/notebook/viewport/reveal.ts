@@ -238,9 +238,16 @@ function stayInView(
       stop.abort();
     }
   };
+  let hadPart = false;
   const observer = new ResizeObserver(() => {
+    const shown = part();
+    if (hadPart && !shown) {
+      stop.abort(); // It was closed: nothing is left to look at.
+      return;
+    }
+    hadPart = !!shown;
     if (!cell.isDisposed) {
-      (part() ?? cell.node).scrollIntoView({ block: 'center' });
+      (shown ?? cell.node).scrollIntoView({ block: 'center' });
     }
     stopIfSettled();
   });

@@ -357,6 +357,7 @@ function endTurn(
     redoable: [],
     redone: [],
     variables: '',
+    variablesMoved: false,
     variablesKept: '',
     putBack: null,
     left: {}

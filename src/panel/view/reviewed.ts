@@ -107,6 +107,7 @@ function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
     withoutOutputs,
     // Older journals have neither.
     variables: event.variables ? did : item.variables,
+    variablesMoved: !!event.variables,
     variablesKept: event.variables_kept ?? ''
   };
 }

@@ -207,6 +207,8 @@ export interface IEndItem {
    * that no redo can bring them back.
    */
   readonly variables: '' | 'undone' | 'final' | 'redone';
+  /** Whether the last undo or redo, which may have been of cells alone, changed them. */
+  readonly variablesMoved: boolean;
   /** Why the last undo or redo changed none, where the person wanted it. */
   readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */

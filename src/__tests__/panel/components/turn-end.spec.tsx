@@ -171,7 +171,12 @@ describe('what a turn changed', () => {
       variables: true
     });
     expect(text()).toContain(
-      '1 cell restored. Kernel variables are as before this turn.'
+      '1 cell restored. Kernel variables went back to before this turn.'
+    );
+    // A redo of cells alone says nothing of where the variables were before.
+    await play(made, redone({ restored: ['new'] }));
+    expect(text()).toContain(
+      '1 change redone. Kernel variables do not change.'
     );
     await play(made, {
       ...(undone() as TurnUndone),
@@ -214,18 +219,16 @@ describe('what a turn changed', () => {
     ]);
     await play(made, { ...redone({ restored: ['new'] }), variables: true });
     expect(text()).toContain(
-      '1 change redone. Kernel variables are as before the undo.'
+      '1 change redone. Kernel variables went back to before the undo.'
     );
     expect(screen.queryByText('Redo turn')).toBeNull();
     await click('Undo turn');
     expect(box().checked).toBe(false);
 
-    await play(
-      made,
-      undo,
-      { ...started, turn: 2 } as Event,
-      { ...WITH_VARIABLES, turn: 2 }
-    );
+    await play(made, undo, { ...started, turn: 2 } as Event, {
+      ...WITH_VARIABLES,
+      turn: 2
+    });
     expect(screen.queryByText('Redo turn')).toBeNull();
   });
 
@@ -277,7 +280,7 @@ describe('what a turn changed', () => {
       { cells: [], variables: true }
     ]);
     await play(made, { ...(undone() as TurnUndone), variables: true });
-    expect(text()).toContain('Kernel variables are as before this turn.');
+    expect(text()).toContain('Kernel variables went back to before this turn.');
     expect(screen.queryByText('Undo turn')).toBeNull();
   });
 

@@ -205,7 +205,7 @@ describe('files that wait in an overlay', () => {
       'Undo',
       { refused: NO_CODE },
       {},
-      `Only cells can be brought back: ${NO_CODE}`
+      `Variables and files cannot be brought back: ${NO_CODE}`
     ],
     [
       'all',
@@ -219,7 +219,7 @@ describe('files that wait in an overlay', () => {
       'Redo',
       { refused: NO_CODE },
       {},
-      `Only cells can be brought back: ${NO_CODE}`
+      `Variables and files cannot be brought back: ${NO_CODE}`
     ]
   ];
   it.each(cases)(

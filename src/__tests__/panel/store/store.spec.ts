@@ -357,6 +357,19 @@ describe('the model', () => {
     expect(modelOf(store.state.now)).toBe('offline-demo');
   });
 
+  it('that is connected during the demo follows at the end of its turn', async () => {
+    const { store, client } = await withDraft();
+    client.session({ running: true, model: 'offline-demo' });
+    await store.conversation.connected('openai');
+    expect(client.ofType('set_model')).toEqual([]);
+    client.session({ running: false, model: 'offline-demo' });
+    client.play('s1', ended());
+    await settled();
+    expect(client.ofType('set_model')).toMatchObject([
+      { session_id: 's1', model: 'claude-sonnet-5-5' }
+    ]);
+  });
+
   it('of a new conversation is the one that was chosen', async () => {
     const { store, client } = makeStore();
     await settled();

@@ -47,7 +47,11 @@ export function OutsideAgents(): JSX.Element {
         </ul>
       )}
       {made ? (
-        <Secret made={made} done={() => setMade(null)} />
+        <Secret
+          made={made}
+          listed={listed?.tokens.length ?? 0}
+          done={() => setMade(null)}
+        />
       ) : (
         listed?.installed && (
           <TokenForm
@@ -172,9 +176,17 @@ function TokenForm(props: { made: (made: IMade) => void }): JSX.Element {
   );
 }
 
-function Secret(props: { made: IMade; done: () => void }): JSX.Element {
+function Secret(props: {
+  made: IMade;
+  /** How many tokens are listed above. */
+  listed: number;
+  done: () => void;
+}): JSX.Element {
   const { name, secret } = props.made;
   const { store, trans } = usePanel();
+  const group = React.useRef<HTMLDivElement>(null);
+  // Again once the list above has grown.
+  React.useEffect(() => intoView(group.current), [props.listed]);
   const rows: [string, string][] = [
     [trans.__('Address'), store.connections.mcpAddress],
     [trans.__('Header'), `Authorization: Bearer ${secret}`]
@@ -184,8 +196,7 @@ function Secret(props: { made: IMade; done: () => void }): JSX.Element {
       className="jp-codeinterp-Connect"
       role="group"
       aria-label={name}
-      // Again once the list above has grown.
-      ref={shown => intoView(shown)}
+      ref={group}
     >
       <p role="status">
         {trans.__(

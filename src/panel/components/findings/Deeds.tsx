@@ -90,7 +90,7 @@ function tipOf(deed: Observation, trans: TranslationBundle): string {
   switch (kind) {
     case 'held':
       return trans.__(
-        'Limits and hosts: c.SandboxProvisioner in jupyter_server_config.py'
+        'Limits and hosts: c.SandboxProvisioner in jupyter_server_config.py, or the kernelspec'
       );
     case 'refused':
       return trans.__(

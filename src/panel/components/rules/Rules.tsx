@@ -11,8 +11,8 @@ export function Rules({ rules }: { rules: readonly Rule[] }): JSX.Element {
     <details className="jp-codeinterp-Rules">
       <summary>
         {trans._n(
-          '%1 rule lets code run without asking',
-          '%1 rules let code run without asking',
+          '%1 rule lets something run without asking',
+          '%1 rules let something run without asking',
           rules.length
         )}
       </summary>

@@ -65,10 +65,12 @@ function sentences(item: IEndItem, trans: TranslationBundle): string[] {
     words.push(
       trans.__('Variables could not be brought back: %1', item.variablesKept)
     );
-  } else if (item.variables === 'redone') {
-    words.push(trans.__('Kernel variables are as before the undo.'));
-  } else if (item.variables) {
-    words.push(trans.__('Kernel variables are as before this turn.'));
+  } else if (item.variablesMoved) {
+    words.push(
+      item.variables === 'redone'
+        ? trans.__('Kernel variables went back to before the undo.')
+        : trans.__('Kernel variables went back to before this turn.')
+    );
   } else if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
   }

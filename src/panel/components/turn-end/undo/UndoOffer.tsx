@@ -45,7 +45,7 @@ export function UndoOffer(props: {
   const ableFiles = review?.files?.why === '';
   const variables = too.variables && wantsVariables && (asks || why === '');
   const files = too.files && wantsFiles && (asks || ableFiles);
-  /** Why this person can undo and redo cells alone. */
+  /** Why this person can bring back neither variables nor files. */
   const refused = review?.refused ?? '';
   const act = async () => {
     setBusy(true);
@@ -111,7 +111,11 @@ export function UndoOffer(props: {
           ? trans.__(
               'Could not check what can be brought back. Close this and try again.'
             )
-          : refused && trans.__('Only cells can be brought back: %1', refused)}
+          : refused &&
+            trans.__(
+              'Variables and files cannot be brought back: %1',
+              refused
+            )}
       </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
