@@ -151,16 +151,14 @@ class SandboxProvisioner(LocalProvisioner):
         if not self._packages:
             naming = (self._ports, lambda: sandbox.popen.returncode is None)
             threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
-        elif await listens(sandbox, place, self._ports):
-            await asyncio.to_thread(self._note_start, "")
-        else:
+        elif not await listens(sandbox, place, self._ports, lambda: self._note_start("")):
             fault = await asyncio.to_thread(sandbox.end)
             place.empty()
             sandbox = await launched(launch(packages=False))
             # Else it was not for its packages.
-            if await listens(sandbox, place, self._ports):
-                self._left_out = True
-                await asyncio.to_thread(self._note_start, fault or "nothing")
+            self._left_out = await listens(
+                sandbox, place, self._ports, lambda: self._note_start(fault or "nothing")
+            )
         return sandbox
 
     def _note_start(self, fault: str) -> None:
@@ -170,7 +168,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.log.warning("%s. It wrote: %r", kept.left_out(spec), fault)
         try:
             kept.note_start(kept.place(), spec, fault)
-        except OSError as error:
+        except (OSError, kept.KeepError) as error:
             self.log.warning("The start of a kernel could not be noted: %s", error)
 
     @property
@@ -221,6 +219,8 @@ class SandboxProvisioner(LocalProvisioner):
         wall, self._packages = self._wall(), []
         if packages and wall == BUBBLEWRAP:
             self._packages = kept.mounted(kept.place(), manager.kernel_name, tag)
+        if packages and not self._packages:
+            self._note_start("")  # an older start's fault no longer holds
         kernel = Kernel(
             python=python,
             arguments=cmd[1:],

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel, copies
 from jupyter_codeinterp.adapters.kernels.zmq.copies import (
+    FAILED,
     NEVER,
     RESTARTED,
     TOO_MANY,
@@ -169,13 +170,19 @@ async def test_a_fork_that_dies_is_a_dead_kernel(tmp_path: Path, folder: Path) -
 
 
 @runs_here
-async def test_there_are_few_and_small_ones(tmp_path: Path, folder: Path) -> None:
+async def test_there_are_few_and_small_ones(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with sandboxed(tmp_path, copies=2, copies_memory=100 * 2**20) as k:
         await k.run("big = bytearray(1)")
         for key in "abc":
             await k.keep(key)
         assert [await k.why_not(key) for key in "abc"] == [TOO_MANY, "", ""]
         assert await k.why_not("never") == NEVER
+        with monkeypatch.context() as patched:
+            patched.setattr(copies, "LIMIT", 0)
+            assert await k.keep("late") == FAILED
+        assert await k.why_not("c") == "", "no answer does not say that they are gone"
         await k.run("big = bytearray(300 * 2**20)")
         await k.keep("d")
         await asyncio.sleep(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -222,6 +223,19 @@ def test_all_of_its_group_ends_with_a_server_that_is_killed(tmp_path: Path, stan
     while marked(mark) or marked(file):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_kernel_whose_server_ends_before_it_has_a_group_ends() -> None:
+    program = (
+        "import os, time; real = os.setsid\n"
+        "os.setsid = lambda: (time.sleep(1), real())\n"
+        "from jupyter_codeinterp.sandbox.walls import supervisor; supervisor.main()"
+    )
+    command = ["/bin/sleep", "2"]
+    wanted = {"command": command, "environment": {}, "folder": "/", "limits": []}
+    given = json.dumps(wanted).encode() + b"\n"
+    ended = subprocess.run([sys.executable, "-c", program], input=given, timeout=30)
+    assert ended.returncode == 128 + signal.SIGKILL
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

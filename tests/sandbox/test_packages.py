@@ -77,7 +77,10 @@ async def test_a_person_keeps_packages_for_later_kernels(
             index.files[f"/simple/{name}/"] = page + f"<a href='/f/{file}'>{file}</a>".encode()
             index.files[f"/f/{file}"] = wheel(name, number, needs)
         monkeypatch.setenv("PIP_INDEX_URL", f"http://{index.at}/simple")
+        (kept.place() / "sandboxed").mkdir(parents=True)
+        kept.note_start(kept.place(), "sandboxed", "of a start with packages for another Python")
         async with kernel(tmp_path / "1", "pypi") as (made, _):
+            assert kept.faults(kept.place()) == {}
             with pytest.raises(Problem, match="installed no packages"):
                 await said("keep", mine().name, "--yes")
             _, done = await run(made, "%pip install -q tinyone==1.0")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq.copies import LAST_FIRST, RESTARTED, WENT_BACK
+from jupyter_codeinterp.adapters.kernels.zmq.copies import GONE, LAST_FIRST, RESTARTED, WENT_BACK
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.kernel_side.copies.keeping import RAN, SOON, TOO_LARGE
 from tests.sandbox.here import runs_here
@@ -35,6 +35,9 @@ async def test_turns_are_undone_in_a_row_and_redone_in_a_row(tmp_path: Path, fol
         assert [await k.why_no_redo(turn) for turn in "abc"] == [None, "", LAST_FIRST]
         with pytest.raises(KernelError, match=LAST_FIRST):
             await k.redo("c")
+        k.copies._undone["b"] = GONE
+        assert await k.why_no_redo("c") == GONE, "what cannot be redone is no advice"
+        k.copies._undone["b"] = ""
         await k.redo("b")
         assert await k.look("x") == "'b'"
         await k.redo("c")

@@ -178,22 +178,34 @@ async def launched(work: Callable[[], Process]) -> Process:
         return await asyncio.wrap_future(started)
     except BaseException:
         # A cancelled launch may still go on in its thread.
-        started.add_done_callback(_kill)
+        started.add_done_callback(_end_started)
         raise
 
 
-async def listens(process: Process, place: Place, ports: tuple[int, ...]) -> bool:
-    """Wait for the kernel's sockets. False if it ends before that, or takes too long."""
+async def listens(
+    process: Process, place: Place, ports: tuple[int, ...], note: Callable[[], None]
+) -> bool:
+    """Wait for the kernel's sockets, then call ``note`` in a thread. False if it ends before that,
+    or takes too long. Ends a sandbox whose start is cancelled."""
     naming = asyncio.to_thread(place.name_sockets, ports, lambda: process.popen.poll() is None)
     try:
-        return await asyncio.wait_for(naming, STARTS)
+        if not await asyncio.wait_for(naming, STARTS):
+            return False
+        await asyncio.to_thread(note)
     except asyncio.TimeoutError:
         return False
     except BaseException:
-        process.kill()
+        _end(process)
         raise
+    return True
 
 
-def _kill(started: Future[Process]) -> None:
+def _end(process: Process) -> None:
+    """End and close a sandbox that nobody holds. Its end is awaited in a thread."""
+    process.kill()
+    threading.Thread(target=process.end, daemon=True).start()
+
+
+def _end_started(started: Future[Process]) -> None:
     if not started.cancelled() and started.exception() is None:
-        started.result().kill()
+        _end(started.result())

@@ -36,7 +36,8 @@ class Supervised(Process):
         self.said, self.watched = b"", True
         self._handle = -1
         self._alive = alive
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
 
     def send(self, number: int) -> None:
         self.popen.send_signal(number)

@@ -61,6 +61,9 @@ def _become(wanted: dict[str, Any]) -> None:
 
 def _end_with_server(kernel: int) -> None:
     sys.stdin.buffer.read()
+    with suppress(ProcessLookupError):
+        # It may have no group yet.
+        os.kill(kernel, signal.SIGKILL)
     _end(kernel)
 
 

@@ -45,7 +45,7 @@ FILES = (
 NEVER = "The kernel has no copy of them from before this turn."
 RESTARTED = "The kernel was restarted since."
 TOO_MANY = "The kernel keeps few copies, and little memory for them. This one is gone."
-WENT_BACK = "An undo has gone back to before this turn already."
+WENT_BACK = "The copy from before this turn ended with an undo."
 LAST_FIRST = "Redo the turn that you undid last, with its variables, first."
 GONE = "The kernel's copy of them is gone."
 FAILED = "The kernel did not answer when it should have copied them."
@@ -86,8 +86,8 @@ class Copies:
             with suppress(KernelError, asyncio.TimeoutError):
                 self._learn(await self._ask(LOOKS, "look"))
         redo = self._undone.get(key)
-        if redo == "" and key != next(reversed(self._undone)):
-            redo = LAST_FIRST
+        if redo == "" and key != (newest := next(reversed(self._undone))):
+            redo = self._undone[newest] or LAST_FIRST
         return self._kept.get(key, NEVER), redo
 
     async def keep(self, key: str) -> str | None:
@@ -168,6 +168,8 @@ class Copies:
         return KernelError("no_copy", why)
 
     def _learn(self, told: _Told) -> None:
+        if told.why == FAILED:
+            return  # it says nothing of the copies, which may live
         lists = ((self._kept, told.kept, TOO_MANY), (self._undone, told.undone, told.lost or GONE))
         for known, living, lost in lists:
             for key, why in known.items():
