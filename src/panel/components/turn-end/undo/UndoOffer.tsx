@@ -112,10 +112,7 @@ export function UndoOffer(props: {
               'Could not check what can be brought back. Close this and try again.'
             )
           : refused &&
-            trans.__(
-              'Variables and files cannot be brought back: %1',
-              refused
-            )}
+            trans.__('Variables and files cannot be brought back: %1', refused)}
       </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
@@ -143,7 +140,9 @@ function aboutVariables(
     const reason = why ?? trans.__('the kernel no longer has them.');
     return reason
       ? trans.__('Variables cannot be redone: %1', reason)
-      : trans.__('All variables and imports return to their state before the undo.');
+      : trans.__(
+          'All variables and imports return to their state before the undo.'
+        );
   }
   const reason = why ?? trans.__('the kernel keeps no copies.');
   return reason
