@@ -527,6 +527,17 @@ async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
         assert lobby.get_local_state() == {}
 
 
+async def test_an_op_that_no_turn_waits_for_does_not_show_the_agent() -> None:
+    async with shared() as (live, world, _):
+        live.apply_later(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
+        await until(lambda: "d" in world.ids)
+        assert world.opened_room is not None
+        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
+        await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
+        assert (here.get_local_state() or {})["current"] == "e"
+
+
 async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
     async with shared() as (live, world, window):
         await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))

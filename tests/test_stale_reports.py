@@ -21,11 +21,15 @@ class Tab:
     """A window that keeps what the server sends."""
 
     def __init__(
-        self, notebook: LiveNotebook, cells: ReportedCells, collaborative: bool = False
+        self,
+        notebook: LiveNotebook,
+        cells: ReportedCells,
+        collaborative: bool = False,
+        kernel: str = "k1",
     ) -> None:
         self.frames: list[c.ServerFrame] = []
         self._notebook, self._cells = notebook, cells
-        notebook.open(self, WindowState({}, "k1", collaborative=collaborative))
+        notebook.open(self, WindowState({}, kernel, collaborative=collaborative))
 
     def send(self, frame: c.ServerFrame) -> None:
         self.frames.append(frame)
@@ -168,6 +172,35 @@ async def test_in_a_shared_notebook_all_windows_are_heard_and_told() -> None:
     alone = Tab(notebook, cells)
     alone.report("a5")
     assert len(ada.stale) == 3, "its copy is another one"
+
+
+async def test_a_view_without_a_kernel_erases_nobodys_marks(tmp_path: Path) -> None:
+    notebook, cells = LiveNotebook(PATH, World()), ReportedCells(KeptMarks(tmp_path))
+    ada, bert = Tab(notebook, cells, True), Tab(notebook, cells, True, kernel="")
+    ada.report("a1", "b2", "a3")
+    bert.report(kernel="")
+    assert (ada.stale, bert.stale) == ([("b",)], [()])
+    assert KeptMarks(tmp_path).load(PATH), "nothing was saved over the marks"
+    notebook.kernel_of(bert, "k1")
+    bert.report()
+    ada.report("b4")
+    assert (ada.stale, bert.stale) == ([("b",), ()], [(), ("b",), ()])
+
+
+async def test_each_restart_counts_once_however_late_a_view_reports_it() -> None:
+    notebook, cells = LiveNotebook(PATH, World()), ReportedCells()
+    ada, bert = Tab(notebook, cells, True), Tab(notebook, cells, True)
+    ada.report("a1", "b2", "a3")
+    ada.report(restarted=True)
+    ada.report("a1", "b2", "a3")
+    bert.report(restarted=True)
+    assert ada.stale == bert.stale == [("b",), (), ("b",)]
+    bert.report(restarted=True)
+    assert ada.stale == bert.stale == [("b",), (), ("b",), ()]
+    bert.report("a1", "b2", "a3")
+    notebook.close(bert, for_good=True)
+    ada.report(restarted=True)
+    assert ada.stale[4:] == [("b",), ()], "nobody else could have told of it"
 
 
 def test_the_server_keeps_few_kernels_and_notebooks() -> None:

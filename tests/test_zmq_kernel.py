@@ -14,6 +14,7 @@ from jupyter_core.utils import ensure_async
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
+from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.kernel import ZmqSlot
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, OutputsChanged
@@ -277,6 +278,23 @@ async def has_stopped(slot: ZmqSlot) -> ExecutionDone:
     while (done := await slot.stopped()) is None:
         pass
     return done
+
+
+async def test_a_stopped_run_whose_idle_is_lost_has_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run_module, "INTERRUPT_TIMEOUT", 0.5)
+    async with python() as (kernel, link, _):
+        await drop_idle(kernel)
+        link.wire.lag = 60.0
+        async with kernel.hold() as slot:
+            stream = slot.execute("print('LOST')\nwhile True: pass", msg_id=slot.new_msg_id())
+            async with contextlib.aclosing(stream):
+                async for event in stream:
+                    if isinstance(event, OutputsChanged):
+                        break
+            done = await asyncio.wait_for(has_stopped(slot), 10)
+        assert (done.status, done.outputs[-1]["ename"]) == ("interrupted", "KeyboardInterrupt")
 
 
 async def test_stop_of_code_that_does_not_obey(gate: Gate) -> None:

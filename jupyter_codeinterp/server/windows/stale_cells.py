@@ -26,19 +26,23 @@ class ReportedCells:
         """Marks from before this server's start that still hold, by notebook."""
         self._saved: dict[str, dict[str, Mark]] = {}
         self._told: WeakKeyDictionary[Window, dict[str, StaleCells]] = WeakKeyDictionary()
+        self._behind: WeakKeyDictionary[Window, set[tuple[str, str]]] = WeakKeyDictionary()
+        """Notebooks and kernels whose last restart another view of the room reported first."""
 
     def report(self, window: Window, notebook: LiveNotebook | None, command: CodeCells) -> None:
         """Take a report of the window that the agent works in, and answer it; in a shared
-        notebook, one of any window, and tell all of them."""
+        notebook, one of any window, and tell all of them that use the same kernel."""
         if notebook is None or not (notebook.held_by(window) or notebook.sharing.by(window)):
             return
         path, kernel_id, watch = command.notebook, command.kernel_id, self.watch
+        others = notebook.sharing.others(window)
+        restarted = command.restarted and self._is_news(window, others, (path, kernel_id))
         if path not in self._before:
             # The kernel has ended with the last server, too: that restart forgets nothing.
             self._before[path] = self._saved[path] = self._kept.load(path) if self._kept else {}
-        elif command.restarted:
+        elif restarted:
             self._before[path] = {}
-        if command.restarted:
+        if restarted:
             watch.restarted(kernel_id)
         watch.report(path, command.order, command.sources)
         for run in command.ran:
@@ -51,14 +55,26 @@ class ReportedCells:
         frame = StaleCells(path, cells)
         if len(command.sources) == len(command.order):
             self._told.setdefault(window, {}).pop(path, None)  # It has no marks yet.
-        for one in (window, *notebook.sharing.others(window)):
+        for one in (window, *(one for one in others if notebook.kernel_in(one) == kernel_id)):
             told = self._told.setdefault(one, {})
             if told.get(path) != frame:
                 told[path] = frame
                 one.send(frame)
-        if self._kept is not None and self._saved[path] != marks:
+        # A window that has no kernel yet knows no runs.
+        if kernel_id and self._kept is not None and self._saved[path] != marks:
             self._saved[path] = marks
             self._kept.save(path, marks)
+
+    def _is_news(self, window: Window, others: list[Window], key: tuple[str, str]) -> bool:
+        """Whether no other view has reported this restart. Each view reports it after a delay,
+        which is long in a hidden tab: cells may have run in the new kernel meanwhile."""
+        behind = self._behind.setdefault(window, set())
+        if others and key in behind:
+            behind.discard(key)
+            return False
+        for one in others:
+            self._behind.setdefault(one, set()).add(key)
+        return True
 
     def _marks(self, path: str, kernel_id: str) -> dict[str, Mark]:
         """Of the notebook's cells, in their order."""

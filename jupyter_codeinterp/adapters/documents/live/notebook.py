@@ -121,8 +121,12 @@ class LiveNotebook:
         """The kernel that the holder reports. Other windows may be stale and must not redirect a
         turn's code."""
         holder = self._hand_over.holder
-        state = self._hand_over.windows.get(holder) if holder is not None else None
-        return state.kernel_id if state is not None else ""
+        return self.kernel_in(holder) if holder is not None else ""
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether a turn is running that has sent something."""
+        return self._outbox.in_use
 
     def held_by(self, window: Window) -> bool:
         return window is self._hand_over.holder
@@ -187,6 +191,11 @@ class LiveNotebook:
     def kernel_of(self, window: Window, kernel_id: str) -> None:
         if self.opened_by(window):
             self._hand_over.windows[window].kernel_id = kernel_id
+
+    def kernel_in(self, window: Window) -> str:
+        """The kernel that the window reports; "" without one."""
+        state = self._hand_over.windows.get(window)
+        return state.kernel_id if state is not None else ""
 
     def keeps_outputs(self, window: Window) -> bool:
         """Whether the person wants the outputs of their own runs kept."""
@@ -355,7 +364,7 @@ class LiveNotebook:
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
         self._preview.forget(session_id)
-        if not self._outbox.in_use:
+        if not self.has_turn:
             self.sharing.rest()
 
     def drop(self, session_id: str) -> None:

@@ -63,6 +63,10 @@ class Notebook(saves.Notebook, Protocol):
 
     path: str
 
+    @property
+    def has_turn(self) -> bool:
+        """Whether a turn works in the notebook."""
+
     def receive(self, window: RoomDocument, command: OpReceipt) -> None: ...
 
     def answer(self, window: RoomDocument, command: SnapshotTaken) -> None: ...
@@ -252,6 +256,8 @@ class RoomDocument:
             self._be_seen_in(shared, frame.cell_id)
 
     def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
+        if not self._notebook.has_turn:
+            return  # The op is one of a turn that has ended, and nobody would end this.
         text = shared.text(cell_id)
         if self._presence is not None and text is not None:
             self._presence.works_in(cell_id, text)

@@ -271,7 +271,8 @@ class Run:
         disobeyed = (
             self._interrupted_at is not None and now >= self._interrupted_at + INTERRUPT_TIMEOUT
         )
-        return disobeyed and not self._unwatched
+        # Its reply shows that the kernel obeyed. Its ``idle`` may lag behind a flood, or be lost.
+        return disobeyed and (self._reply is not None or not self._unwatched)
 
     def _deadlines(self) -> Iterator[float]:
         """Times at which to give up on the missing reply or ``idle``."""
