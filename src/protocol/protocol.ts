@@ -555,9 +555,10 @@ export interface DraftRun {
 /**
  * The code cells of a notebook of a Python kernel, for ``StaleCells``.
  *
- * Sent by the window with the lease, and by all of a shared notebook, soon after an edit or a run. ``order`` are the ids of all
- * of them; ``sources`` has those that differ from the window's last report since its connection or lease.
- * ``ran`` are the person's runs since then; ``restarted``: the kernel was restarted before them.
+ * Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
+ * or a run. ``order`` are the ids of all of them; ``sources`` has those that differ from the
+ * window's last report since its connection or lease. ``ran`` are the person's runs since then;
+ * ``restarted``: the kernel was restarted before them.
  * A private cell has no source, and its runs are left out.
  */
 export interface CodeCells {
