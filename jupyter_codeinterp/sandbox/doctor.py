@@ -131,7 +131,7 @@ def written() -> str:
     from .walls import disk  # Linux alone has what it needs.
 
     if disk.counts():
-        return "The limit of bytes written holds for a whole sandbox, looked at twice a second."
+        return "The limit of bytes written holds for a whole sandbox, looked at from outside."
     return (
         "This Linux does not count what a program writes (CONFIG_TASK_IO_ACCOUNTING). The limit of "
         "bytes written holds for an overlay alone."

@@ -30,6 +30,7 @@ from .shared.limits import (
     NO_NETWORK,
     Limits,
     is_without_network,
+    went_on_writing,
     what_was_hit,
     why_ended,
     wrote_too_much,
@@ -37,6 +38,7 @@ from .shared.limits import (
 from .shared.place import Place, sweep
 from .walls import bubblewrap, enclosed, macos
 from .walls.disk import BytesWritten, DiskGuard
+from .walls.disk import counts as counts_bytes
 from .walls.launching import LAUNCHER, LaunchError, Process, launched, listens
 from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, UNTESTED, WALLS
 from .walls.starting import Kernel
@@ -177,9 +179,9 @@ class SandboxProvisioner(LocalProvisioner):
         return tuple(info[f"{one}_port"] for one in CHANNELS)
 
     def _guarded(self, sandbox: Process) -> DiskGuard | None:
-        if not self.disk:
-            return None
         layer = self.written.layer.upper if self.written is not None else None
+        if not self.disk or (layer is None and not counts_bytes()):
+            return None
         written = BytesWritten(sandbox.init, layer)
         return DiskGuard(written, self.disk, sandbox.send, sandbox.kill)
 
@@ -294,11 +296,13 @@ class SandboxProvisioner(LocalProvisioner):
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
-    def hit(self, error: str) -> str:
+    def hit(self, error: str, since: float) -> str:
         """Which limit made a run fail, while the kernel goes on, or at the first run what it lacks;
-        "" for nothing. ``error`` is the exception's name and text."""
-        if self._guard is not None and self._guard.hit():
-            return wrote_too_much(self._limits, overlay=self.written is not None)
+        "" for nothing. ``error`` is the exception's name and text. The run began at this time of
+        ``time.monotonic``."""
+        guard, overlay = self._guard, self.written is not None
+        if guard is not None and guard.hit(since):
+            return wrote_too_much(self._limits, overlay=overlay, hides=guard.hides)
         limit = what_was_hit(error, self._limits, self._out_of_memory)
         if not limit and self._left_out:
             self._left_out = False
@@ -353,13 +357,15 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
-            wrote = self._guard is not None and self._guard.has_ended_it
-            self.why_ended = (
-                "" if self._asked else why_ended(code, self._limits, self._out_of_memory, wrote)
-            )
+            self.why_ended = "" if self._asked else self._why(code)
             self._sandbox.close()
             self._sandbox = None
         return code
+
+    def _why(self, code: int) -> str:
+        if self._guard is not None and self._guard.has_ended_it:
+            return went_on_writing(self._limits, hides=self._guard.hides)
+        return why_ended(code, self._limits, self._out_of_memory)
 
     async def send_signal(self, signum: int) -> None:
         if self._sandbox is None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jupyter_codeinterp.sandbox.overlay import layer, trees
 from jupyter_codeinterp.sandbox.overlay.following import Follower
 
-PATHS = ("a", "b", "d", "d/a", "d/e", "d/e/a", "f", "f/a")
+PATHS = ("a", "b", "d", "d/a", "d/e", "d/e/a", "f", "f/a", "\udcff")
 path = st.sampled_from(PATHS)
 STEPS = st.lists(
     st.one_of(
@@ -52,6 +52,8 @@ def step(folder: Path, uppers: list[Path], kind: str, *names: str) -> None:
 @given(STEPS)
 @example([("write", "d/a"), LOOK, ("move", "d", "../away")])
 @example([("covers", "a"), ("write", "a"), LOOK, ("bares", "a")])
+@example([("folder", "b"), ("covers", "a"), ("write", "a"), LOOK, ("bares", "a")])
+@example([("folder", "b"), LOOK, ("write", "\udcff")])
 @example([("write", "d/e/a"), LOOK, ("move", "d", "f"), LOOK, ("write", "f/e/a")])
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 def test_it_knows_what_a_look_at_the_whole_folder_knows(steps: list[tuple[str, ...]]) -> None:

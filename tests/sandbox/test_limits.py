@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox import doctor
+from jupyter_codeinterp.sandbox import doctor, provisioner
 from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeinterp.sandbox.shared import groups
 from jupyter_codeinterp.sandbox.shared.limits import (
@@ -87,9 +89,9 @@ def test_only_a_kernel_without_hosts_has_no_network(
     allow: list[str], credentials: dict[str, Any], said: str, wall: str
 ) -> None:
     made = SandboxProvisioner(allow=allow, credentials=credentials, wall=wall, memory=2**31)
-    assert made.hit(UNKNOWN_HOST) == said
-    assert made.hit("ValueError: a") == ""
-    assert "2 GB of memory" in made.hit("MemoryError: ")
+    assert made.hit(UNKNOWN_HOST, 0) == said
+    assert made.hit("ValueError: a", 0) == ""
+    assert "2 GB of memory" in made.hit("MemoryError: ", 0)
 
 
 @runs_here
@@ -166,7 +168,112 @@ async def test_code_that_goes_on_writing_ends_with_its_kernel(
     ):
         _, done = await run(kernel, f"{ignores}\n{MANY_SMALL}")
         assert done.status == "dead"
-        assert "stopped it at 20 MB written: it went on" in done.note
+        assert "stopped it at 20 MB written. It went on" in done.note
+
+
+PROCESSES = """
+import os, signal, sys
+from jupyter_codeinterp.sandbox.walls import disk, watcher
+
+def started(does):
+    heard, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        does()
+        os.write(told, b"1")
+        signal.pause()
+    os.close(told)
+    os.read(heard, 1)
+    return pid
+
+def hide():
+    watcher._prctl(4, 0)  # not dumpable
+
+# Root with all its rights would see everything.
+watcher._prctl(38, 1)
+watcher._drop_capabilities()
+first, below = sys.argv[1:]
+does = {"shows": lambda: None, "hides": hide, "ended": lambda: os._exit(0)}
+written = disk.BytesWritten(started(lambda: (started(does[below]), does[first]())), None)
+print(written.look(), written.hides, flush=True)
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not disk.counts(), reason="this Linux does not count")
+@pytest.mark.parametrize(
+    ("first", "below", "hides"),
+    [
+        ("shows", "shows", False),
+        ("shows", "hides", True),
+        ("shows", "ended", False),
+        # As where Linux shows nothing of any sandbox.
+        ("hides", "hides", False),
+    ],
+)
+def test_a_process_that_hides_what_it_writes_is_noticed(
+    first: str, below: str, hides: bool
+) -> None:
+    command = [sys.executable, "-c", PROCESSES, first, below]
+    ran = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
+    assert (ran.stdout, ran.stderr) == (f"True {hides}\n", "")
+
+
+class Scripted(disk.BytesWritten):
+    """Each look finds the next of these: bytes, and whether a process hides them."""
+
+    def __init__(self, looks: list[tuple[int, bool]]) -> None:
+        super().__init__(os.getpid(), None)
+        self._looks = iter(looks)
+
+    def look(self) -> bool:
+        self.bytes, self.hides = next(self._looks, (0, False))
+        return self.bytes > 0
+
+
+@pytest.mark.parametrize(
+    ("looks", "interrupts", "ends", "hides"),
+    [
+        ([(1, False)] * 9, 0, False, False),
+        ([(1, False), (1, True), (1, False), (1, True), (1, False)], 0, False, False),
+        ([(1, False), (1, True), (1, True), (1, True), (1, False)], 1, False, True),
+        ([(1, True)] * 9, 2, True, True),
+        ([(1, False), (11, False), (11, False), (11, False)], 1, False, False),
+        ([(number * 2 * MIB + 1, False) for number in range(9)], 2, True, False),
+    ],
+)
+def test_code_is_interrupted_and_then_ended(
+    looks: list[tuple[int, bool]],
+    interrupts: int,
+    ends: bool,
+    hides: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("EVERY", "SELDOM", "GRACE"):
+        monkeypatch.setattr(disk, name, 0.0)
+    sent: list[int] = []
+    before = time.monotonic()
+    guard = disk.DiskGuard(Scripted(looks), 10, sent.append, lambda: None)
+    guard.thread.join(5)
+    assert (len(sent), guard.has_ended_it, guard.hides) == (interrupts, ends, hides)
+    assert guard.hit(before) == (interrupts > 0)
+    assert not guard.hit(time.monotonic()), "a later run was not stopped"
+
+
+@pytest.mark.parametrize(
+    ("left", "seconds"),
+    [(-1, 0.5), (2 * disk.SPEED, 2), (20 * 1024**3, 5), (1024**4, 10)],
+)
+def test_the_more_is_left_the_rarer_the_looks(left: int, seconds: float) -> None:
+    assert disk.pause(left) == seconds
+
+
+def test_without_a_count_and_without_an_overlay_nothing_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(provisioner, "counts_bytes", lambda: False)
+    # It would ask for the sandbox's process, which is not there.
+    assert SandboxProvisioner()._guarded(None) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not TOTALS, reason="this user cannot make control groups")

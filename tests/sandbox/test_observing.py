@@ -15,6 +15,7 @@ from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.sandbox.network.book import KEPT
 from jupyter_codeinterp.sandbox.seen import files as watching
 from jupyter_codeinterp.sandbox.seen.files import FolderWatch, Touched
+from jupyter_codeinterp.sandbox.seen.observer import Observer
 from jupyter_codeinterp.sandbox.seen.programs import programs
 from jupyter_codeinterp.sandbox.shared.limits import NO_NETWORK
 from tests.kernels import kernel_manager, run, running_kernel
@@ -133,7 +134,7 @@ FILES: dict[str, tuple[Callable[[Path], object], Touched]] = {
     "a link": (beyond, Touched((), ("link",))),
     "a name in no encoding": (
         lambda folder: os.mkdir(os.fsencode(folder) + b"/\xff"),  # noqa: PTH102
-        Touched((), ("\ufffd",)),
+        Touched((), ("\udcff",)),
     ),
 }
 
@@ -152,6 +153,14 @@ def test_which_files_are_touched(tmp_path: Path, name: str) -> None:
         act_later.touch()
         assert watch.begin()
         assert watch.touched() == Touched(), "what was before does not count"
+
+
+def test_names_in_no_encoding_are_told_as_text(tmp_path: Path) -> None:
+    with closing(FolderWatch(tmp_path)) as watch:
+        observer = Observer(os.getpid(), None, watch)
+        (tmp_path / "\udcff").touch()
+        seen = observer.end().files
+    assert seen == Touched(("\ufffd",), ("\ufffd",))
 
 
 def test_more_files_than_are_told(tmp_path: Path) -> None:

@@ -219,8 +219,9 @@ class Process(Protocol):
     def gone(self) -> str:
         """What to say of a kernel that died."""
 
-    def limit_hit(self, error: str) -> str:
-        """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
+    def limit_hit(self, error: str, since: float) -> str:
+        """Which limit of a sandbox made code fail that was sent at this time of ``time.monotonic``;
+        "" for none. ``error``: name and text."""
 
     def refused(self, since: float) -> str:
         """The connections that a sandbox refused since this time of ``time.monotonic``; "" for

@@ -13,7 +13,8 @@ from ..shared.protected import PROTECTED
 from .layer import Layer
 
 SECONDS = 1.0
-"""For listing the folder."""
+"""For listing the folder. A look at the whole folder takes some four times as long, so a shorter
+time would spare little, and make each turn in a large folder look at all of it."""
 
 
 class Follower:
@@ -30,8 +31,7 @@ class Follower:
         changed = self._changed()
         watches, self._follows = self._follows, False
         if changed is None:
-            self._layer.begin(refresh)
-            self._covered = set()
+            self._covered = self._layer.begin(refresh)
         else:
             self._covered = self._layer.go_on(changed, refresh)
         # Else the next look is at the whole folder.

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from jupyter_core.paths import jupyter_data_dir
 
@@ -85,10 +86,11 @@ class Layer:
         places = (self.folder, self.upper, self.path / "work", self.merged)
         return [sys.executable, "-I", "-S", _MOUNTING, *map(str, places)]
 
-    def begin(self, refresh: Callable[[], None] = lambda: None) -> None:
+    def begin(self, refresh: Callable[[], None] = lambda: None) -> set[str]:
         """Before each start of its kernel, and before each turn: note the folder's state, but for
         files that the layer covers already. ``refresh`` lets a running kernel see that state; a
-        file that changes meanwhile counts as changed. Raises LayerError."""
+        file that changes meanwhile counts as changed. Answers the covered ones that have changed:
+        they count as they were. Raises LayerError."""
         try:
             with trees.opened(str(self.folder)) as lower:
                 now = {path: _brief(one) for path, one in trees.walk(lower, self.entries).items()}
@@ -100,6 +102,7 @@ class Layer:
                 f"{self.folder} has more than {self.entries:,} files, too many for an overlay. "
                 "Move the notebook to a smaller folder, or raise SandboxProvisioner.entries."
             ) from None
+        changed = {path for path in covered if now.get(path) != self.base.get(path)}
         for path in covered:
             now.pop(path, None)
             if path in self.base:
@@ -107,6 +110,7 @@ class Layer:
         if now != self.base or not (self.path / ABOUT).exists():
             self.base = now
             self._write()
+        return changed
 
     def go_on(self, changed: Iterable[str], refresh: Callable[[], None]) -> set[str]:
         """As ``begin``, where no other paths than these have changed since. Answers those that the
@@ -124,8 +128,9 @@ class Layer:
         briefs = {path: one and _brief(one) for path, one in paths.items()}
         new = {path: one for path, one in briefs.items() if self.base.get(path) != one}
         if new:
-            with (self.path / SINCE).open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps(new)}\n")
+            with (self.path / SINCE).open("ab+") as file:
+                _cut(file)
+                file.write(f"{json.dumps(new)}\n".encode())
             _come(self.base, new)
 
     def was(self, path: str, now: os.stat_result | None) -> bool:
@@ -189,8 +194,8 @@ def layers(root: Path) -> Iterator[Layer]:
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
             base = {name: (one[0], one[1], one[2]) for name, one in about["base"].items()}
-            for line in _since(path.with_name(SINCE)):
-                _come(base, json.loads(line))
+            for states in _since(path.with_name(SINCE)):
+                _come(base, states)
             layer = Layer(path.parent, Path(about["folder"]), float(about["started"]), base)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             continue  # Removed meanwhile, or not finished.
@@ -198,12 +203,25 @@ def layers(root: Path) -> Iterator[Layer]:
     yield from sorted(found, key=lambda one: one.started)
 
 
-def _since(path: Path) -> list[str]:
-    """Without a line that a killed server has not finished."""
+def _since(path: Path) -> Iterator[dict[str, Brief | None]]:
+    """Without lines that a full disk or a killed server has left unfinished: a file in the folder
+    then counts as changed, and is never overwritten."""
     try:
-        return path.read_text(encoding="utf-8").split("\n")[:-1]
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
     except FileNotFoundError:
-        return []
+        return
+    for line in lines:
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def _cut(file: BinaryIO) -> None:
+    """Back to the end of its last whole line."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - 1))
+    if file.read() not in (b"", b"\n"):
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def _come(base: Base, states: Mapping[str, Brief | None]) -> None:

@@ -133,7 +133,7 @@ class FolderWatch:
                 place += _HEAD.size + length
                 name = data[place - length : place].rstrip(b"\0")
                 self._stale = self._stale or _may_move_folders(mask)
-                yield number, mask, name.decode("utf-8", "replace")
+                yield number, mask, os.fsdecode(name)
 
 
 def _folders(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import NamedTuple
 
@@ -40,8 +41,17 @@ class Observer:
             _hosts(gate.made(self._since)) if gate is not None else (),
             gate is not None and any(gate.has_lost(self._since)),
             programs(self._first).started(self._programs),
-            self._files.touched() if self._files is not None else None,
+            _shown(self._files.touched()) if self._files is not None else None,
         )
+
+
+def _shown(files: Touched) -> Touched:
+    """With names that are text in any encoding."""
+
+    def text(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(os.fsencode(path).decode("utf-8", "replace") for path in paths)
+
+    return files._replace(opened=text(files.opened), changed=text(files.changed))
 
 
 def _hosts(found: list[Connection]) -> tuple[str, ...]:

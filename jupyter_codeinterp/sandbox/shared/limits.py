@@ -53,17 +53,10 @@ def running() -> int:
     return count
 
 
-def why_ended(
-    code: int, limits: Limits, out_of_memory: bool = False, went_on_writing: bool = False
-) -> str:
+def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
     """A sentence for the person and the model on a process that ended by itself; "" if no limit
     explains it. ``code`` is bubblewrap's: 128 and the signal's number, for a signal.
-    ``out_of_memory``: its control group says so. ``went_on_writing``: the limit of ``disk`` ended
-    it."""
-    if went_on_writing:
-        return (
-            f"The sandbox stopped it at {size(limits.disk)} written: it went on after interrupts."
-        )
+    ``out_of_memory``: its control group says so."""
     number = -code if code < 0 else code - 128
     if out_of_memory and number == signal.SIGKILL:
         return f"The sandbox stopped it at {size(limits.memory)} of memory."
@@ -107,8 +100,20 @@ def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str
     return ""
 
 
-def wrote_too_much(limits: Limits, *, overlay: bool) -> str:
-    """A sentence on a run that was interrupted."""
+HIDES = "The sandbox stopped it: a program in it hides from Linux how much it writes"
+
+
+def went_on_writing(limits: Limits, *, hides: bool) -> str:
+    """A sentence on a kernel that the limit of ``disk`` ended. ``hides``: it did not show what it
+    writes."""
+    stopped = HIDES if hides else f"The sandbox stopped it at {size(limits.disk)} written"
+    return f"{stopped}. It went on after interrupts."
+
+
+def wrote_too_much(limits: Limits, *, overlay: bool, hides: bool) -> str:
+    """A sentence on a run that was interrupted. ``hides`` as for ``went_on_writing``."""
+    if hides:
+        return f"{HIDES}. {KEPT} The sandbox ends it if that program goes on."
     deletes = "delete large files in it, then " if overlay else ""
     return (
         f"The sandbox stopped it at {size(limits.disk)} written. {KEPT} "

@@ -2,12 +2,14 @@
 
 Linux counts for each process what it has written, and adds what its ended children have. It counts
 no folders, links and empty files, and no ended children that a parent does not wait for. So the
-layer of an overlay is measured, too.
+layer of an overlay is measured, too. A program can hide its count from other programs of its user;
+then it is stopped.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import stat
@@ -21,8 +23,10 @@ from ..overlay import trees
 from ..seen.programs import processes, read
 from ..shared.place import start_of
 
-EVERY = 0.5
-"""Seconds between two looks."""
+EVERY, SELDOM = 0.5, 10.0
+"""Seconds between two looks, at least and at most."""
+SPEED = 4 * 1024**3
+"""Bytes a second that a kernel writes at most, as the time to the next look assumes."""
 GRACE = 1.0
 """Seconds after an interrupt in which the code may end."""
 STOPS = 3
@@ -55,15 +59,24 @@ class BytesWritten:
         self.bytes = 0
         self.waits = 0
         """Bytes of the layer."""
+        self.hides = False
+        """Whether a process does not show its count, as the last look saw."""
         self._seen: dict[int, str] = {}
         self._next = 0.0
 
     def look(self) -> bool:
         """Whether the sandbox still runs."""
         seen: dict[int, str] = {}
+        hides = False
         for number in processes(self._first):
-            with suppress(OSError):
+            try:
                 seen[number] = read(number, "io")
+            except PermissionError:
+                hides = hides or _lives(number)
+            except OSError:
+                pass  # It has just ended.
+        # The first one is ours. If it does not show its count either, this Linux shows none.
+        self.hides = hides and self._first in seen
         self.bytes = max(self.bytes, sum(map(_written, seen.values())))
         if self._layer is not None:
             self._measure(self._layer, is_idle=seen == self._seen)
@@ -95,38 +108,59 @@ class DiskGuard:
         self._most = most
         self._send = send
         self._kill = kill
-        self._hit = False
+        self._hit = -math.inf
+        self.hides = False
+        """Whether the last stop was for a hidden count."""
         self.has_ended_it = False
-        threading.Thread(target=self._guard, name="sandbox-disk", daemon=True).start()
+        self.thread = threading.Thread(target=self._guard, name="sandbox-disk", daemon=True)
+        self.thread.start()
 
-    def hit(self) -> bool:
-        """Whether it has stopped code since this was last asked."""
-        hit, self._hit = self._hit, False
-        return hit
+    def hit(self, since: float) -> bool:
+        """Whether it has stopped code since this time of ``time.monotonic``."""
+        return self._hit >= since
 
     def _guard(self) -> None:
         self._written.look()
         # A restart finds a full layer as it is.
         bound, stops = self._most if self._total <= self._most else self._total + MORE, 0
+        hid = False
         while self._written.look():
-            if self._total > bound:
+            # At two looks: a program that is just starting may do so, too.
+            hides, hid = hid and self._written.hides, self._written.hides
+            if hides or self._total > bound:
                 stops += 1
-                self._hit = True
+                self.hides, self._hit = hides, time.monotonic()
                 if stops == STOPS:
                     log.warning("A sandboxed kernel went on writing, so it was ended")
                     self.has_ended_it = True
                     self._kill()
                     return
-                log.warning("A sandboxed kernel has written %d bytes: interrupted", self._total)
+                why = (
+                    "does not show what it writes" if hides else f"has written {self._total} bytes"
+                )
+                log.warning("A sandboxed kernel %s: interrupted", why)
                 self._send(signal.SIGINT)
                 time.sleep(GRACE)
                 self._written.look()
-                bound = self._total + MORE
-            time.sleep(EVERY)
+                bound = max(bound, self._total + MORE)
+            time.sleep(EVERY if hid else pause(bound - self._total))
 
     @property
     def _total(self) -> int:
         return max(self._written.bytes, self._written.waits)
+
+
+def pause(left: int) -> float:
+    """Seconds until the next look, with so many bytes to the limit."""
+    return min(SELDOM, max(EVERY, left / SPEED))
+
+
+def _lives(number: int) -> bool:
+    """Whether the process has memory still: one that has ended shows no count either."""
+    try:
+        return not read(number, "statm").startswith("0 ")
+    except OSError:
+        return False
 
 
 def _written(io: str) -> int:

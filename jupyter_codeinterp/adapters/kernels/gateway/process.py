@@ -62,7 +62,7 @@ class GatewayProcess:
     async def watched(self) -> None:
         return None
 
-    def limit_hit(self, error: str) -> str:
+    def limit_hit(self, error: str, since: float) -> str:
         return ""
 
     def refused(self, since: float) -> str:

@@ -336,9 +336,9 @@ class KernelLink:
         """What to say of a kernel that died."""
         return self._process.gone
 
-    def hit(self, error: str) -> str:
+    def hit(self, error: str, since: float) -> str:
         """The limit that the code hit (``Process.limit_hit``); "" for none."""
-        return self._process.limit_hit(error)
+        return self._process.limit_hit(error, since)
 
     def refused(self, since: float) -> str:
         """Refused connections (``Process.refused``); "" for none."""

@@ -73,9 +73,9 @@ class LocalProcess:
         why = getattr(self._km.provisioner, "why_ended", "")
         return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str) -> str:
+    def limit_hit(self, error: str, since: float) -> str:
         provisioner: Any = self._km.provisioner
-        return str(provisioner.hit(error)) if self.is_sandboxed else ""
+        return str(provisioner.hit(error, since)) if self.is_sandboxed else ""
 
     def refused(self, since: float) -> str:
         provisioner: Any = self._km.provisioner

@@ -360,7 +360,7 @@ class Run:
         if self._cause != "dead":
             failed = reply.get("status") == "error"
             error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-            self._limit = self._link.hit(error)
+            self._limit = self._link.hit(error, self._sent_at)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
