@@ -94,7 +94,8 @@ def test_a_ticket_is_one_persons() -> None:
 def test_tickets_that_were_tampered_with() -> None:
     known, ann = Windows(), Bearer("ann", False)
     ticket, _ = known.issue(ann)
-    for wrong in ("", "ä", "=", ticket[:-8], "A" + ticket[1:], ticket[:43]):
+    other = "B" if ticket[0] == "A" else "A"
+    for wrong in ("", "ä", "=", ticket[:-8], other + ticket[1:], ticket[:43]):
         assert known.redeem(wrong, ann) == 0, wrong
     assert Windows().redeem(ticket, ann) == 0, "another server's"
     assert known.redeem(ticket, ann) == 1

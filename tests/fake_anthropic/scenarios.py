@@ -343,11 +343,6 @@ OBEDIENT: dict[str, Script] = {
         ),
         _done("It is still 42."),
     ),
-    "long_output": scenario(
-        answer(run_cell("for n in range(5000):\n    print('line', n)", title="Print a lot")),
-        lambda r: answer(call("read_output", {"cell_id": r.last_cell, "start": 20_000})),
-        _done("There are 5,000 lines."),
-    ),
     "restart": scenario(
         answer(run_cell("orders = [3, 4]\ntotal = sum(orders)", title="Sum the orders")),
         answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
