@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import typing
 from contextlib import suppress
 from functools import partial
@@ -180,6 +181,12 @@ def test_every_command_says_what_it_needs() -> None:
     assert harmless == {c.Subscribe, c.Unsubscribe, c.CloseNotebook}
     for kind in (c.SendMessage, c.Decide, c.Retry, c.OpReceipt, c.OpenNotebook, c.KernelOf):
         assert EXECUTE in NEEDS[kind] and CHANGE in NEEDS[kind]
+
+
+def test_every_command_is_carried_out() -> None:
+    code = inspect.getsource(connection.ClientConnection._carry_out)
+    by_hand = {kind for kind in COMMANDS if re.search(rf"c\.{kind.__name__}\b", code)}
+    assert set(COMMANDS) == {*METHODS, *by_hand}
 
 
 @pytest.mark.parametrize("kind", METHODS)

@@ -22,7 +22,8 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.history.open_runs import ends_of_runs
-from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.stores import Holder, StoredOp
+from jupyter_codeinterp.server.files import live_notebooks
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook
@@ -111,6 +112,78 @@ async def test_in_a_page_that_is_there_while_the_session_is_taken_up(killed: Sit
     await until(lambda: last_receipt(killed) == DONE)
 
 
+async def test_in_a_page_that_comes_before_the_lease_of_another_host_expires(
+    killed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_notebooks, "LEASE_TIME", 0.05)
+    holders = [Holder("other", 1)]
+    monkeypatch.setattr(killed.extension.store, "holder", lambda _: holders[0] if holders else None)
+    page = await killed.bare_window(PATH, begun())
+    page.applied = {S: 2}
+    await page.open()
+    assert ops(page) == []
+    holders.clear()
+    await until(lambda: ops(page) == [CUT_OFF])
+    await until(lambda: last_receipt(killed) == DONE)
+
+
+async def test_one_session_is_made_where_the_conversation_comes_first(
+    killed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jupyter_codeinterp.core.session.session import Session
+
+    made: list[Session] = []
+    begin = Session.__init__
+
+    def init(self: Session, *given: Any) -> None:
+        made.append(self)
+        begin(self, *given)
+
+    monkeypatch.setattr(Session, "__init__", init)
+    session = killed.extension.manager.session(S)
+    assert made == [session]
+    assert killed.extension.manager.live(S) is session
+    assert len(killed.extension.store.events(S)) == session.event_log.last_seq
+
+
+async def test_a_mark_of_a_turn_that_has_ended_goes_once(killed: Site) -> None:
+    """The server was killed after it had journaled the turn's end."""
+    store = killed.extension.store
+    store.append_events(S, [(5, e.TurnEnded(1, "end_turn"))])
+    killed.extension.manager.notebooks.at(PATH)
+    info = store.get(S)
+    assert info is not None and not info.running
+    assert store.last_seq(S) == 5
+
+
+async def test_a_conversation_that_is_deleted_meanwhile_holds_up_no_other(
+    killed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = killed.extension.store
+    deleted = SessionInfo("gone", PATH, "Work", "m", "auto", True, 0, 0)
+    known = store.list(PATH)
+    monkeypatch.setattr(store, "list", lambda _: [deleted, *known])
+    await (await killed.bare_window(PATH, begun())).open()
+    info = store.get(S)
+    assert info is not None and not info.running
+
+
+async def test_a_move_goes_on_while_another_conversation_is_loaded(
+    killed: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = killed.extension.manager
+    first, second = (manager.new_session(PATH, "auto", "m") for _ in range(2))
+    moved = first.moved
+
+    def loads(path: str) -> None:
+        manager.session(S)
+        moved(path)
+
+    monkeypatch.setattr(first, "moved", loads)
+    manager.notebooks.move(PATH, "b.ipynb")
+    assert (first.info.notebook, second.info.notebook) == ("b.ipynb", "b.ipynb")
+
+
 async def test_in_the_file_with_what_comes_next(
     killed: Site, api: FakeAnthropic, jp_root_dir: Path
 ) -> None:
@@ -145,6 +218,7 @@ async def test_in_a_room(killed: Site) -> None:
 
 
 POSTED = FinishRun("d", "r1", (SAID,), 3)
+POSTED_AGAIN = FinishRun("d", "r1", (SAID,), 3, cut_off=True)
 AGAIN = BeginRun("d", digest("work()"), "r2")
 
 
@@ -156,7 +230,9 @@ AGAIN = BeginRun("d", digest("work()"), "r2")
         pytest.param([(BEGUN[1], None)], [CUT_OFF], id="nobody knows whether it began"),
         pytest.param([(BEGUN[1], DONE), (POSTED, DONE)], [], id="it ended"),
         pytest.param([(BEGUN[1], DONE), (POSTED, Receipt("pending"))], [], id="its end comes"),
-        pytest.param([(BEGUN[1], DONE), (POSTED, None)], [POSTED], id="its end was on its way"),
+        pytest.param(
+            [(BEGUN[1], DONE), (POSTED, None)], [POSTED_AGAIN], id="its end was on its way"
+        ),
         pytest.param(
             [(BEGUN[1], DONE), (POSTED, DONE), (AGAIN, DONE)],
             [FinishRun("d", "r2", (), None, cut_off=True)],

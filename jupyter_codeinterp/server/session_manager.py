@@ -183,7 +183,10 @@ class SessionManager:
             info = self.store.get(session_id)
             if info is None:
                 raise CommandError("unknown_session", "This conversation does not exist.")
-            self._add(_at_rest(info))
+            if info.running:
+                self.notebooks.at(info.notebook)  # It loads sessions of a killed server itself.
+            if session_id not in self._sessions:
+                self._add(info)
         session = self._sessions[session_id]
         self._idle.use(session)
         session.refresh()

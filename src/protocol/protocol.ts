@@ -1498,7 +1498,8 @@ export interface BeginRun {
  * If the cell's current run is another one, the answer is ``done`` without a change.
  * ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
  * is the digest of the outputs if the journal has them already. ``cut_off``: the server was
- * killed during the run; the cell keeps its outputs and their trust, and only [*] goes.
+ * killed before it knew of the end. A cell with a count ran since, and stays. Without outputs
+ * and count, the cell keeps its outputs and their trust, and only [*] goes.
  */
 export interface FinishRun {
   op: 'finish_run';

@@ -170,11 +170,12 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     # The person may have made it a Markdown cell, which has no outputs.
     if run_id_of(cell) != op.run_id or cell["cell_type"] != "code":
         return notebook, Receipt("done")
-    if op.cut_off:
-        # Outputs and trust stay: nobody knows where those in the file come from. A cell that the
-        # person has run since has a count. The new cell is equal; where [*] is shared, it goes.
-        ran_since = cell["execution_count"] is not None
-        return (notebook if ran_since else _replace(notebook, index, {**cell})), Receipt("done")
+    if op.cut_off and cell["execution_count"] is not None:
+        return notebook, Receipt("done")  # It has this end, or the person has run it since.
+    if op.cut_off and not op.outputs and op.execution_count is None:
+        # Outputs and trust stay: nobody knows where those in the file come from. The new cell is
+        # equal; where [*] is shared, it goes.
+        return _replace(notebook, index, {**cell}), Receipt("done")
     outputs = [_saved(output) for output in op.outputs]
     changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}
     changed["metadata"] = _trust(cell["metadata"], op.trusted)

@@ -138,6 +138,8 @@ class PersistentSession:
             store, info.session_id, store.last_seq(info.session_id), self._deferred
         )
         self._take_up()
+        if info.running and not self.info.held:
+            self._set(changed=info.changed)  # A killed server left the mark.
 
     @property
     def running(self) -> bool:

@@ -5,16 +5,17 @@ Conversations follow a notebook that is renamed.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ...adapters.documents.live import FileWriter, LiveNotebook, Window
-from ...core.commands import DraftRun
+from ...core.commands import DraftRun, SessionInfo
 from ...core.document.ops import Receipt
-from ...core.errors import StoreError
-from ...core.stores import Journal, StoredOps
+from ...core.errors import CodeInterpError, StoreError
+from ...core.stores import LEASE_TIME, Journal, StoredOps
 from ...core.turn.ending import Ending
 from ..own_runs import OWN, OwnRuns
 from ..preload import freeze
@@ -74,11 +75,32 @@ class LiveNotebooks:
             notebook.know_saved(self._store.saved_ops(path))
             for session_id, ops in self._store.unsaved_ops(path):
                 notebook.restore(session_id, ops)
-            for info in self._store.list(path):
-                if info.running and self._store.holder(info.session_id) is None:
-                    self._session(info.session_id)  # A killed server's: it ends the turn.
         except StoreError:
             log.exception("Could not find out what the file of %s lacks", path)
+        self._end_killed(notebook)
+
+    def _end_killed(self, notebook: LiveNotebook) -> None:
+        """End the turns of killed servers, now or when their leases expire."""
+        if self._notebooks.get(notebook.path) is not notebook:
+            return
+        try:
+            running = [info for info in self._store.list(notebook.path) if info.running]
+        except StoreError as error:
+            log.warning("Could not list who runs in %s: %s", notebook.path, error.message)
+            return
+        if not all([self._end_if_killed(info) for info in running]):
+            asyncio.get_running_loop().call_later(LEASE_TIME, self._end_killed, notebook)
+
+    def _end_if_killed(self, info: SessionInfo) -> bool:
+        """End the turn of a killed server. False if another server has the session."""
+        try:
+            if self._store.holder(info.session_id) is not None:
+                return False
+            self._session(info.session_id)  # Loaded, it ends the turn.
+        except CodeInterpError as error:
+            # Another server may have deleted it meanwhile.
+            log.warning("Could not take up %s: %s", info.session_id, error.message)
+        return True
 
     def opened(self, path: str) -> LiveNotebook | None:
         return self._notebooks.get(path)
@@ -123,6 +145,10 @@ class LiveNotebooks:
         for other, copy in notebook.moved(new, window).items():
             self.at(old).open(other, copy)
 
+    def _sessions_at(self, path: str) -> list[Session]:
+        """A list, because what is done with them may load others."""
+        return [one for one in self._sessions.values() if one.info.notebook == path]
+
     # --- file changes (see ``FileTracker``) ------------------------------------------
 
     def paths(self) -> set[str]:
@@ -160,9 +186,8 @@ class LiveNotebooks:
         except StoreError as error:
             # Live sessions journal their path again with the next change.
             log.error("Could not journal the move of %s to %s: %s", old, new, error.message)
-        for session in self._sessions.values():
-            if session.info.notebook == old:
-                session.moved(new)
+        for session in self._sessions_at(old):
+            session.moved(new)
 
     def file_gone(self, path: str, words: str) -> None:
         """End the turns of a deleted file with ``words``. Conversations stay.
@@ -170,8 +195,8 @@ class LiveNotebooks:
         Unwritten ops are dropped: a later file of that name is a different notebook.
         """
         ending = Ending("cancelled", "notebook_gone", words)
-        for session in self._sessions.values():
-            if session.info.notebook == path and session.running:
+        for session in self._sessions_at(path):
+            if session.running:
                 self._orphaned[session.info.session_id] = LiveNotebook(path)
                 self._orphaned[session.info.session_id].give_up(words)
                 session.halt(ending)
@@ -215,9 +240,8 @@ class LiveNotebooks:
         notebook = self._notebooks.get(command.notebook)
         if notebook is None or not _may_tell(notebook, window):
             return
-        for session in self._sessions.values():
-            if session.info.notebook == command.notebook:
-                session.decisions.run_by_hand(command.cell_id, command.source, command.ended)
+        for session in self._sessions_at(command.notebook):
+            session.decisions.run_by_hand(command.cell_id, command.source, command.ended)
 
     # --- callbacks of notebooks (their ``Owner``) ------------------------------------
 
@@ -256,23 +280,23 @@ class LiveNotebooks:
             self.file_gone(notebook.path, words)
 
     def cells_gone(self, notebook: LiveNotebook, cell_ids: frozenset[str]) -> None:
-        for session in self._sessions.values():
-            if session.info.notebook == notebook.path:
-                for cell_id in cell_ids:
-                    session.decisions.gone(cell_id)
+        for session in self._sessions_at(notebook.path):
+            for cell_id in cell_ids:
+                session.decisions.gone(cell_id)
 
     def not_saved(self, session_ids: frozenset[str], words: str) -> None:
-        for session in self._sessions.values():
-            if session.info.session_id in session_ids:
-                session.note(words, "warning")
+        for session_id in session_ids & self._sessions.keys():
+            self._sessions[session_id].note(words, "warning")
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
-        for session in self._sessions.values():
-            if session.running and session.info.notebook == notebook.path:
+        for session in self._sessions_at(notebook.path):
+            if session.running:
                 session.note(words)
 
     async def aclose(self) -> None:
-        for notebook in self._notebooks.values():
+        notebooks = tuple(self._notebooks.values())
+        self._notebooks.clear()  # `_end_killed` looks at none.
+        for notebook in notebooks:
             await notebook.aclose("the server is stopping")
 
 

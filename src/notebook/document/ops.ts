@@ -198,7 +198,8 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (op.cut_off && cell.executionCount !== null) {
     return unchanged(target); // The person has run it since.
   }
-  if (!op.cut_off) {
+  const tells = op.outputs.length > 0 || op.execution_count !== null;
+  if (tells || !op.cut_off) {
     replaceOutputs(target.model, cell, op.outputs, op.trusted);
   } // Otherwise nobody knows where the outputs come from: their trust stays as it is.
   edit(target, () => {
