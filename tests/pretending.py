@@ -16,7 +16,7 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
         "forks": True,
         "copies": 0,
         "copies_memory": 0,
-        "hit": lambda self, error: "",
+        "hit": lambda self, error, since: "",
         "refused": lambda self, since: "",
         "observer": lambda self: None,
     }
