@@ -120,6 +120,7 @@ export class Panel {
  * does not count.
  */
 export async function pressAway(button: Locator): Promise<void> {
+  await expect(button).toBeVisible();
   await expect(async () => {
     // It may have gone since the last press.
     if (await button.isVisible()) {
