@@ -137,7 +137,7 @@ def test_what_the_profile_allows(name: str) -> None:
 @given(st.text(min_size=1).filter(lambda name: "/" not in name and name not in (".", "..")))
 def test_no_name_of_a_folder_adds_a_rule(name: str) -> None:
     made, plain = (_arguments(Path("/Users/me") / one) for one in (name, "work"))
-    # The names of both are as many parameters, and the text has none of them.
+    # Both profiles have the same text: each name is a parameter outside of it.
     assert made[made.index("-p") + 1] == plain[plain.index("-p") + 1]
     assert len(made) == len(plain)
     assert made[-3:] == ["--", "/usr/bin/true", "-p"]

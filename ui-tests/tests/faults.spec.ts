@@ -135,7 +135,7 @@ test('going in circles ends the turn with the reason', async ({
   );
 });
 
-test('a refusal is told in its own words @nightly', async ({
+test('the reason that a service gives for a refusal is shown @nightly', async ({
   model,
   notebook,
   panel

@@ -84,7 +84,7 @@ test('images, media, styles, scripts, formulas and commands in the chat', async 
       await panel.ended();
       const answer = panel.log.locator('.jp-codeinterp-Markdown').last();
       await expect(answer).toContainText('end');
-      // Before it is rendered it stands there as plain text.
+      // Until it is rendered, the answer is plain text.
       await expect(answer.locator(':scope > div > *').first()).toBeAttached();
       for (const clickable of await answer
         .locator('a[href^="javascript"], a[href="#"], button')
