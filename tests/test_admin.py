@@ -10,6 +10,7 @@ import pytest
 from traitlets.config import Config
 
 from jupyter_codeinterp.server.workbench.config import CodeInterp
+from jupyter_codeinterp.server.workbench.settings import REMOVED, removed_settings
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body
@@ -79,3 +80,20 @@ def test_the_settings_of_the_page_are_there() -> None:
     assert made.models_allowed.providers == ("anthropic", "vllm")
     named = set(re.findall(r"^\| ([^|]+) \|", DOC.read_text("utf-8"), re.MULTILINE))
     assert {name for cell in named for name in re.findall(r"`(\w+)`", cell)} <= set(traits)
+
+
+def test_a_removed_setting_is_named() -> None:
+    config = Config({"CodeInterp": {"old_way": True, "max_steps": 3}})
+    removed = {"old_way": "Use max_steps.", "older_way": ""}
+    assert removed_settings(config, removed) == [
+        "The setting CodeInterp.old_way was removed and has no effect. Use max_steps."
+    ]
+    assert removed_settings(Config(), removed) == []
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_each_removed_setting_does_no_harm(name: str) -> None:
+    config = Config({"CodeInterp": {name: True, "max_steps": 3}})
+    (sentence,) = removed_settings(config)
+    assert f"CodeInterp.{name} was removed" in sentence
+    assert CodeInterp(config=config).max_steps == 3

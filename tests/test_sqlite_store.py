@@ -18,6 +18,7 @@ import pytest
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
 from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
+from jupyter_codeinterp.adapters.storage.sqlite.removed import REMOVED_EVENTS, REMOVED_TABLES
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
@@ -663,6 +664,23 @@ def test_a_fixed_cell_of_an_older_journal_stays_fixed(path: Path) -> None:
         db.commit()
     store = SqliteStore(path)
     assert store.events("s1")[-1] == (99, done)
+    store.close()
+
+
+def test_a_journal_with_events_that_are_gone_opens(path: Path) -> None:
+    """The file has an event of each kind and with each value that version 11 could write."""
+    old = Path(__file__).parent / "journal_version_11.sql"
+    path.parent.mkdir(mode=0o700)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(old.read_text("utf-8"))
+        kinds = [kind for (kind,) in db.execute("SELECT kind FROM events ORDER BY seq")]
+    store = SqliteStore(path)
+    assert store.warning == ""
+    known = [kind for kind in kinds if kind not in REMOVED_EVENTS]
+    assert [event.__struct_config__.tag for _, event in store.events("s1")] == known
+    assert {session.session_id for session in store.list("/notes/a.ipynb")} == {"s1"}
+    tables = {name for (name,) in store._db.execute("SELECT name FROM sqlite_master")}
+    assert tables.isdisjoint(REMOVED_TABLES)
     store.close()
 
 

@@ -16,7 +16,7 @@ from jupyter_server.serverapp import ServerApp
 from .._version import __version__
 from .kernel_models import wiring
 from .routing import route_lazily
-from .workbench.settings import CodeInterpSettings
+from .workbench.settings import CodeInterpSettings, removed_settings
 
 if TYPE_CHECKING:
     from ..adapters.storage.sqlite import SqliteStore
@@ -51,6 +51,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     def initialize_settings(self) -> None:
         server = self._server
+        for sentence in removed_settings(self.config):
+            self.log.warning(sentence)
         wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_core.paths import jupyter_data_dir
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
-from traitlets.config import Configurable
+from traitlets.config import Config, Configurable
 
 from ...core.approval.modes import BY_RANK, HIGHEST
 
@@ -292,3 +292,18 @@ class CodeInterpSettings(Configurable):
         return Retention(
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )
+
+
+REMOVED: dict[str, str] = {}
+"""Settings of earlier versions, and what people have instead. The server names them at its
+start."""
+
+
+def removed_settings(config: Config, removed: dict[str, str] = REMOVED) -> list[str]:
+    """A sentence for each removed setting that ``config`` still has."""
+    given = config.get("CodeInterp", {})
+    return [
+        f"The setting CodeInterp.{name} was removed and has no effect. {instead}".rstrip()
+        for name, instead in removed.items()
+        if name in given
+    ]

@@ -13,6 +13,7 @@ from ....core.errors import StoreError
 from ....core.history.outputs import light_op, light_receipt
 from ....core.stores import StoredOp
 from .output_rows import put, written
+from .removed import REMOVED_EVENTS, REMOVED_TABLES, REPLACED_VALUES
 
 
 def _outputs_once(db: sqlite3.Connection) -> None:
@@ -60,6 +61,16 @@ def _rename_field(db: sqlite3.Connection) -> None:
     """A field of an event has another name. (Within a text, quotation marks are escaped.)"""
     names = ('"mended":', '"fixed":')
     db.execute("UPDATE events SET data = replace(data, ?, ?) WHERE kind = 'tool_done'", names)
+
+
+def _delete_removed(db: sqlite3.Connection) -> None:
+    """Delete what this version cannot read. Numbers of events may have gaps."""
+    for kind in REMOVED_EVENTS:
+        db.execute("DELETE FROM events WHERE kind = ?", (kind,))
+    for table in REMOVED_TABLES:
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    for kind, old, new in REPLACED_VALUES:
+        db.execute("UPDATE events SET data = replace(data, ?, ?) WHERE kind = ?", (old, new, kind))
 
 
 # (version 1, version 2, …): the statements that lead to each from the one before.
@@ -179,6 +190,8 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     ),
     # Notebooks have whole paths from here on (document/roots.py). Early versions would miss them.
     (),
+    # Events and values that no version writes any more (removed.py).
+    (_delete_removed,),
 )
 
 

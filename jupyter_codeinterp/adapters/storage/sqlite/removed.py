@@ -1,0 +1,15 @@
+"""What earlier versions wrote to the journal and this one does not know.
+
+The migration to version 12 deletes or replaces it. A field that is gone needs no entry: the reader
+ignores unknown fields.
+"""
+
+from __future__ import annotations
+
+REMOVED_EVENTS: tuple[str, ...] = ()
+"""Kinds of events."""
+
+REMOVED_TABLES: tuple[str, ...] = ()
+
+REPLACED_VALUES: tuple[tuple[str, str, str], ...] = ()
+"""(kind of event, text of its JSON, new text): values that a field no longer has."""
