@@ -26,7 +26,6 @@ import type {
   Event,
   Origin,
   Place,
-  Rehearsed,
   SessionInfo,
   ToolDone
 } from './protocol/protocol';
@@ -40,10 +39,6 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
   readonly nonce: string;
   /** `writing`: code streams in. `deciding`: the decision is on its way to the server. */
   readonly state: 'writing' | 'waiting' | 'deciding';
-  /** Whether to offer to try it first. */
-  readonly canTry: boolean;
-  /** What came of trying it; 'running' meanwhile, null before. */
-  readonly rehearsal: Rehearsed | 'running' | null;
   /** Why the person's last action on it failed; '' if it did not. */
   readonly failure: string;
 }
@@ -63,8 +58,6 @@ export interface IDrafts {
   ): Promise<boolean>;
   /** Let code like this draft's run without asking. False if it failed: see `failure`. */
   makeRule(draftId: string): Promise<boolean>;
-  /** Try a draft with the notebook's current source in a copy of the kernel; likewise. */
-  tryFirst(draftId: string): Promise<boolean>;
 }
 
 /** Lines in a row, from 0, both included. */
@@ -216,6 +209,11 @@ export interface INotebooks {
     cellIds: readonly string[],
     but?: readonly string[]
   ): Promise<boolean>;
+  /**
+   * Restart the kernel, if the person confirms, and run the code cells from the top to the lowest
+   * that has run, except `but`. Whether it restarted.
+   */
+  restartAndRunAbove(path: string, but?: readonly string[]): Promise<boolean>;
   /**
    * Whether the notebook has lost this kernel's variables: it has another kernel or none, or
    * the kernel died or restarted in this window.

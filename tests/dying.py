@@ -57,9 +57,6 @@ class Kernel:
     async def missing(self, asked: dict[str, Any]) -> None:
         return None
 
-    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
-        return {"refused": "busy"}
-
 
 class Slot:
     def __init__(self, kernel: Kernel) -> None:

@@ -60,7 +60,7 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
     *(
         ("POST", f"sessions/{SESSION}/{what}", need)
-        for what in ("messages", "branches", "decisions", "rehearsals", "retry")
+        for what in ("messages", "branches", "decisions", "retry")
         for need in ("execute kernels", "write contents")
     ),
     ("GET", f"sessions/{SESSION}/rules", "read contents"),
@@ -181,7 +181,6 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "demo_model": "offline-demo",
         "looks_around": True,
         "completions": True,
-        "rehearsals": True,
         "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",

@@ -9,8 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..kernel_side.forks import bpf
-from .shared import groups
+from .shared import bpf, groups
 from .walls import enclosed, landlock, seatbelt
 from .walls.names import AUTO, LANDLOCK, SANDBOX_EXEC
 

@@ -155,7 +155,6 @@ export class OpenNotebooks implements IDisposable {
       drafts: () => this.draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),
       addRule: async id => (await this._drafts?.makeRule(id)) ?? false,
-      tryFirst: id => void this._drafts?.tryFirst(id),
       proposal: id => live.proposals.get(id),
       source: draft => live.sourceOf(draft) ?? '',
       seen: this.seen,

@@ -19,7 +19,6 @@ from jupyter_codeinterp.cli.commands import sandbox
 from jupyter_codeinterp.cli.commands.run import _sandboxed as sandboxed
 from jupyter_codeinterp.cli.local.problems import DONE, FAILED, USAGE, Problem
 from jupyter_codeinterp.cli.terminal.stopping import Stopping
-from jupyter_codeinterp.core.rehearsal.endings import refused
 from jupyter_codeinterp.sandbox import doctor, is_sandboxed
 from jupyter_codeinterp.sandbox.install import install
 from jupyter_codeinterp.sandbox.shared.folders import FolderError, Folders
@@ -28,9 +27,6 @@ from jupyter_codeinterp.sandbox.walls.launching import LaunchError
 from scripts.escapes.attempts import AREAS, OPEN
 from scripts.escapes.outside import marked
 from scripts.escapes.running import results
-from tests.kernels import kernel_manager, running_kernel
-from tests.sandbox.test_agents_runs import NAMED
-from tests.sandbox.test_agents_runs import install as agents_install
 from tests.sandbox.test_sandboxed_kernel import HELPERS, REFUSED, kernel, run
 
 runs_here = pytest.mark.skipif(
@@ -200,20 +196,6 @@ def test_all_its_processes_end_with_a_server_that_is_killed(tmp_path: Path, note
     while marked(mark):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-@runs_here
-async def test_neither_a_rehearsal_nor_a_copy_is_tried(
-    tmp_path: Path, notebook: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(notebook)
-    async with (
-        kernel_manager(agents_install(tmp_path, *NAMED, wall="landlock")) as kernels,
-        running_kernel(kernels, "sandboxed") as (_, made, _),
-    ):
-        assert await made.rehearse("print(1)", 5) == {"refused": "landlock", "detail": ""}
-        assert "needs bubblewrap" in refused("landlock", "")
-        assert (await made.current())[0].copies == (0, 0)
 
 
 @runs_here

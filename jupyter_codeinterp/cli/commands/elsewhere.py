@@ -64,10 +64,6 @@ class _RemoteTalk:
         else:
             await self._post("rules", {"draft_id": draft.draft_id, "nonce": draft.nonce})
 
-    async def try_first(self, draft: e.Draft, source: str) -> None:
-        given = {"draft_id": draft.draft_id, "nonce": draft.nonce, "source": source}
-        await self._post("rehearsals", given)
-
     def stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._stop())
 

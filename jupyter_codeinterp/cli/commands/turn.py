@@ -69,9 +69,6 @@ class _LocalTalk:
         else:
             self._service.make_rule(self._session_id, draft.draft_id, draft.nonce)
 
-    async def try_first(self, draft: e.Draft, source: str) -> None:
-        self._service.try_first(self._session_id, draft.draft_id, draft.nonce, source)
-
 
 class Turn:
     """``timeout``: seconds, without the time spent on questions to the person. ``strict``: the turn

@@ -29,25 +29,18 @@ class RuleChange:
     remove: str = ""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Before the decision: try this code in a fork of the kernel that is thrown away."""
-
-    source: str
-
-
 class Front(Protocol):
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
-    async def decide(self, draft: Draft) -> Decision | RuleChange | Trial:
-        """After a change of rules or a trial it is asked again. Raises InputClosed."""
+    async def decide(self, draft: Draft) -> Decision | RuleChange:
+        """After a change of rules it is asked again. Raises InputClosed."""
 
     async def answer(self, question: QuestionAsked) -> str:
         """Raises InputClosed."""
 
     def refused(self, words: str) -> None:
-        """Say why a change of rules was not made, or why nothing was tried."""
+        """Say why a change of rules was not made."""
 
     def pause(self) -> None:
         """Stop animations."""

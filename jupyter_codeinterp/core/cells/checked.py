@@ -76,6 +76,8 @@ async def after_run(
     said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
     keyed, silenced = heard(turn, said, code.source)
     found = [plain(turn, finding) for finding in keyed]
+    if run.changes or "variables" not in run.watched:
+        turn.changed_variables = True
     turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
     turn.found += (finding.sentence for finding in found)
     report = done.report if is_python else {}

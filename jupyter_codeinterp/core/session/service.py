@@ -14,7 +14,7 @@ import msgspec
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
-from ..events import Kept, Mode, Reference, TriesDrafts
+from ..events import Kept, Mode, Reference
 from ..history.branching import title_of
 from ..history.review import Review
 from ..labels import Rule
@@ -95,7 +95,6 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
-        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -117,7 +116,7 @@ class SessionService:
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
-        given = (by, about, source, after, references, rule_files, second_look, try_drafts)
+        given = (by, about, source, after, references, rule_files, second_look)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -141,7 +140,6 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
-        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -171,7 +169,7 @@ class SessionService:
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files, second_look, try_drafts)
+        given = (by, "", None, "", references, rule_files, second_look)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
@@ -200,7 +198,6 @@ class SessionService:
                 by,
                 rule_files=of.reads_rules,
                 second_look=of.second_look,
-                try_drafts=of.rehearsals.wanted,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -288,7 +285,6 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
-        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -296,7 +292,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by, variables=variables, files=files)
+        await session.reviews.undo(turn, cells, by, files=files)
         self._record(session, by, "undo")
 
     async def redo(
@@ -306,7 +302,6 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
-        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -314,7 +309,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(turn, cells, by, variables=variables, files=files)
+        await session.reviews.redo(turn, cells, by, files=files)
         self._record(session, by, "redo")
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
@@ -346,15 +341,6 @@ class SessionService:
         check = session.silence(key, silenced, by)
         self._record(session, by, "silence" if silenced else "unsilence", check)
 
-    def try_first(
-        self, session_id: str, draft_id: str, nonce: str, source: str, by: int = 0
-    ) -> None:
-        """Try ``source``, the code of a waiting draft, in a fork of the kernel. CommandError
-        ``rehearsals_off``, ``no_rehearsal``, ``busy``, ``held_elsewhere``."""
-        session = self._here(session_id)
-        draft = session.rehearsals.try_first(draft_id, nonce, source, by)
-        self._record(session, by, "try", draft.title)
-
     def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> Rule:
         """Let code like a waiting draft's run without asking. CommandError ``no_rule``,
         ``rules_forbidden``, ``too_many_rules``, ``held_elsewhere``."""
@@ -380,12 +366,10 @@ class SessionService:
         return self._sessions.session(session_id).reviews.review(turn)
 
     async def undo_offer(self, session_id: str, turn: int) -> Review:
-        """``review``, and whether undo and redo can bring back more than cells."""
-        reviews = self._sessions.session(session_id).reviews
-        found = reviews.review(turn)
-        undo, redo = await reviews.variables(turn)
-        files = await reviews.files(turn)
-        return msgspec.structs.replace(found, variables=undo, variables_redo=redo, files=files)
+        """``review``, and the files that undo and redo can bring back."""
+        session = self._sessions.session(session_id)
+        found = session.reviews.review(turn)
+        return msgspec.structs.replace(found, files=await session.waiting_files.offers(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

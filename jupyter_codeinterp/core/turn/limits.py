@@ -41,7 +41,5 @@ class Rules(msgspec.Struct, frozen=True):
     """Whether code runs unasked in sandboxed kernels alone."""
     allow_rules: bool = True
     """Whether a person may make rules for code that runs without asking."""
-    rehearsals: bool = True
-    """Whether a person may try drafts in a fork of the kernel."""
     second_look: str = ""
     """The model that looks at answers with figures where a person has named none; "" for none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import platform
 
-from ...kernel_side.forks.bpf import (
+from .bpf import (
     ALLOW,
     AND,
     ANY_BIT,

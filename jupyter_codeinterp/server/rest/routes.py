@@ -63,7 +63,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/branches", turns.BranchesHandler),
     (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
-    (rf"sessions/{_ID}/rehearsals", turns.RehearsalsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),
     (rf"sessions/{_ID}/rules", turns.RulesHandler),
     (rf"sessions/{_ID}/rules/{RULE}", turns.RuleHandler),

@@ -53,7 +53,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
-    c.TryFirst: (EXECUTE, CHANGE),
     c.MakeRule: (EXECUTE, CHANGE),
     c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
@@ -90,7 +89,6 @@ METHODS: dict[type[Any], str] = {
     c.KeepFiles: "keep_files",
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
-    c.TryFirst: "try_first",
     c.MakeRule: "make_rule",
     c.RemoveRule: "remove_rule",
 }
@@ -107,7 +105,7 @@ NOT_ALLOWED = {
 def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
     """The command's permissions. Variables and waiting files are the kernel's."""
     needs = NEEDS[type(command)]
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and (command.variables or command.files):
+    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
         return (*needs, EXECUTE)
     return needs
 

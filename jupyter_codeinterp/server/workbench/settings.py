@@ -135,16 +135,6 @@ class CodeInterpSettings(Configurable):
         "check, for people who name none in their settings. It costs a small request a turn. "
         "Empty: off until a person names one.",
     ).tag(config=True)
-    rehearsals = Bool(
-        True,
-        help="Allow people to try a waiting cell first, in a fork of the kernel that is thrown "
-        "away (Linux, Python kernels). Off until a person turns it on.",
-    ).tag(config=True)
-    peek = Bool(
-        False,
-        help="Give the model the tool peek: a few lines in a fork of the kernel that is thrown "
-        "away. It asks as a run does, except in sandboxed kernels.",
-    ).tag(config=True)
     inline_completion = Bool(
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "

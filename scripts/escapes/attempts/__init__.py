@@ -9,7 +9,6 @@ from .bounds import BOUNDS
 from .calls import CALLS
 from .files import FILES
 from .folder import FOLDER
-from .forks import FORKS
 from .listed import LISTED
 from .network import NETWORK
 from .overlay import OVERLAY
@@ -27,11 +26,10 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "the allow list": LISTED,
     "the notebook's folder": FOLDER,
     "an overlay": OVERLAY,
-    "a rehearsal": FORKS,
     "limits": BOUNDS,
 }
-NOT_OF = {LANDLOCK: ("the allow list", "an overlay", "the notebook's folder", "a rehearsal")}
-"""Areas for which this wall starts no kernel, or no fork."""
+NOT_OF = {LANDLOCK: ("the allow list", "an overlay", "the notebook's folder")}
+"""Areas for which this wall starts no kernel."""
 OPEN: dict[str, tuple[str, ...]] = {
     LANDLOCK: (
         "learn the size of a private key",

@@ -29,7 +29,6 @@ export interface IBarOptions {
   readonly decide: Decide;
   /** Let code like this draft's run without asking. Whether it will. */
   readonly addRule: (draftId: string) => Promise<boolean>;
-  readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -65,7 +64,6 @@ export class DraftBar extends Panel {
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
         addRule: () => _options.addRule(draft.draft_id),
-        tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },
       { draft, sight, refusal: '' }

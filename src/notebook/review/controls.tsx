@@ -15,8 +15,6 @@ import { useSettled, useSure } from './gate/button';
 import type { Refusal } from './gate/keys';
 import type { IRuleOffer } from './rule-offer';
 
-const Rehearsal = React.lazy(() => import('./rehearsal'));
-
 export interface IControlsState {
   readonly draft: IDraftView;
   readonly sight: ISight;
@@ -31,7 +29,6 @@ export interface IControlsOptions {
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
   /** Let code like the draft's run without asking. Whether it will. */
   readonly addRule: () => Promise<boolean>;
-  readonly tryFirst: () => void;
   /** Scroll to a line, from 0. */
   readonly show: (line: number) => void;
 }
@@ -89,11 +86,6 @@ export class Controls extends ReactWidget {
           {draft.state === 'waiting' && words(refusal, trans)}
         </div>
         <div role="alert">{draft.failure}</div>
-        {waits && draft.rehearsal && (
-          <React.Suspense fallback={null}>
-            <Rehearsal rehearsal={draft.rehearsal} trans={trans} />
-          </React.Suspense>
-        )}
       </>
     );
   }
@@ -141,13 +133,9 @@ function RuleLink(props: {
   );
 }
 
-/** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */
+/** Whether to draw again. */
 function differs(one: IControlsState, other: IControlsState): boolean {
-  const rest = (state: IControlsState) =>
-    JSON.stringify({ ...state, draft: { ...state.draft, rehearsal: null } });
-  return (
-    one.draft.rehearsal !== other.draft.rehearsal || rest(one) !== rest(other)
-  );
+  return JSON.stringify(one) !== JSON.stringify(other);
 }
 
 /** The message after a press that the button ignored. */
@@ -205,7 +193,7 @@ export function MoreLines(props: {
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, show, sight, trans, tryFirst } = props;
+  const { decide, draft, runs, show, sight, trans } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const settled = useSettled(question);
   const [refused, setRefused] = React.useState('');
@@ -245,14 +233,6 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
         disabled={!waiting}
         onClick={() => decide('reject')}
       />
-      {draft.canTry && (
-        <Button
-          label={trans.__('Try first')}
-          title={trans.__('Run it in a copy of the kernel that is thrown away')}
-          disabled={!waiting || draft.rehearsal === 'running'}
-          onClick={() => tryFirst()}
-        />
-      )}
       {draft.can_run_all && !deletes && (!settled || sight.seen) && (
         <SureButton
           icon={fastForwardIcon}

@@ -34,7 +34,6 @@ export class DraftBars implements IDisposable {
       drafts: () => readonly IDraftView[];
       decide: Decide;
       addRule: (draftId: string) => Promise<boolean>;
-      tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */
       source: (draft: IDraftView) => string;
@@ -153,7 +152,6 @@ export class DraftBars implements IDisposable {
         decide(...decision);
       },
       addRule,
-      tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,

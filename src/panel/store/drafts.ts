@@ -86,17 +86,6 @@ export class Drafts implements IDrafts {
     }));
   }
 
-  /** Try a waiting draft first; its card has the result. */
-  tryFirst(draftId: string): Promise<boolean> {
-    return this._ask(draftId, draft => ({
-      type: 'try_first',
-      session_id: draft.sessionId,
-      draft_id: draftId,
-      nonce: draft.nonce,
-      source: this._options.notebooks.sourceOf(draft) ?? draft.source
-    }));
-  }
-
   /** Send a command about a waiting draft that decides nothing yet. */
   private async _ask(
     draftId: string,
@@ -134,15 +123,11 @@ export class Drafts implements IDrafts {
 
   private _view(view: ISessionView, card: ICardItem): IDraftView {
     const draft = card.draft!;
-    const { status, tryFirst } = this._options.state.now;
-    const isCode = draft.kind === 'insert' || draft.kind === 'edit';
     return {
       ...draft,
       sessionId: view.info.session_id,
       notebook: view.info.notebook,
       state: card.phase as IDraftView['state'],
-      canTry: tryFirst && !!status?.rehearsals && draft.runs && isCode,
-      rehearsal: card.rehearsal,
       failure: card.failure
     };
   }

@@ -12,7 +12,6 @@ import { CommandFailure } from '../../protocol/client';
 import type {
   DoneElsewhere,
   Reference,
-  SendMessage,
   SessionInfo
 } from '../../protocol/protocol';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -69,10 +68,6 @@ export interface IPanelState {
   readonly ruleFiles: boolean;
   /** The model that looks at answers with figures; '' if the person names none. */
   readonly secondLook: string;
-  /** Whether cards offer to try a cell first. */
-  readonly tryFirst: boolean;
-  /** Which drafts the server tries by itself. */
-  readonly tryDrafts: NonNullable<SendMessage['try_drafts']>;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -198,8 +193,6 @@ export class PanelState {
     mode: 'review',
     ruleFiles: true,
     secondLook: '',
-    tryFirst: false,
-    tryDrafts: [],
     modes: {},
     model: '',
     demo: '',

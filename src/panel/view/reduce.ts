@@ -147,13 +147,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
         cellId: event.draft.cell_id,
         title: event.draft.title,
         labels: (event.draft.labels as Label[] | undefined) ?? [],
-        rehearsal: null,
         phase: 'waiting'
       });
-    case 'rehearsal_started':
-      return card(view, event.call_id, { rehearsal: 'running', failure: '' });
-    case 'rehearsed':
-      return card(view, event.call_id, { rehearsal: event });
     case 'draft_decided':
       return card(view, event.call_id, {
         phase: 'decided',
@@ -356,9 +351,6 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
-    variables: '',
-    variablesMoved: false,
-    variablesKept: '',
     putBack: null,
     left: {}
   }));

@@ -89,25 +89,6 @@ class LocalProcess:
         observer = await asyncio.to_thread(provisioner.observer)
         return Watched(observer) if observer is not None else None
 
-    @property
-    def forks(self) -> bool:
-        provisioner: Any = self._km.provisioner
-        return bool(provisioner.forks) if self.is_sandboxed else True
-
-    @property
-    def copies(self) -> tuple[int, int]:
-        provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed or not provisioner.forks:
-            return 0, 0
-        return int(provisioner.copies), int(provisioner.copies_memory)
-
-    def replaced(self) -> Callable[[], None]:
-        provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed:
-            raise OSError("the kernel is not in a sandbox")
-        take_back: Callable[[], None] = provisioner.replaced()
-        return take_back
-
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
         return Spec(str(spec.display_name), str(spec.language)) if spec else None

@@ -6,10 +6,15 @@ ignores unknown fields.
 
 from __future__ import annotations
 
-REMOVED_EVENTS: tuple[str, ...] = ()
+REMOVED_EVENTS: tuple[str, ...] = (
+    "rehearsal_started",
+    "rehearsed",
+)
 """Kinds of events."""
 
 REMOVED_TABLES: tuple[str, ...] = ()
 
-REPLACED_VALUES: tuple[tuple[str, str, str], ...] = ()
+REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
+    ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
+)
 """(kind of event, text of its JSON, new text): values that a field no longer has."""

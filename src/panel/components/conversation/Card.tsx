@@ -22,9 +22,6 @@ const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
 );
-const Rehearsal = lazy(
-  async () => (await import('../../../notebook/review/rehearsal')).default
-);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -58,7 +55,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
+  const isInWords = ['kernel', 'notebook', 'verify', 'tool'].includes(
     kind ?? ''
   );
   const foldable =
@@ -119,9 +116,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
-      )}
-      {waiting?.draft.rehearsal && (
-        <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
       )}
       {waiting && card.draft?.rule && (
         <RuleOffer draft={card.draft} rule={card.draft.rule} />

@@ -133,7 +133,6 @@ export function Decision(
     kernel: [draft.title, trans.__('Reject')],
     notebook: [draft.title, trans.__('Reject')],
     verify: [trans.__('Run'), trans.__('Reject')],
-    peek: [trans.__('Run'), trans.__('Reject')],
     tool: [trans.__('Run'), trans.__('Reject')]
   }[draft.kind];
   const hidden = settled && waiting && !sight.seen;
@@ -163,17 +162,6 @@ export function Decision(
         <Button disabled={!waiting} onClick={() => decide('reject')}>
           {no}
         </Button>
-        {draft.canTry && (
-          <Button
-            title={trans.__(
-              'Run it in a copy of the kernel that is thrown away'
-            )}
-            disabled={!waiting || draft.rehearsal === 'running'}
-            onClick={() => void store.drafts.tryFirst(draft.draft_id)}
-          >
-            {trans.__('Try first')}
-          </Button>
-        )}
         {draft.can_run_all && !hidden && (
           <SureButton
             look="link"
