@@ -133,8 +133,6 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** Requirements that its run has installed. */
-  readonly installed: readonly string[];
   /** What engines in the kernel do for its run. */
   readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
