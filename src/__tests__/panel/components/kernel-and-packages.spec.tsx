@@ -8,7 +8,7 @@ import {
 } from '@testing-library/react';
 import { NotebookModel } from '@jupyterlab/notebook';
 import React from 'react';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
 import type { Event } from '../../../protocol/protocol';
