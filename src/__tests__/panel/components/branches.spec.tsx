@@ -9,7 +9,7 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import type { IChange } from '../../../protocol/api';
 import type { Event } from '../../../protocol/protocol';
 import {
@@ -117,8 +117,7 @@ it('is a field with the text, and sends a branch with what it names', async () =
       mode: 'review',
       model: 'claude-sonnet-5-5',
       rule_files: true,
-      second_look: '',
-      try_drafts: []
+      second_look: ''
     }
   ]);
   expect(log().queryByRole('textbox')).toBeNull();
