@@ -129,7 +129,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     findings: [],
     needed: null,
     installed: [],
-    checked: null,
     seen: [],
     ...change
   };
