@@ -13,7 +13,7 @@ from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.loop import figure_origins
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
-from tests.scripted import Bench, call, last_cell, run, say
+from tests.scripted import Bench, last_cell, run, say
 
 Benches = Callable[..., Bench]
 SALES = "print('North', 7412); print('South', 5200)"
@@ -87,15 +87,6 @@ async def test_outputs_of_other_cells_are_outputs_too(bench: Benches) -> None:
     await b.turn("What was it?")
     (figure,) = b.of(e.FiguresFound)[0].figures
     assert figure.origin.cell_id == "old"
-
-
-async def test_a_cell_that_is_gone_shows_nothing(bench: Benches) -> None:
-    def delete(request: Any) -> Any:
-        return call("delete_cell", cell_id=last_cell(request))
-
-    b = bench(run(SALES), delete, run("print('x')"), say("It was 7,412."))
-    await b.turn("Sales?")
-    assert b.of(e.FiguresFound) == []
 
 
 async def test_a_failed_look_up_changes_nothing(

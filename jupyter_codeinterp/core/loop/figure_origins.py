@@ -45,9 +45,9 @@ def _cells(turn: Turn, text: str) -> list[Cell]:
     known = {cell.cell_id: cell for cell in notebook.snapshot.cells if cell.cell_type == "code"}
     cells: list[Cell] = []
     for cell_id, outputs in reversed(notebook.ran.items()):
-        if known.pop(cell_id, None) is not None:
-            after = turn.held.after(cell_id, turn.private.__contains__)
-            cells.append(Cell(cell_id, outputs, after=after))
+        known.pop(cell_id, None)
+        after = turn.held.after(cell_id, turn.private.__contains__)
+        cells.append(Cell(cell_id, outputs, after=after))
     for cell in known.values():
         after = turn.held.after(cell.cell_id, turn.private.__contains__)
         # It may have run again since, by hand.
