@@ -7,6 +7,7 @@ ignores unknown fields.
 from __future__ import annotations
 
 REMOVED_EVENTS: tuple[str, ...] = (
+    "answer_checked",
     "rehearsal_started",
     "rehearsed",
 )
