@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from traitlets.config import Config
 
+from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeinterp.server.workbench.config import CodeInterp
 from jupyter_codeinterp.server.workbench.settings import REMOVED, removed_settings
 from tests.conftest import KEY
@@ -91,9 +92,20 @@ def test_a_removed_setting_is_named() -> None:
     assert removed_settings(Config(), removed) == []
 
 
+OTHERS = {
+    "CodeInterp": (CodeInterp, "max_steps"),
+    "SandboxProvisioner": (SandboxProvisioner, "cpu"),
+}
+"""A setting of the same class that stays."""
+
+
 @pytest.mark.parametrize("name", REMOVED)
 def test_each_removed_setting_does_no_harm(name: str) -> None:
-    config = Config({"CodeInterp": {name: True, "max_steps": 3}})
+    holder, trait = name.split(".") if "." in name else ("CodeInterp", name)
+    made, other = OTHERS[holder]
+    config = Config({holder: {trait: True, other: 3}})
     (sentence,) = removed_settings(config)
-    assert f"CodeInterp.{name} was removed" in sentence
-    assert CodeInterp(config=config).max_steps == 3
+    assert f"{holder}.{trait} was removed" in sentence
+    with pytest.warns(UserWarning, match=f"`{trait}` not recognized"):
+        settings = made(config=config)
+    assert getattr(settings, other) == 3

@@ -35,9 +35,7 @@ def _provisioner(metadata: object) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(
-    source: str, name: str, *, user: bool, overlay: bool = False
-) -> tuple[str, str]:
+def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
     user's data folder instead of this environment's. ``overlay``: its files wait outside of the
     notebook's folder. Returns its folder and display name. Raises

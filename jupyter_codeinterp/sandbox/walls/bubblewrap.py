@@ -6,12 +6,10 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..network.gate import Gate
 from ..overlay.layer import Layer
-from ..packages.kept import INSIDE as INSIDE_PACKAGES
 from ..shared import folders, interpreter, seccomp
 from ..shared.descriptor import data
 from ..shared.folders import Folders
@@ -27,8 +25,7 @@ CONNECTION = "/run/connection.json"
 class Kernel(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
     of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
-    ``layer``: what it writes into instead of the notebook's folder; ``packages``: folders that it
-    imports from before its environment."""
+    ``layer``: what it writes into instead of the notebook's folder."""
 
     python: str
     arguments: Sequence[str]
@@ -40,7 +37,6 @@ class Kernel(NamedTuple):
     scratch: int
     limits: Limits
     layer: Layer | None = None
-    packages: Sequence[Path] = ()
 
     def command(self) -> list[str]:
         return [self.python, *(one.replace(self.file, CONNECTION) for one in self.arguments)]
@@ -68,10 +64,6 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
     filtered = data(seccomp.compiled())
     command = kernel.command()
     environment = {"HOME": str(home), "USER": "user", "TMPDIR": "/tmp", **kernel.environment}
-    packages = {f"{INSIDE_PACKAGES}/{index}": one for index, one in enumerate(kernel.packages)}
-    if packages:
-        named = [*packages, environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = ":".join(filter(None, named))
     if way is not None:
         files |= {path: data(content) for path, content in way.files.items()}
         command = way.command(kernel.python, command, home)
@@ -93,7 +85,6 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
                 filter=filtered,
                 proxy=way.path if way is not None else None,
                 overlay=layer.merged if layer is not None else None,
-                packages=packages,
             )
         )
 

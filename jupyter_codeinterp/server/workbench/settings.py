@@ -150,11 +150,6 @@ class CodeInterpSettings(Configurable):
         help="Allow people to turn on completions while typing, which send small requests to a "
         "model. Off until a person turns them on.",
     ).tag(config=True)
-    keep_outputs = Bool(
-        True,
-        help="Allow people to have the server keep the outputs of their own cells when their "
-        "page closes during a run. Off until a person turns it on.",
-    ).tag(config=True)
     untrusted_clicks = Bool(
         True,
         help="Allow people to let clicks of browser extensions (Vimium and the like) press buttons "
@@ -294,16 +289,22 @@ class CodeInterpSettings(Configurable):
         )
 
 
-REMOVED: dict[str, str] = {}
-"""Settings of earlier versions, and what people have instead. The server names them at its
-start."""
+REMOVED: dict[str, str] = {
+    "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
+    "here: jupyter codeinterp sandbox doctor",
+    "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
+}
+"""Settings of earlier versions, and what people have instead. The server names them at its start.
+A name without a class is one of CodeInterp's."""
 
 
 def removed_settings(config: Config, removed: dict[str, str] = REMOVED) -> list[str]:
     """A sentence for each removed setting that ``config`` still has."""
-    given = config.get("CodeInterp", {})
-    return [
-        f"The setting CodeInterp.{name} was removed and has no effect. {instead}".rstrip()
-        for name, instead in removed.items()
-        if name in given
-    ]
+    found = []
+    for name, instead in removed.items():
+        holder, _, trait = name.rpartition(".")
+        holder = holder or "CodeInterp"
+        if trait in config.get(holder, {}):
+            told = f"The setting {holder}.{trait} was removed and has no effect. {instead}"
+            found.append(told.rstrip())
+    return found
