@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +101,15 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_each_removed_setting_does_no_harm(name: str) -> None:
+def test_each_removed_setting_does_no_harm(name: str, caplog: pytest.LogCaptureFixture) -> None:
     holder, trait = name.split(".") if "." in name else ("CodeInterp", name)
     made, other = OTHERS[holder]
     config = Config({holder: {trait: True, other: 3}})
     (sentence,) = removed_settings(config)
     assert f"{holder}.{trait} was removed" in sentence
-    with pytest.warns(UserWarning, match=f"`{trait}` not recognized"):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         settings = made(config=config)
+    said = "\n".join([caplog.text, *(str(one.message) for one in warned)])
+    assert f"`{trait}` not recognized" in said
     assert getattr(settings, other) == 3
