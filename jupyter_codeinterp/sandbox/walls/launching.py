@@ -30,13 +30,9 @@ class LaunchError(RuntimeError):
 
 
 class Process:
-    """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
-    ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
-    network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
-    does not end the others, but a signal makes it do so. ``observed``: whether anything is seen of
-    its processes from outside."""
-
-    observed = True
+    """``popen`` is bubblewrap; ``init`` is the pid of the kernel's parent, whose end ends all
+    others; ``group`` holds the limits that all its processes share, or is None, as is ``gate``
+    without a network. ``files`` watches the notebook's folder, or is None."""
 
     def __init__(
         self,
@@ -45,7 +41,6 @@ class Process:
         group: groups.Group | None,
         gate: Gate | None,
         notebook: Path | None,
-        watched: bool = False,
     ) -> None:
         self.popen = popen
         self.init = init
@@ -53,7 +48,6 @@ class Process:
         self.gate = gate
         self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
-        self.watched = watched
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
@@ -81,11 +75,9 @@ class Process:
     def kill(self) -> None:
         """End every process of the sandbox."""
         with suppress(OSError):
-            number = signal.SIGTERM if self.watched else signal.SIGKILL
-            signal.pidfd_send_signal(self._handle, number)
-        if not self.watched:
-            with suppress(OSError):
-                self.popen.kill()
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        with suppress(OSError):
+            self.popen.kill()
         if self.gate is not None:
             self.gate.close()
 
@@ -126,12 +118,10 @@ def launch(
     bounds: limits.Limits,
     notebook: Path | None,
     gate: Gate | None = None,
-    watched: bool = False,
 ) -> Process:
-    """``program`` is bubblewrap or the watcher, after what runs before it. ``made`` gives the
-    arguments for two descriptors: one tells the id of the process that the limits are for, which
-    waits for the other. ``watched``: ``program`` is the watcher. Closes ``inherited``. Raises
-    LaunchError with what the program said."""
+    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
+    descriptors: one tells the id of the process that the limits are for, which waits for the other.
+    Closes ``inherited``. Raises LaunchError with what the program said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
@@ -153,10 +143,9 @@ def launch(
             text = file.read()
         try:
             child = int(json.loads(text)["child-pid"])
-            limits.apply(child, bounds, limits.running() if watched else 0)
+            limits.apply(child, bounds)
             group = groups.join(child, bounds.memory, bounds.processes)
-            init = popen.pid if watched else child
-            process = Process(popen, init, group, gate, notebook, watched)
+            process = Process(popen, child, group, gate, notebook)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()
