@@ -282,6 +282,10 @@ class CodeInterpSettings(Configurable):
 REMOVED: dict[str, str] = {
     "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
     "here: jupyter codeinterp sandbox doctor",
+    "SandboxProvisioner.copies": "To bring variables back, undo the turn and restart the kernel.",
+    "SandboxProvisioner.copies_memory": "The kernel is not forked.",
+    "rehearsals": "To bring variables back, undo the turn and restart the kernel.",
+    "peek": "The model runs cells.",
     "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
 }
 """Settings of earlier versions, and what people have instead. The server names them at its start.
