@@ -83,8 +83,7 @@ def start(kernel: Kernel) -> Process:
     def made(info: int, block: int) -> list[str]:
         return ["-I", "-S", "-c", _START, str(_ROOT), *map(str, (number, info, block))]
 
-    folder = kernel.folders.notebook
-    return launch([sys.executable], made, [number], kernel.limits, folder, watched=True)
+    return launch([sys.executable], made, [number], kernel.limits, watched=True)
 
 
 def rules(

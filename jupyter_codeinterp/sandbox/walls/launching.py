@@ -14,10 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..network.gate import Gate
-from ..seen.files import FolderWatch
 from ..shared import groups, limits
 from ..shared.place import Place
-from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
@@ -35,11 +33,8 @@ class LaunchError(RuntimeError):
 class Process:
     """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
     ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
-    network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
-    does not end the others, but a signal makes it do so. ``observed``: whether anything is seen of
-    its processes from outside."""
-
-    observed = True
+    network. ``watched``: the end of ``init``
+    does not end the others, but a signal makes it do so."""
 
     def __init__(
         self,
@@ -47,14 +42,12 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
-        notebook: Path | None,
         watched: bool = False,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
         self.watched = watched
         self._handle = os.pidfd_open(init)
@@ -105,8 +98,6 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-            if self.files is not None:
-                self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -127,7 +118,6 @@ def launch(
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
-    notebook: Path | None,
     gate: Gate | None = None,
     watched: bool = False,
 ) -> Process:
@@ -159,7 +149,7 @@ def launch(
             limits.apply(child, bounds, limits.running() if watched else 0)
             group = groups.join(child, bounds.memory, bounds.processes)
             init = popen.pid if watched else child
-            process = Process(popen, init, group, gate, notebook, watched)
+            process = Process(popen, init, group, gate, watched)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

@@ -27,12 +27,10 @@ TIMEOUT = 20.0
 class Supervised(Process):
     """``popen`` is the supervisor. Nothing is seen of its processes from outside."""
 
-    observed = False
-
     def __init__(self, popen: subprocess.Popen[bytes], alive: IO[bytes]) -> None:
         """``alive``: the supervisor's input. Its end ends the kernel."""
         self.popen, self.init = popen, popen.pid
-        self.group = self.gate = self.files = None
+        self.group = self.gate = None
         self.said, self.watched = b"", True
         self._handle = -1
         self._alive = alive

@@ -105,7 +105,6 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
-    rule: null,
     runs: true,
     ...change
   };
@@ -130,7 +129,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     needed: null,
     installed: [],
     checked: null,
-    seen: [],
+    sandbox: [],
     ...change
   };
 }
@@ -193,7 +192,6 @@ export const decided: Event = {
   window: 1,
   said: '',
   labels: [],
-  rule: '',
   person: ''
 };
 

@@ -27,8 +27,6 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
-  /** Let code like this draft's run without asking. Whether it will. */
-  readonly addRule: (draftId: string) => Promise<boolean>;
   readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
@@ -64,7 +62,6 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
-        addRule: () => _options.addRule(draft.draft_id),
         tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },

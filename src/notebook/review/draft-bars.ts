@@ -33,7 +33,6 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      addRule: (draftId: string) => Promise<boolean>;
       tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */
@@ -143,8 +142,7 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { addRule, decide, editors, proposal, seen, source, trans } =
-      this._options;
+    const { decide, editors, proposal, seen, source, trans } = this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -152,7 +150,6 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
-      addRule,
       tryFirst: this._options.tryFirst,
       editors,
       trans,

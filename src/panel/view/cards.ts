@@ -86,7 +86,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
     checked: event.checked ?? null,
-    seen: (event.seen as Observation[] | undefined) ?? [],
+    sandbox: (event.sandbox as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
@@ -125,8 +125,7 @@ const NO_DRAFT: Draft = {
   notices: [],
   can_run_all: false,
   runs: true,
-  labels: [],
-  rule: null
+  labels: []
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
@@ -146,10 +145,9 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   notes: [],
   findings: [],
   labels: [],
-  rule: '',
   silenced: [],
   checked: null,
-  seen: [],
+  sandbox: [],
   needed: [],
   installed: [],
   fixed: false,
