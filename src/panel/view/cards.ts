@@ -88,7 +88,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     checked: event.checked ?? null,
     sandbox: (event.sandbox as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
-    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -149,7 +148,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   checked: null,
   sandbox: [],
   needed: [],
-  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

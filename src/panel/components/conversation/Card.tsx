@@ -22,7 +22,6 @@ const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const Rehearsal = lazy(
   async () => (await import('../../../notebook/review/rehearsal')).default
 );
-const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
  * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
@@ -125,7 +124,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {card.sandbox.length > 0 && <Deeds seen={card.sandbox} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
-      {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
