@@ -17,7 +17,6 @@ from ..events import Cleared, MadeFile, Note, Reference, TitleChanged, TurnStart
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
-from ..loop.second_look import SecondLook
 from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
@@ -88,8 +87,6 @@ class TurnRunner(PersistentSession):
         """What answers have named, not yet sent to the model."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
-        self.second_look = ""
-        """The model that the person wants to look at answers with figures."""
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
@@ -269,13 +266,7 @@ class TurnRunner(PersistentSession):
             self.queue.delivery,
             self.show,
             self._take_answer_references,
-            lambda: self._second_look(turn),
         )
-
-    def _second_look(self, turn: Turn) -> SecondLook | None:
-        """Raises ModelError if the model for it is not available."""
-        name = self.second_look or self._rules.second_look
-        return SecondLook(self._model(name), name, turn, self._meter) if name else None
 
     def _take_answer_references(self) -> tuple[Reference, ...]:
         named, self._answer_references = self._answer_references, ()

@@ -126,7 +126,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    checked: null,
     sandbox: [],
     ...change
   };

@@ -85,7 +85,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
-    checked: event.checked ?? null,
     sandbox: (event.sandbox as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     failure: ''
@@ -145,7 +144,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   findings: [],
   labels: [],
   silenced: [],
-  checked: null,
   sandbox: [],
   needed: [],
   fixed: false,

@@ -5,13 +5,12 @@
  * its component again.
  */
 import type {
-  AnswerChecked,
   Cleared,
   Draft,
   EngineWork,
-  CheckedRun,
   FilesKept,
   FilesPutBack,
+  Figure,
   Finding,
   Label,
   Kept,
@@ -58,8 +57,8 @@ export interface ITextItem {
   readonly block: number;
   readonly text: string;
   readonly done: boolean;
-  /** Where its figures come from; null if the server has not checked them. */
-  readonly checked: AnswerChecked | null;
+  /** The figures that outputs or variables have. */
+  readonly figures: readonly Figure[];
 }
 
 export interface IThinkingItem {
@@ -117,8 +116,6 @@ export interface ICardItem {
   readonly labels: readonly Label[];
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
-  /** What was checked of a run without a finding; null if it was not checked. */
-  readonly checked: CheckedRun | null;
   /** What the sandbox saw the run do. */
   readonly sandbox: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
