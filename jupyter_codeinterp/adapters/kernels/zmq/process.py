@@ -89,13 +89,12 @@ class LocalProcess:
 
     @property
     def forks(self) -> bool:
-        provisioner: Any = self._km.provisioner
-        return bool(provisioner.forks) if self.is_sandboxed else True
+        return True
 
     @property
     def copies(self) -> tuple[int, int]:
         provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed or not provisioner.forks:
+        if not self.is_sandboxed:
             return 0, 0
         return int(provisioner.copies), int(provisioner.copies_memory)
 
