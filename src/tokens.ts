@@ -56,8 +56,6 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
-  /** Let code like this draft's run without asking. False if it failed: see `failure`. */
-  makeRule(draftId: string): Promise<boolean>;
 }
 
 /** A cell as a message can name it. */

@@ -39,7 +39,5 @@ class Rules(msgspec.Struct, frozen=True):
     markdown_risks: MarkdownRisks = not_checked
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
-    allow_rules: bool = True
-    """Whether a person may make rules for code that runs without asking."""
     second_look: str = ""
     """The model that looks at answers with figures where a person has named none; "" for none."""

@@ -53,8 +53,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
-    c.MakeRule: (EXECUTE, CHANGE),
-    c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -89,8 +87,6 @@ METHODS: dict[type[Any], str] = {
     c.KeepFiles: "keep_files",
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
-    c.MakeRule: "make_rule",
-    c.RemoveRule: "remove_rule",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
 name, and ``by``."""

@@ -23,8 +23,6 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
-  /** Let code like this draft's run without asking. Whether it will. */
-  readonly addRule: (draftId: string) => Promise<boolean>;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -55,8 +53,7 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) =>
-          _options.decide(draft.draft_id, action, runAll),
-        addRule: () => _options.addRule(draft.draft_id)
+          _options.decide(draft.draft_id, action, runAll)
       },
       { draft, early: false }
     );

@@ -32,7 +32,6 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      addRule: (draftId: string) => Promise<boolean>;
       proposal: (draftId: string) => Proposal;
       editors: IEditorServices;
       trans: TranslationBundle;
@@ -141,7 +140,7 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { addRule, decide, editors, proposal, trans } = this._options;
+    const { decide, editors, proposal, trans } = this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -149,7 +148,6 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
-      addRule,
       editors,
       trans,
       mimeType,

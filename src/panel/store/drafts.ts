@@ -1,6 +1,5 @@
 /** The open drafts of the followed sessions, and the person's decisions on them. */
 import { Signal } from '@lumino/signaling';
-import type { Command } from '../../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../../tokens';
 import { ICardItem, ISessionView, openDrafts } from '../view/view';
 import type { PanelState } from './panel-state';
@@ -76,36 +75,6 @@ export class Drafts implements IDrafts {
       return false;
     }
   }
-
-  makeRule(draftId: string): Promise<boolean> {
-    return this._ask(draftId, ({ draft_id, nonce, sessionId }) => ({
-      type: 'make_rule',
-      session_id: sessionId,
-      draft_id,
-      nonce
-    }));
-  }
-
-  /** Send a command about a waiting draft that decides nothing yet. */
-  private async _ask(
-    draftId: string,
-    make: (draft: IDraftView) => Command
-  ): Promise<boolean> {
-    const { state, sessions, client } = this._options;
-    const found = sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !this._byPerson(draftId)) {
-      return false;
-    }
-    sessions.patchDraft(draftId, { failure: '' });
-    try {
-      await client.send(make(this._view(found.view, found.card)));
-      return true;
-    } catch (error) {
-      sessions.patchDraft(draftId, { failure: state.messageOf(error) });
-      return false;
-    }
-  }
-
   /** Whether a person decides; if not, the draft says so. */
   private _byPerson(draftId: string): boolean {
     const { state, sessions } = this._options;

@@ -10,6 +10,8 @@ REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
     "rehearsal_started",
     "rehearsed",
+    "rule_made",
+    "rule_removed",
 )
 """Kinds of events."""
 
