@@ -208,3 +208,14 @@ def test_a_person_is_not_told_of_windows(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#prose", "--plan") as child:
         assert ended(child) == 0
         assert "window" not in child.before
+
+
+def test_an_edited_cell_runs_as_edited(cli: Cli, editor: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')"), EDITOR=editor) as child:
+        child.expect(ASKED)
+        child.sendline("e")
+        child.expect(ASKED)
+        child.sendline("y")
+        assert ended(child) == 0
+    assert cli.sources()[-1] == "print(6 * 7)"
+    assert not (cli.folder / "ran.txt").exists()
