@@ -17,7 +17,6 @@ from ..approval.modes import MODES
 from ..checks import protected
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import Draft, DraftDecided, DraftWaiting, Event
-from ..findings import Finding
 from ..hooks.hooks import Note
 from ..labels import Label, Rule
 from ..messages import ToolUse
@@ -26,7 +25,7 @@ from ..ports import KernelInfo
 from ..turn import observed
 from ..turn.results import Result
 from ..turn.turn import Turn
-from . import checked, hooked, missing, packages, trying
+from . import checked, hooked, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -133,7 +132,6 @@ class CellRun:
                     rule = await draft.rule(said, info)
                     if rule is not None and rule.rule_id:
                         verdict = "run"
-            absent: tuple[Finding, ...] = ()
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
             elif verdict == "ask" or why:
@@ -141,17 +139,11 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                if draft.is_code:
-                    absent = await missing.found(turn, draft.source, info)
-                    absent += await missing.fetched_tables(turn, draft.source, info)
-                language = info.language if info is not None else "python"
-                tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
-                told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
-                notices = tuple(hooked.line(turn, note) for note in told)
+                notices = tuple(hooked.line(turn, note) for note in said.notes)
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
-                reasons = filter(None, (why, barred, trying.notice(tried)))
-                rule = None if suspicious or why or tried else await draft.rule(said, info)
+                reasons = filter(None, (why, barred))
+                rule = None if suspicious or why else await draft.rule(said, info)
                 offered = rule if rule is not None and not rule.rule_id else None
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))
                 draft.shown = draft.source
@@ -170,8 +162,6 @@ class CellRun:
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
-                if absent and self.result is not None and not decision.edited:
-                    self.result = checked.with_findings(turn, self.result, list(absent))
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.
@@ -264,8 +254,6 @@ class CellRun:
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
             said = checked.Said(allowed, contract)
-            if execution is not None and execution is self._execution:
-                said = checked.Said(allowed, contract, execution.examples)
             result = await checked.after_run(self.turn, code, done, result, said)
             result = await hooked.after_run(self.turn, code, done, result)
             self.result, follows = observed.after_run(self.turn, done, result, self._rule_id)
