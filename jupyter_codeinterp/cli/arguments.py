@@ -244,9 +244,7 @@ def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:
-    what = sandbox.add_subparsers(
-        dest="what", metavar="install|doctor|changes|packages", required=True
-    )
+    what = sandbox.add_subparsers(dest="what", metavar="install|doctor|changes", required=True)
     installing = what.add_parser("install", help="add a sandboxed kernel to the kernel menu")
     where = installing.add_mutually_exclusive_group()
     where.add_argument("--user", action="store_true", help="for this user")
@@ -287,18 +285,6 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     )
     does.add_argument("--discard", action="store_true", help="delete the files; asks")
     changes.add_argument("--yes", "-y", action="store_true", help="do it without asking")
-    _packages(what.add_parser("packages", help="list, keep or forget what kernels have installed"))
-
-
-def _packages(packages: argparse.ArgumentParser) -> None:
-    does = packages.add_subparsers(dest="does", metavar="list|keep|forget", required=True)
-    does.add_parser("list", help="packages of running sandboxed kernels, and kept ones")
-    keeping = does.add_parser("keep", help="keep a kernel's packages for later kernels; asks")
-    keeping.add_argument("kernel", metavar="KERNEL", help="its name in the list")
-    forgetting = does.add_parser("forget", help="remove what is kept for a kernelspec; asks")
-    forgetting.add_argument("kernelspec", metavar="KERNELSPEC")
-    for one in (keeping, forgetting):
-        one.add_argument("--yes", "-y", action="store_true", help="do it without asking")
 
 
 def _steps(text: str) -> int:

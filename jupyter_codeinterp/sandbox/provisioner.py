@@ -22,8 +22,6 @@ from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
-from .packages import kept
-from .packages.running import tell
 from .seen.observer import Observer
 from .shared import folders, interpreter
 from .shared.limits import (
@@ -39,7 +37,7 @@ from .shared.place import Place, sweep
 from .walls import bubblewrap, enclosed, macos
 from .walls.disk import BytesWritten, DiskGuard
 from .walls.disk import counts as counts_bytes
-from .walls.launching import LAUNCHER, LaunchError, Process, launched, listens
+from .walls.launching import LAUNCHER, LaunchError, Process, launched
 from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, UNTESTED, WALLS
 from .walls.starting import Kernel
 
@@ -88,10 +86,6 @@ class SandboxProvisioner(LocalProvisioner):
     _sandbox: Process | None = None
     _guard: DiskGuard | None = None
     _asked = False
-    _packages: list[Path] = []
-    """Kept ones, with which it was launched."""
-    _left_out = False
-    """Whether it started without them, which nobody was told yet."""
     _environment: dict[str, str]
 
     @property
@@ -143,35 +137,10 @@ class SandboxProvisioner(LocalProvisioner):
     async def _started(
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
     ) -> Process:
-        """Without its kept packages, if it does not start with them."""
-
-        def launch(*, packages: bool) -> Callable[[], Process]:
-            return lambda: self._launch(cmd, environment, cwd, place, packages=packages)
-
-        self._left_out = False
-        sandbox = await launched(launch(packages=True))
-        if not self._packages:
-            naming = (self._ports, lambda: sandbox.popen.returncode is None)
-            threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
-        elif not await listens(sandbox, place, self._ports, lambda: self._note_start("")):
-            fault = await asyncio.to_thread(sandbox.end)
-            place.empty()
-            sandbox = await launched(launch(packages=False))
-            # Else it was not for its packages.
-            self._left_out = await listens(
-                sandbox, place, self._ports, lambda: self._note_start(fault or "nothing")
-            )
+        sandbox = await launched(lambda: self._launch(cmd, environment, cwd, place))
+        naming = (self._ports, lambda: sandbox.popen.returncode is None)
+        threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return sandbox
-
-    def _note_start(self, fault: str) -> None:
-        manager: Any = self.parent
-        spec = manager.kernel_name
-        if fault:
-            self.log.warning("%s. It wrote: %r", kept.left_out(spec), fault)
-        try:
-            kept.note_start(kept.place(), spec, fault)
-        except (OSError, kept.KeepError) as error:
-            self.log.warning("The start of a kernel could not be noted: %s", error)
 
     @property
     def _ports(self) -> tuple[int, ...]:
@@ -198,8 +167,6 @@ class SandboxProvisioner(LocalProvisioner):
         environment: dict[str, str],
         cwd: str,
         place: Place,
-        *,
-        packages: bool,
     ) -> Process:
         python = shutil.which(cmd[0])
         if python is None:
@@ -207,7 +174,7 @@ class SandboxProvisioner(LocalProvisioner):
         # The sandbox has only the real folder. The file stays a link: it leads to the environment.
         python = str(Path(os.path.realpath(Path(python).parent), Path(python).name))
         try:
-            needed, tag = interpreter.folders(python), interpreter.tag(python)
+            needed = interpreter.folders(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)
             written = self._overlaid(seen.notebook)
         except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
@@ -218,11 +185,7 @@ class SandboxProvisioner(LocalProvisioner):
         if not any(outside in one for one in cmd[1:]):
             # The kernel would listen where nobody connects.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
-        wall, self._packages = self._wall(), []
-        if packages and wall == BUBBLEWRAP:
-            self._packages = kept.mounted(kept.place(), manager.kernel_name, tag)
-        if packages and not self._packages:
-            self._note_start("")  # an older start's fault no longer holds
+        wall = self._wall()
         kernel = Kernel(
             python=python,
             arguments=cmd[1:],
@@ -234,7 +197,6 @@ class SandboxProvisioner(LocalProvisioner):
             scratch=self.scratch,
             limits=self._limits,
             layer=written.layer if written is not None else None,
-            packages=self._packages,
         )
         if wall != BUBBLEWRAP:
             if self._reaches_hosts:
@@ -245,14 +207,7 @@ class SandboxProvisioner(LocalProvisioner):
             return enclosed.start(kernel) if wall == LANDLOCK else macos.start(kernel)
         way = self._way(place)
         try:
-            process = bubblewrap.start(kernel, self.bwrap, way)
-            if way is not None and (installed := way.packages(folders.home())):
-                spec = manager.kernel_name
-                try:
-                    tell(place, spec, str(seen.notebook), installed, tag, process.init)
-                except OSError as error:
-                    self.log.warning("Packages of a sandboxed kernel cannot be kept: %s", error)
-            return process
+            return bubblewrap.start(kernel, self.bwrap, way)
         except BaseException:
             if way is not None:
                 way.close()
@@ -304,10 +259,6 @@ class SandboxProvisioner(LocalProvisioner):
         if guard is not None and guard.hit(since):
             return wrote_too_much(self._limits, overlay=overlay, hides=guard.hides)
         limit = what_was_hit(error, self._limits, self._out_of_memory)
-        if not limit and self._left_out:
-            self._left_out = False
-            manager: Any = self.parent
-            return f"{kept.left_out(manager.kernel_name)}."
         if not limit and not self._reaches_hosts and is_without_network(error):
             return NO_NETWORK
         return limit

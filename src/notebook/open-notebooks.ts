@@ -56,8 +56,6 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
-  /** Called with each notebook that opens. */
-  keep: ((live: LiveNotebook) => void) | undefined;
   readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
@@ -227,7 +225,6 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
-    this.keep?.(live);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();

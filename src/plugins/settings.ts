@@ -51,7 +51,6 @@ export async function followSettings(
     });
     anyClicks = isOn('anyClicks');
     applyClicks();
-    notebooks?.keepOutputs(isOn('keepOutputs'));
   };
   apply();
   store.state.changed.connect(applyClicks);

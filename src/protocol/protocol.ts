@@ -32,7 +32,6 @@ export type Command =
   | SnapshotTaken
   | DraftGone
   | PersonActed
-  | OwnRun
   | DraftRun
   | CodeCells;
 export type ServerFrame =
@@ -49,7 +48,6 @@ export type ServerFrame =
   | ReadNotebook
   | ReloadNotebook
   | Lease
-  | OutputsNotKept
   | StaleCells;
 export type Event =
   | TurnStarted
@@ -367,9 +365,7 @@ export interface Unsubscribe {
  * ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
  * the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
  * without a kernel. ``collaborative``: others edit the document through the server (real-time
- * collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
- * person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
- * page still follows, by ``msg_id``.
+ * collaboration). ``announcement`` counts these commands for the notebook.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -386,8 +382,6 @@ export interface OpenNotebook {
   reverted?: boolean;
   collaborative?: boolean;
   announcement?: number;
-  keep_outputs?: boolean;
-  own_runs?: string[];
   id?: number;
 }
 /**
@@ -522,22 +516,6 @@ export interface PersonActed {
   type: 'person_acted';
   notebook: string;
   protected?: string[] | null;
-  id?: number;
-}
-/**
- * The person runs a cell, and wants its outputs even if this page closes before the run ends.
- *
- * Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
- * run has ``ended``: from then on the page's own copy has all outputs.
- */
-export interface OwnRun {
-  type: 'own_run';
-  notebook: string;
-  cell_id: string;
-  kernel_id: string;
-  msg_id: string;
-  source?: string;
-  ended?: boolean;
   id?: number;
 }
 /**
@@ -1272,11 +1250,10 @@ export interface EngineWork {
  *
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
- * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
- * the run has installed into the kernel's environment. ``findings`` are what checks of the code
- * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
- * the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
- * reports it.
+ * lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
+ * code and the run tell the person; ``detail`` includes them. ``checked`` is None
+ * unless the checks saw the whole run and found nothing. ``seen`` is what the run
+ * did, as a sandbox or the kernel reports it.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1293,7 +1270,6 @@ export interface ToolDone {
   fixed: boolean;
   notes: string[];
   needed: string[] | null;
-  installed: string[];
   findings: Finding[];
   checked: CheckedRun | null;
   seen: Observation[];
@@ -1623,14 +1599,6 @@ export interface Lease {
   held: boolean;
   announcement: number;
   shared: boolean;
-}
-/**
- * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.
- */
-export interface OutputsNotKept {
-  type: 'outputs_not_kept';
-  notebook: string;
-  words: string;
 }
 /**
  * The cells whose inputs have changed since they ran, in the order of the notebook. Sent when

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import sys
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,7 +23,6 @@ from jupyter_codeinterp.cli.commands.run import _sandboxed
 from jupyter_codeinterp.cli.local.problems import USAGE, Problem
 from jupyter_codeinterp.core.ports import OutputsChanged
 from jupyter_codeinterp.sandbox.install import installed
-from jupyter_codeinterp.sandbox.packages import kept
 from jupyter_codeinterp.sandbox.shared.place import NAME, _root
 from jupyter_codeinterp.sandbox.walls.launching import LAUNCHER, LaunchError
 from tests.kernels import kernel_manager, run, running_kernel, text, until
@@ -164,40 +162,6 @@ async def test_a_start_that_is_given_up_leaves_nothing(tmp_path: Path, folder: P
     await asyncio.wrap_future(LAUNCHER.submit(lambda: None))
     assert not _places()
     await until(lambda: not _sandboxes())
-
-
-@runs_here
-async def test_a_start_that_is_given_up_once_its_kernel_listens_leaves_nothing(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = _handles()
-    noting, goes_on = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def note(*_: Any) -> None:
-        loop.call_soon_threadsafe(noting.set)
-        goes_on.wait(10)
-
-    monkeypatch.setattr(kept, "mounted", lambda *_: [tmp_path])
-    monkeypatch.setattr(kept, "note_start", note)
-    starting = asyncio.ensure_future(manager(tmp_path, *NAMED).start_kernel(cwd=str(folder)))
-    await asyncio.wait_for(noting.wait(), 20)
-    assert _sandboxes() and _handles() - before
-    starting.cancel()
-    await asyncio.gather(starting, return_exceptions=True)
-    goes_on.set()
-    assert not _places()
-    await until(lambda: not _sandboxes() and not _handles() - before)
-
-
-def _handles() -> set[str]:
-    """The descriptors of processes that this process holds."""
-    found = set()
-    for path in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError):
-            if "pidfd" in str(path.readlink()):
-                found.add(path.name)
-    return found
 
 
 def test_the_provisioner_of_a_kernelspec_decides(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, or keep
-the files that one has written and the packages that it has installed.
+the files that one has written.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
 
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
-    if options.what in ("changes", "packages"):
+    if options.what == "changes":
         if sys.platform != "linux":
             raise Problem(doctor.problem())
-        from .sandboxes import overlays, packages  # Linux alone has what they need.
+        from .sandboxes import overlays  # Linux alone has what it needs.
 
-        does = overlays.changes if options.what == "changes" else packages.packages
-        return asyncio.run(does(options))
+        return asyncio.run(overlays.changes(options))
     if options.what == "doctor":
         missing = doctor.problem()
         if not missing:
@@ -59,9 +58,8 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _abilities() -> str:
-    from ...sandbox.packages import kept  # Linux alone has what they need.
-    from .sandboxes import overlays, packages
+    from .sandboxes import overlays  # Linux alone has what it needs.
 
     overlay = doctor.overlays(overlays.root(config_files.load()))
-    found = ["A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay]
-    return "\n".join([*found, *packages.faults(kept.place())])
+    found = ("A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay)
+    return "\n".join(found)

@@ -1,4 +1,4 @@
-"""The folders that a Python interpreter needs, and how it names its folders of packages."""
+"""The folders that a Python interpreter needs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 
 TIMEOUT = 20.0
 _ASK = (
-    "import json, sys; print(json.dumps(['python%d.%d' % sys.version_info[:2]"
-    " + 't' * ('t' in getattr(sys, 'abiflags', '')), sys.prefix, sys.base_prefix,"
-    " sys.exec_prefix, sys.base_exec_prefix, *filter(None, sys.path)]))"
+    "import json, sys; print(json.dumps([sys.prefix, sys.base_prefix, sys.exec_prefix,"
+    " sys.base_exec_prefix, *filter(None, sys.path)]))"
 )
 
 
@@ -23,13 +22,12 @@ class InterpreterError(Exception):
 def folders(python: str) -> tuple[Path, ...]:
     """Its prefixes and import path, existing ones only. Asks the interpreter the first time, which
     takes 80 ms; the file's time says when to ask again. Raises InterpreterError."""
-    return _now(python)[1]
-
-
-def tag(python: str) -> str:
-    """How it names its folders of packages, like ``python3.11``, or ``python3.13t`` without a
-    global lock. Asks and raises as ``folders``."""
-    return _now(python)[0]
+    path = Path(python)
+    try:
+        times = (path.stat().st_mtime_ns, _time(path.parent.parent / "pyvenv.cfg"))
+    except OSError as error:
+        raise InterpreterError(f"{python}: {error.strerror}") from None
+    return _asked(python, times)
 
 
 def links(python: str) -> list[tuple[Path, str]]:
@@ -43,17 +41,8 @@ def links(python: str) -> list[tuple[Path, str]]:
     return found
 
 
-def _now(python: str) -> tuple[str, tuple[Path, ...]]:
-    path = Path(python)
-    try:
-        times = (path.stat().st_mtime_ns, _time(path.parent.parent / "pyvenv.cfg"))
-    except OSError as error:
-        raise InterpreterError(f"{python}: {error.strerror}") from None
-    return _asked(python, times)
-
-
 @lru_cache(maxsize=32)
-def _asked(python: str, times: tuple[int, int]) -> tuple[str, tuple[Path, ...]]:
+def _asked(python: str, times: tuple[int, int]) -> tuple[Path, ...]:
     try:
         ran = subprocess.run(
             [python, "-c", _ASK],
@@ -64,12 +53,12 @@ def _asked(python: str, times: tuple[int, int]) -> tuple[str, tuple[Path, ...]]:
             timeout=TIMEOUT,
             check=True,
         )
-        tag, *named = json.loads(ran.stdout.splitlines()[-1])
+        named = json.loads(ran.stdout.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
         raise InterpreterError(f"{python} does not name its folders: {error}") from None
     paths = (Path(os.path.realpath(one)) for one in named)
     found = dict.fromkeys(path for path in paths if path.is_dir() and path != Path("/"))
-    return tag, tuple(found)
+    return tuple(found)
 
 
 def _time(path: Path) -> int:

@@ -28,8 +28,7 @@ class Sandbox(NamedTuple):
     """``links``: symbolic links to make; ``sockets``: the folder that becomes ``INSIDE``;
     ``files``: paths in the sandbox and the open descriptors that their content comes from;
     ``scratch``: bytes of each temporary file system; ``proxy``: its socket, or None; ``overlay``:
-    the folder that stands for the notebook's, or None for itself; ``packages``: by its path in the
-    sandbox, a further folder to read."""
+    the folder that stands for the notebook's, or None for itself."""
 
     folders: Folders
     home: Path
@@ -44,7 +43,6 @@ class Sandbox(NamedTuple):
     filter: int
     proxy: Path | None = None
     overlay: Path | None = None
-    packages: Mapping[str, Path] = {}
 
 
 def arguments(box: Sandbox) -> list[str]:
@@ -58,7 +56,6 @@ def arguments(box: Sandbox) -> list[str]:
         *("--bind", str(box.sockets), INSIDE),
         *(("--ro-bind", str(box.proxy), SOCKET) if box.proxy is not None else ()),
         # A person may forget them in this moment.
-        *(part for at, one in box.packages.items() for part in ("--ro-bind-try", str(one), at)),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv",),
         *(part for name, value in box.environment.items() for part in ("--setenv", name, value)),

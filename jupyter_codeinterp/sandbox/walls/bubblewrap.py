@@ -6,7 +6,6 @@ import os
 import shutil
 
 from ..network.gate import Gate
-from ..packages.kept import INSIDE as INSIDE_PACKAGES
 from ..shared import folders, interpreter, seccomp
 from ..shared.descriptor import data
 from .arguments import INSIDE, Sandbox, arguments
@@ -33,10 +32,6 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
     filtered = data(seccomp.compiled())
     command = kernel.command(CONNECTION)
     environment = {"HOME": str(home), "USER": "user", "TMPDIR": "/tmp", **kernel.environment}
-    packages = {f"{INSIDE_PACKAGES}/{index}": one for index, one in enumerate(kernel.packages)}
-    if packages:
-        named = [*packages, environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = ":".join(filter(None, named))
     if way is not None:
         files |= {path: data(content) for path, content in way.files.items()}
         command = way.command(kernel.python, command, home)
@@ -58,7 +53,6 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
                 filter=filtered,
                 proxy=way.path if way is not None else None,
                 overlay=layer.merged if layer is not None else None,
-                packages=packages,
             )
         )
 

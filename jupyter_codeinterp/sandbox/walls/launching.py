@@ -16,14 +16,11 @@ from pathlib import Path
 from ..network.gate import Gate
 from ..seen.files import FolderWatch
 from ..shared import groups, limits
-from ..shared.place import Place
 from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
 ends."""
-STARTS = 30.0
-"""Seconds within which a kernel makes its sockets, where someone waits for them."""
 KEPT = 4_000
 """Bytes of what the kernel writes outside its messages; the last ones."""
 
@@ -180,24 +177,6 @@ async def launched(work: Callable[[], Process]) -> Process:
         # A cancelled launch may still go on in its thread.
         started.add_done_callback(_end_started)
         raise
-
-
-async def listens(
-    process: Process, place: Place, ports: tuple[int, ...], note: Callable[[], None]
-) -> bool:
-    """Wait for the kernel's sockets, then call ``note`` in a thread. False if it ends before that,
-    or takes too long. Ends a sandbox whose start is cancelled."""
-    naming = asyncio.to_thread(place.name_sockets, ports, lambda: process.popen.poll() is None)
-    try:
-        if not await asyncio.wait_for(naming, STARTS):
-            return False
-        await asyncio.to_thread(note)
-    except asyncio.TimeoutError:
-        return False
-    except BaseException:
-        _end(process)
-        raise
-    return True
 
 
 def _end(process: Process) -> None:

@@ -28,8 +28,7 @@ class OnDisk(NamedTuple):
 class Kernel(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
     of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
-    ``layer``: what it writes into instead of the notebook's folder; ``packages``: folders that it
-    imports from before its environment."""
+    ``layer``: what it writes into instead of the notebook's folder."""
 
     python: str
     arguments: Sequence[str]
@@ -41,7 +40,6 @@ class Kernel(NamedTuple):
     scratch: int
     limits: Limits
     layer: Layer | None = None
-    packages: Sequence[Path] = ()
 
     def command(self, file: str) -> list[str]:
         """``file``: the connection file's path in the sandbox."""

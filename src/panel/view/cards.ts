@@ -88,7 +88,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     checked: event.checked ?? null,
     seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
-    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -151,7 +150,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   checked: null,
   seen: [],
   needed: [],
-  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

@@ -1,1 +1,1 @@
-"""What sandboxed kernels leave behind: files that wait, and packages that stay."""
+"""What sandboxed kernels leave behind."""
