@@ -1,7 +1,6 @@
 """The time that watching a cell may cost. This file's text runs **in the kernel**.
 
-It is the time of the thread: what other programs do meanwhile is no cost of the watch. Standard
-library only.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -18,4 +17,4 @@ class Budget:
 
     def deadline(self, share: float) -> float:
         """When this work must end so that ``share`` of the time is spent."""
-        return time.thread_time() + SECONDS * share - self.spent
+        return time.perf_counter() + SECONDS * share - self.spent
