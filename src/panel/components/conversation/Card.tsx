@@ -9,7 +9,7 @@ import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { CheckedMark } from '../findings/CheckedMark';
-import { Decision, WaitingCode, useWaiting } from './Decision';
+import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
@@ -60,6 +60,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
     kind ?? ''
   );
+  const shows = waiting
+    ? open || isInWords || !store.notebooks.isShown(waiting.draft.notebook)
+    : open && !renderer && !!source;
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
@@ -104,10 +107,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {waiting && (open || isInWords) && <WaitingCode {...waiting} />}
-      {open && !waiting && !renderer && source && (
+      {shows && (
         <Pre className="jp-codeinterp-Card-code">
-          <LongText text={source} />
+          {waiting ? source : <LongText text={source} />}
         </Pre>
       )}
       {open && !renderer && result && (
@@ -116,9 +118,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         </Pre>
       )}
       {card.labels.length > 0 && <Labels labels={card.labels} />}
-      {waiting && (
-        <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
-      )}
+      {waiting && <Decision draft={waiting.draft} />}
       {waiting?.draft.rehearsal && (
         <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
       )}
