@@ -82,7 +82,6 @@ class TurnFront:
         self._step = 0
         self._texts: dict[str, str] = {}
         """Texts of the current step, by key. The last step's texts are the answer."""
-        self._found: list[str] = []
         """What the checks say of the runs, for below the answer."""
         self._unproven: list[str] = []
         """What no output has of the answer."""
@@ -208,7 +207,6 @@ class TurnFront:
             self._screen.note(did)
         for note in event.notes:
             self._screen.note(note)
-        self._found += (f"! {finding}" for finding in event.findings)
 
     # --- the end ---------------------------------------------------------------------
 
@@ -226,7 +224,7 @@ class TurnFront:
             self.fault = "The kept code failed."
         else:
             self._finish()
-        for words in dict.fromkeys((*self._found, *self._unproven)):
+        for words in dict.fromkeys(self._unproven):
             self._screen.note(words)
 
     def _finish(self) -> None:
