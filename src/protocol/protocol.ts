@@ -65,7 +65,7 @@ export type Event =
   | TextDelta
   | TextDone
   | ThinkingDelta
-  | AnswerChecked
+  | FiguresFound
   | StepDiscarded
   | Retrying
   | UsageChanged
@@ -706,7 +706,7 @@ export interface EventFrame {
     | TextDelta
     | TextDone
     | ThinkingDelta
-    | AnswerChecked
+    | FiguresFound
     | StepDiscarded
     | Retrying
     | UsageChanged
@@ -953,58 +953,41 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * The server has looked for the figures of a text block in outputs. ``partly``: it did not
- * read all of the text or of the outputs, so a figure without an origin may still be in one.
- * Without this event nobody has checked the text.
+ * Numbers of a text block that outputs or variables have. What is not among them may be right
+ * or wrong.
  */
-export interface AnswerChecked {
-  type: 'answer_checked';
+export interface FiguresFound {
+  type: 'figures_found';
   step: number;
   block: number;
   figures: Figure[];
-  partly: boolean;
 }
 /**
- * A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
- * the answer's Markdown. ``origin`` is None if no output has it.
+ * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
+ * Markdown.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
-  kind: 'date' | 'name' | 'number';
-  origin: Origin | null;
+  origin: Origin;
 }
 /**
- * Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
- * for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
- * text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
- * excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
- * ``variable`` is a name where no output has the figure, but the cell's run with the execution
- * count ``count`` left it in that variable; ``output`` is then -1.
+ * Where a figure of an answer comes from. ``output`` is the index of the cell's output.
+ * ``start`` and ``end`` are characters of that output's text as the server reads it.
+ * ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
+ * is a name where no output has the figure, but the cell's run with the execution count
+ * ``count`` left it in that variable; ``output`` is then -1.
  */
 export interface Origin {
   cell_id: string;
   output: number;
   start: number;
   end: number;
-  policy:
-    | 'code'
-    | 'date'
-    | 'difference'
-    | 'equal'
-    | 'name'
-    | 'percentage'
-    | 'ratio'
-    | 'rounded'
-    | 'separators'
-    | 'share'
-    | 'sum'
-    | 'unit';
+  policy: 'equal' | 'percentage' | 'rounded';
   before: string;
   value: string;
   after: string;
-  formula: string;
   variable: string;
   count: number | null;
 }
@@ -1271,7 +1254,6 @@ export interface ToolDone {
   notes: string[];
   needed: string[] | null;
   findings: Finding[];
-  checked: CheckedRun | null;
   seen: Observation[];
 }
 /**
@@ -1297,15 +1279,6 @@ export interface Place {
   column: number;
   end_line: number;
   end_column: number;
-}
-/**
- * What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what
- * the kernel watched. ``silenced`` counts findings that a person does not want.
- */
-export interface CheckedRun {
-  rules: number;
-  run: string[];
-  silenced: number;
 }
 /**
  * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These

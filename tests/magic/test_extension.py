@@ -125,13 +125,6 @@ async def test_top_level_await_runs(api: FakeAnthropic) -> None:
     assert said(after) == "'still'"
 
 
-async def test_figures_without_origin_are_printed_below(api: FakeAnthropic) -> None:
-    wrong = answer(text("There are 9,999 names."))
-    api.play([answer(run_cell("7412")), wrong, wrong])
-    (made_up,) = await run(api, "%%ai -y\ncount")
-    assert said(made_up).rstrip().endswith("Not in any output: 9,999.")
-
-
 async def test_the_next_prompt_goes_on_with_the_conversation(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text(f"{len(request.said)} said")))
     ran = await run(api, "%%ai -t\none", "%%ai -t\ntwo", "%ai reset", "%%ai -t\nthree")

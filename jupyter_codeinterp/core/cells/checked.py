@@ -71,13 +71,9 @@ async def after_run(
     others = tuple(change for change in run.changes if change.name not in names)
     said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
     found = [plain(turn, finding) for finding in heard(turn, said, code.source)]
-    turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
-    turn.found += (finding.sentence for finding in found)
     report = done.report if is_python else {}
     made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
-    if found or made:
-        result = with_findings(turn, result, found, made)
-    return result
+    return with_findings(turn, result, found, made) if found or made else result
 
 
 def heard(turn: Turn, found: Iterable[Finding], source: str) -> list[Finding]:

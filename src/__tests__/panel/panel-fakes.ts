@@ -127,7 +127,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    checked: null,
     seen: [],
     ...change
   };

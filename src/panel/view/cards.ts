@@ -85,7 +85,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
-    checked: event.checked ?? null,
     seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     failure: ''
@@ -147,7 +146,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   labels: [],
   rule: '',
   silenced: [],
-  checked: null,
   seen: [],
   needed: [],
   fixed: false,

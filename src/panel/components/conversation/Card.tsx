@@ -8,7 +8,6 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
-import { CheckedMark } from '../findings/CheckedMark';
 import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
@@ -204,7 +203,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
             {trans.__('%1: %2 of %3 tasks', engine, done, of)}
           </span>
         ))}
-      {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
       )}
