@@ -54,9 +54,6 @@ class Kernel:
     async def overlay(self) -> None:
         return None
 
-    async def missing(self, asked: dict[str, Any]) -> None:
-        return None
-
 
 class Slot:
     def __init__(self, kernel: Kernel) -> None:
