@@ -44,8 +44,6 @@ from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ...adapters.documents.file import FileDocument
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
     from ...core.own_commands.own_command import OwnCommand
     from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
-    from ..windows.kept_marks import KeptMarks
 
 
 log = logging.getLogger(__name__)
@@ -70,12 +67,6 @@ def _markdown_risks(text: str) -> tuple[str, ...]:
     from ...adapters.plain_markdown import markdown_risks  # not at the server's start
 
     return markdown_risks(text)
-
-
-def _kept_marks(folder: Path, root: str | None) -> KeptMarks:
-    from ..windows.kept_marks import KeptMarks  # not at the server's start
-
-    return KeptMarks(folder / "stale-cells", root or "")
 
 
 class Workbench:
@@ -148,7 +139,6 @@ class Workbench:
             checks=self._checks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
-            stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             has_rooms=lambda: self._rooms is not None,
         )
         self.tool_servers = ToolServers(
