@@ -12,7 +12,7 @@ from ..cell_code.cell_names import Names, changed_by, names_of
 from ..cell_code.parsing import base, parse
 
 _ABOUT_ALL = frozenset(
-    "T at axes columns dtypes empty iat iloc index loc ndim shape size style values".split()
+    ("T", "axes", "columns", "dtypes", "empty", "iloc", "index", "loc", "shape", "values")
 )
 """Attributes of a table that depend on all its columns."""
 _ADDS = frozenset(("append", "extend", "insert", "pop", "popleft", "popitem", "appendleft"))

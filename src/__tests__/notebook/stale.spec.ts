@@ -69,9 +69,9 @@ describe('stale cells', () => {
   it('marks the cells with the reason as text', async () => {
     stage.lease();
     const reason = '`a` was changed by In [2] <img src=x> after this ran.';
-    stale({ cell_id: 'b', reason });
+    stale({ cell_id: 'b', reason }, { cell_id: 'a', reason: 'Edited.' });
     await until('a mark', () => marks().length > 0);
-    expect(marks()).toEqual([reason]);
+    expect(marks()).toEqual(['Edited.', reason]);
     expect(stage.panel.node.querySelector('img')).toBeNull();
     expect(JSON.stringify(stage.model.toJSON())).not.toContain('changed by');
     stage.panel.content.activeCellIndex = 3;
