@@ -16,14 +16,11 @@ import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Formatting, Markdown } from '../elements/Markdown';
 import { CheckedLine, useEarlier } from '../turn-end/Checked';
-import { lazy } from '../elements/lazy';
-import { isChecked, isFollowed } from '../elements/origins';
+import { isChecked } from '../elements/origins';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
-
-const Holding = lazy(async () => (await import('../verify/Holding')).Holding);
 
 /** An item of the conversation; `last`: it is the newest. */
 export const ItemView = React.memo(function ItemView(props: {
@@ -38,9 +35,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'interjection':
       return <Said item={item} />;
     case 'text':
-      return item.text.trim() ? (
-        <Answer item={item} sessionId={props.sessionId} />
-      ) : null;
+      return item.text.trim() ? <Answer item={item} /> : null;
     case 'thinking':
       return <Thinking item={item} sessionId={props.sessionId} />;
     case 'card':
@@ -57,10 +52,7 @@ export const ItemView = React.memo(function ItemView(props: {
 });
 
 /** A text of the model, with its figures marked as the server found them. */
-function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
-  const { item, sessionId } = props;
-  const { trans } = usePanel();
-  const [holding, setHolding] = React.useState(false);
+function Answer({ item }: { item: ITextItem }): JSX.Element {
   const { plain } = React.useContext(Formatting);
   const { checked, text } = item;
   const host = React.useRef<HTMLDivElement>(null);
@@ -72,19 +64,6 @@ function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
       </div>
       {isChecked(checked) && !plain && (
         <CheckedLine count={checked?.figures.length ?? 0} earlier={earlier} />
-      )}
-      {checked && isFollowed(checked) && !plain && (
-        <Button
-          look="link"
-          aria-expanded={holding}
-          title={trans.__('Run the cells on data that is changed a little')}
-          onClick={() => setHolding(!holding)}
-        >
-          {trans.__('Does it hold?')}
-        </Button>
-      )}
-      {checked && holding && (
-        <Holding answer={`${sessionId}/${item.key}`} checked={checked} />
       )}
     </>
   );

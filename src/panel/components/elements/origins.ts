@@ -117,18 +117,6 @@ export function isChecked(checked: AnswerChecked | null): boolean {
   );
 }
 
-/** Whether an output shows a number of an answer, so that it can be followed. */
-export function isFollowed(checked: AnswerChecked): boolean {
-  return checked.figures.some(
-    figure => isMeasured(figure) && (figure.origin?.output ?? -1) >= 0
-  );
-}
-
-/** Whether the figure is a number that the data may change, and no year. */
-export function isMeasured({ kind, text }: Figure): boolean {
-  return kind === 'number' && !/^(19|20)\d\d$/.test(text);
-}
-
 /**
  * Show a tip while the pointer or the focus is on the element. The result ends that.
  */
