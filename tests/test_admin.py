@@ -96,4 +96,6 @@ def test_each_removed_setting_does_no_harm(name: str) -> None:
     config = Config({"CodeInterp": {name: True, "max_steps": 3}})
     (sentence,) = removed_settings(config)
     assert f"CodeInterp.{name} was removed" in sentence
-    assert CodeInterp(config=config).max_steps == 3
+    with pytest.warns(UserWarning, match=f"`{name}` not recognized"):
+        settings = CodeInterp(config=config)
+    assert settings.max_steps == 3

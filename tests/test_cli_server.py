@@ -80,12 +80,10 @@ async def test_a_turn_on_a_server(site: Site, api: FakeAnthropic, file: Path) ->
 
 
 async def test_events_for_programs(site: Site, api: FakeAnthropic, file: Path) -> None:
-    said = answer(text("The total is 9,999."))
-    api.play(in_order([answer(run_cell("1 + 1")), said, said]))  # The model hears of it once.
-    code, out, err = await ran(site, "--yes", "--json", "--strict")
-    assert err == "Not in any output: 9,999. Failed because of --strict.\n"
+    api.play(in_order([answer(run_cell("1 + 1")), answer(text("The total is 9,999."))]))
+    code, out, _ = await ran(site, "--yes", "--json")
     kinds = [json.loads(line)["type"] for line in out.splitlines()]
-    assert (code, kinds[-1]) == (3, "turn_ended") and "turn_started" in kinds
+    assert (code, kinds[-1]) == (0, "turn_ended") and "turn_started" in kinds
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,6 @@ async def test_a_busy_kernel_gets_nothing_and_what_it_says_is_heard(
         await run(place.kernel, "x = 1")
         link = place.kernel._link
         assert link is not None
-        their_run = link.others.claim("theirs")
         colleague = Colleague(remote, place.kernel_id)
         await colleague.arrive()
         theirs = execute_request(gate.source + "\nz = 3\nprint('theirs')", silent=False)
@@ -167,8 +166,6 @@ async def test_a_busy_kernel_gets_nothing_and_what_it_says_is_heard(
         _, done = await ours
         assert asked.done()
         assert text(done) == "3\n"
-        assert their_run.whole and their_run.ended
-        assert [output["text"] for output in their_run.outputs] == ["theirs\n"]
         colleague.wire.close()
 
 

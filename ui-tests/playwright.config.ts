@@ -25,7 +25,7 @@ const NIGHTLY = process.env.CODEINTERP_NIGHTLY === '1';
 const SANDBOX = process.env.CODEINTERP_TEST_SANDBOX === '1';
 /** What a sandboxed kernel is tried with: the specs whose turns run cells. */
 const CORE =
-  /\/(sandboxed|smoke|review|results|failed|stop|five-steps|modes|kernel-tool|undo|placing|stale|ordinary|own-runs)\.spec\.ts$/;
+  /\/(sandboxed|smoke|review|results|failed|stop|five-steps|modes|kernel-tool|undo|placing|stale|ordinary)\.spec\.ts$/;
 
 const jupyterLab = 'jupyter lab --config=jupyter_server_test_config.py';
 const served = path.join(__dirname, 'support', 'served');

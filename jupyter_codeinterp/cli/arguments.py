@@ -29,10 +29,7 @@ examples:
   jupyter codeinterp run sales.ipynb - --yes < task.txt
 
 """
-    + EXITS
-    + """\
-  with --strict: 3 also if no output has a figure of the answer
-""",
+    + EXITS,
     "replay": """\
 A recording comes from: jupyter codeinterp export SESSION --to recording
 
@@ -133,9 +130,6 @@ def _run(run: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_seconds,
         help="time limit in seconds, not counting time spent asking you",
-    )
-    run.add_argument(
-        "--strict", action="store_true", help="fail if no output has a figure of the answer"
     )
     run.add_argument(
         "--json", action="store_true", help=("print events as lines of JSON and nothing else")

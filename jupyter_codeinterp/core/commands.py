@@ -273,9 +273,7 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
     the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
     without a kernel. ``collaborative``: others edit the document through the server (real-time
-    collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
-    person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
-    page still follows, by ``msg_id``.
+    collaboration). ``announcement`` counts these commands for the notebook.
     """
 
     notebook: str
@@ -287,8 +285,6 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     reverted: bool = False
     collaborative: bool = False
     announcement: int = 0
-    keep_outputs: bool = False
-    own_runs: tuple[str, ...] = ()
     id: int = 0
 
 
@@ -379,21 +375,6 @@ class PersonActed(_Frame, frozen=True, tag="person_acted"):
     id: int = 0
 
 
-class OwnRun(_Frame, frozen=True, tag="own_run"):
-    """The person runs a cell, and wants its outputs even if this page closes before the run ends.
-
-    Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
-    run has ``ended``: from then on the page's own copy has all outputs."""
-
-    notebook: str
-    cell_id: str
-    kernel_id: str
-    msg_id: str
-    source: str = ""
-    ended: bool = False
-    id: int = 0
-
-
 class DraftRun(_Frame, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
     to run ``source``, and again when that run has ``ended``."""
@@ -464,7 +445,6 @@ Command = Union[
     SnapshotTaken,
     DraftGone,
     PersonActed,
-    OwnRun,
     DraftRun,
     CodeCells,
 ]
@@ -667,13 +647,6 @@ class Lease(_Frame, frozen=True, tag="lease"):
     shared: bool = False
 
 
-class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):
-    """Outputs of the person's own run cannot go into the notebook; ``words`` tell why."""
-
-    notebook: str
-    words: str
-
-
 class StaleCell(msgspec.Struct, frozen=True):
     """``marked``: whether the notebook shows it. A cell without a mark depends on an edited cell
     that has not run yet."""
@@ -705,6 +678,5 @@ ServerFrame = Union[
     ReadNotebook,
     ReloadNotebook,
     Lease,
-    OutputsNotKept,
     StaleCells,
 ]

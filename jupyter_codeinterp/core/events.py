@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Union
 
 import msgspec
 
-from .findings import CheckedRun, Finding
+from .findings import Finding
 from .labels import Label, Observation, Rule
 from .messages import Usage
 
@@ -268,29 +268,15 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
     text: str
 
 
-Policy = Literal[
-    "equal",
-    "separators",
-    "rounded",
-    "percentage",
-    "unit",
-    "sum",
-    "difference",
-    "ratio",
-    "share",
-    "date",
-    "name",
-    "code",
-]
+Policy = Literal["equal", "rounded", "percentage"]
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
-    for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
-    text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
-    excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
-    ``variable`` is a name where no output has the figure, but the cell's run with the execution
-    count ``count`` left it in that variable; ``output`` is then -1."""
+    """Where a figure of an answer comes from. ``output`` is the index of the cell's output.
+    ``start`` and ``end`` are characters of that output's text as the server reads it.
+    ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
+    is a name where no output has the figure, but the cell's run with the execution count
+    ``count`` left it in that variable; ``output`` is then -1."""
 
     cell_id: str
     output: int
@@ -300,31 +286,27 @@ class Origin(msgspec.Struct, frozen=True):
     before: str = ""
     value: str = ""
     after: str = ""
-    formula: str = ""
     variable: str = ""
     count: Union[int, None] = None
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
-    the answer's Markdown. ``origin`` is None if no output has it."""
+    """A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
+    Markdown."""
 
     text: str
     start: int
     end: int
-    kind: Literal["number", "date", "name"]
-    origin: Union[Origin, None] = None
+    origin: Origin
 
 
-class AnswerChecked(_Event, frozen=True, tag="answer_checked"):
-    """The server has looked for the figures of a text block in outputs. ``partly``: it did not
-    read all of the text or of the outputs, so a figure without an origin may still be in one.
-    Without this event nobody has checked the text."""
+class FiguresFound(_Event, frozen=True, tag="figures_found"):
+    """Numbers of a text block that outputs or variables have. What is not among them may be right
+    or wrong."""
 
     step: int
     block: int
     figures: tuple[Figure, ...]
-    partly: bool = False
 
 
 class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
@@ -533,11 +515,10 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
 
     ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
-    lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
-    the run has installed into the kernel's environment. ``findings`` are what checks of the code
-    and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
-    the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
-    reports it.
+    lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
+    code and the run tell the person; ``detail`` includes them. ``checked`` is None
+    unless the checks saw the whole run and found nothing. ``seen`` is what the run
+    did, as a sandbox or the kernel reports it.
     """
 
     call_id: str
@@ -553,9 +534,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     fixed: bool = False
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
-    installed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
-    checked: Union[CheckedRun, None] = None
     seen: tuple[Observation, ...] = ()
 
 
@@ -653,7 +632,7 @@ Event = Union[
     TextDelta,
     TextDone,
     ThinkingDelta,
-    AnswerChecked,
+    FiguresFound,
     StepDiscarded,
     Retrying,
     UsageChanged,

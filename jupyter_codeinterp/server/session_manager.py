@@ -22,7 +22,6 @@ from ..core.turn.limits import Rules
 from .activity import Activity
 from .files.live_notebooks import LiveNotebooks
 from .idle_sessions import IdleSessions
-from .own_runs import OwnRuns
 from .place import NotebookPlace, Surroundings
 from .preload import preload
 from .windows.actions import ActionLog
@@ -60,7 +59,6 @@ class SessionManager:
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
         put_back_settings: Callable[[int], None] = lambda window: None,
-        own_runs: OwnRuns | None = None,
         stale_marks: Callable[[], KeptMarks | None] = lambda: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -75,7 +73,6 @@ class SessionManager:
         tools, hooks, checks  called with the first session
         on_window      called with each window
         put_back_settings  reverts server settings that others changed since a window opened
-        own_runs       keeps the outputs of runs whose page closes; None: it keeps none
         stale_marks    gives the marks of stale cells on disk, if they are kept
         has_rooms      whether windows may share a notebook in a room of this server
         """
@@ -99,12 +96,10 @@ class SessionManager:
         self.in_flight = InFlight()
         self._at_close: list[Callable[[], None]] = []
         self.windows = Windows(self.actions.new_window, self.broadcaster.has)
-        self.own_runs = own_runs or OwnRuns(None, grace)
         self.notebooks = LiveNotebooks(
             store,
             self._sessions,
             self.session,
-            self.own_runs,
             file_writer,
             grace,
             leave_grace,
@@ -137,7 +132,6 @@ class SessionManager:
     def leave(self, window: FrontWindow) -> None:
         """Handle a closed socket. The window's sessions continue."""
         announced = self.broadcaster.leave(window)
-        self.own_runs.left(window.number, announced=announced)
         self.notebooks.leave(window, announced=announced)
 
     def departing(self, number: int) -> None:
@@ -145,7 +139,6 @@ class SessionManager:
         gone = self.broadcaster.departing(number)
         if gone is not None:
             self.notebooks.departing(gone)
-            self.own_runs.left(number, announced=True)
 
     def record(self, action: DoneElsewhere) -> DoneElsewhere:
         """Number and journal an action, and send it to all other windows.
@@ -324,7 +317,6 @@ class SessionManager:
         for stop in self._at_close:
             stop()
         self._idle.close()
-        self.own_runs.close()
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         await self.notebooks.aclose()
         self.broadcaster.close()

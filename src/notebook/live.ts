@@ -23,8 +23,7 @@ import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
 import { onProtected, protectedIn } from './runs/protect';
-import { KeptReceipts, answer, readBack } from './document/receipts';
-import type { KeptRuns } from './runs/kept-runs';
+import { KeptReceipts, readBack } from './document/receipts';
 import { OwnRuns } from './runs/own-runs';
 import { Runs } from './runs/runs';
 import { Saver } from './saving/saver';
@@ -63,8 +62,7 @@ export class LiveNotebook implements IDisposable {
     this._disposables.add(this.proposals);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
     this._file = new FileState(context, {
-      ours: (changes, edited) =>
-        this._ours > 0 || this.kept?.has(changes, edited),
+      ours: () => this._ours > 0,
       edited: cellId => this._noteAct(cellId),
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
@@ -80,12 +78,8 @@ export class LiveNotebook implements IDisposable {
     onProtected(context.model, names => this._postActed(names));
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
-      began: (cellId, msg) => {
-        this.kept?.began(cellId, msg);
-        return this._ownRunBegan(cellId);
-      },
+      began: cellId => this._ownRunBegan(cellId),
       ended: (cellId, draft) => {
-        this.kept?.ended(cellId);
         this._noteAct();
         this._postDraftRun(cellId, draft, true);
       }
@@ -108,8 +102,6 @@ export class LiveNotebook implements IDisposable {
   readonly proposals = new Proposals();
   readonly goneTo = new GoneTo(() => this._ours > 0);
   readonly runs: Runs;
-  /** The person's own runs whose outputs the server keeps, if they want that. */
-  kept: KeptRuns | undefined;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
 
@@ -150,8 +142,7 @@ export class LiveNotebook implements IDisposable {
         ...this._file.known,
         reverted,
         collaborative: !!this.model.collaborative,
-        announcement: this._announcement,
-        ...this.kept?.state
+        announcement: this._announcement
       });
     }
   }
@@ -244,13 +235,11 @@ export class LiveNotebook implements IDisposable {
   // --- ops --------------------------------------------------------------------------
 
   private _receiveOp(frame: OpFrame): void {
-    const receipt = this.kept?.made(frame.op)
-      ? answer('done')
-      : keepView(
-          this.panels,
-          frame.op,
-          () => this._applied(frame) ?? this._apply(frame)
-        );
+    const receipt = keepView(
+      this.panels,
+      frame.op,
+      () => this._applied(frame) ?? this._apply(frame)
+    );
     this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',

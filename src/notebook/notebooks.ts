@@ -46,18 +46,8 @@ export class Notebooks implements INotebooks, IDisposable {
     this._open.follow(drafts);
   }
 
-  /** Whether the server keeps the outputs of the person's runs when this page closes. */
-  keepOutputs(keep: boolean): void {
-    if (keep || this._open.keep) {
-      void import('./runs/keep-outputs').then(({ keepOutputs }) =>
-        keepOutputs(this._open, this._options, keep)
-      );
-    }
-  }
-
   // --- INotebooks -------------------------------------------------------------------
 
-  readonly seen = this._open.seen;
   readonly currentChanged = this._open.currentChanged;
   readonly renamed = this._open.renamed;
   readonly leaseChanged = this._open.leaseChanged;

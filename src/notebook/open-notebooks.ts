@@ -21,7 +21,6 @@ import { KernelWatch } from './runs/kernels';
 import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';
-import { Seen } from './review/gate/seen';
 import { markStale } from './stale/marks';
 import { StaleCells } from './stale/stale-cells';
 import { nameDraftType } from './viewport/draft-type';
@@ -56,9 +55,6 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
-  /** Called with each notebook that opens. */
-  keep: ((live: LiveNotebook) => void) | undefined;
-  readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
     this._sender
@@ -159,8 +155,6 @@ export class OpenNotebooks implements IDisposable {
       addRule: async id => (await this._drafts?.makeRule(id)) ?? false,
       tryFirst: id => void this._drafts?.tryFirst(id),
       proposal: id => live.proposals.get(id),
-      source: draft => live.sourceOf(draft) ?? '',
-      seen: this.seen,
       editors: this._options.editorServices,
       trans: this._options.trans
     });
@@ -227,7 +221,6 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
-    this.keep?.(live);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();

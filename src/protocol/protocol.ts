@@ -32,7 +32,6 @@ export type Command =
   | SnapshotTaken
   | DraftGone
   | PersonActed
-  | OwnRun
   | DraftRun
   | CodeCells;
 export type ServerFrame =
@@ -49,7 +48,6 @@ export type ServerFrame =
   | ReadNotebook
   | ReloadNotebook
   | Lease
-  | OutputsNotKept
   | StaleCells;
 export type Event =
   | TurnStarted
@@ -67,7 +65,7 @@ export type Event =
   | TextDelta
   | TextDone
   | ThinkingDelta
-  | AnswerChecked
+  | FiguresFound
   | StepDiscarded
   | Retrying
   | UsageChanged
@@ -367,9 +365,7 @@ export interface Unsubscribe {
  * ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
  * the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
  * without a kernel. ``collaborative``: others edit the document through the server (real-time
- * collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
- * person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
- * page still follows, by ``msg_id``.
+ * collaboration). ``announcement`` counts these commands for the notebook.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -386,8 +382,6 @@ export interface OpenNotebook {
   reverted?: boolean;
   collaborative?: boolean;
   announcement?: number;
-  keep_outputs?: boolean;
-  own_runs?: string[];
   id?: number;
 }
 /**
@@ -522,22 +516,6 @@ export interface PersonActed {
   type: 'person_acted';
   notebook: string;
   protected?: string[] | null;
-  id?: number;
-}
-/**
- * The person runs a cell, and wants its outputs even if this page closes before the run ends.
- *
- * Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
- * run has ``ended``: from then on the page's own copy has all outputs.
- */
-export interface OwnRun {
-  type: 'own_run';
-  notebook: string;
-  cell_id: string;
-  kernel_id: string;
-  msg_id: string;
-  source?: string;
-  ended?: boolean;
   id?: number;
 }
 /**
@@ -728,7 +706,7 @@ export interface EventFrame {
     | TextDelta
     | TextDone
     | ThinkingDelta
-    | AnswerChecked
+    | FiguresFound
     | StepDiscarded
     | Retrying
     | UsageChanged
@@ -975,58 +953,41 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * The server has looked for the figures of a text block in outputs. ``partly``: it did not
- * read all of the text or of the outputs, so a figure without an origin may still be in one.
- * Without this event nobody has checked the text.
+ * Numbers of a text block that outputs or variables have. What is not among them may be right
+ * or wrong.
  */
-export interface AnswerChecked {
-  type: 'answer_checked';
+export interface FiguresFound {
+  type: 'figures_found';
   step: number;
   block: number;
   figures: Figure[];
-  partly: boolean;
 }
 /**
- * A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
- * the answer's Markdown. ``origin`` is None if no output has it.
+ * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
+ * Markdown.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
-  kind: 'date' | 'name' | 'number';
-  origin: Origin | null;
+  origin: Origin;
 }
 /**
- * Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
- * for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
- * text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
- * excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
- * ``variable`` is a name where no output has the figure, but the cell's run with the execution
- * count ``count`` left it in that variable; ``output`` is then -1.
+ * Where a figure of an answer comes from. ``output`` is the index of the cell's output.
+ * ``start`` and ``end`` are characters of that output's text as the server reads it.
+ * ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
+ * is a name where no output has the figure, but the cell's run with the execution count
+ * ``count`` left it in that variable; ``output`` is then -1.
  */
 export interface Origin {
   cell_id: string;
   output: number;
   start: number;
   end: number;
-  policy:
-    | 'code'
-    | 'date'
-    | 'difference'
-    | 'equal'
-    | 'name'
-    | 'percentage'
-    | 'ratio'
-    | 'rounded'
-    | 'separators'
-    | 'share'
-    | 'sum'
-    | 'unit';
+  policy: 'equal' | 'percentage' | 'rounded';
   before: string;
   value: string;
   after: string;
-  formula: string;
   variable: string;
   count: number | null;
 }
@@ -1272,11 +1233,10 @@ export interface EngineWork {
  *
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
- * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
- * the run has installed into the kernel's environment. ``findings`` are what checks of the code
- * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
- * the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
- * reports it.
+ * lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
+ * code and the run tell the person; ``detail`` includes them. ``checked`` is None
+ * unless the checks saw the whole run and found nothing. ``seen`` is what the run
+ * did, as a sandbox or the kernel reports it.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1293,9 +1253,7 @@ export interface ToolDone {
   fixed: boolean;
   notes: string[];
   needed: string[] | null;
-  installed: string[];
   findings: Finding[];
-  checked: CheckedRun | null;
   seen: Observation[];
 }
 /**
@@ -1321,15 +1279,6 @@ export interface Place {
   column: number;
   end_line: number;
   end_column: number;
-}
-/**
- * What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what
- * the kernel watched. ``silenced`` counts findings that a person does not want.
- */
-export interface CheckedRun {
-  rules: number;
-  run: string[];
-  silenced: number;
 }
 /**
  * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
@@ -1623,14 +1572,6 @@ export interface Lease {
   held: boolean;
   announcement: number;
   shared: boolean;
-}
-/**
- * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.
- */
-export interface OutputsNotKept {
-  type: 'outputs_not_kept';
-  notebook: string;
-  words: string;
 }
 /**
  * The cells whose inputs have changed since they ran, in the order of the notebook. Sent when

@@ -72,7 +72,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
             if options.output:
                 bench.work_beside(source.file)
             front = front_for(lambda: bench.language, options.json, stopping)
-            turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
+            turn = Turn(bench, front, stopping, options.timeout)
             model = options.model or ""
             code = await turn.play(place.path, kernel, options.prompt, mode, model)
         ended = True

@@ -12,7 +12,6 @@ import msgspec
 
 from ...core import events as e
 from ...core.errors import CommandError
-from ...core.history.transcript import in_no_output
 from .asking import InputClosed
 from .fronts import Decision, Front, RuleChange, Trial
 from .stopping import Stopping
@@ -45,11 +44,9 @@ class Talk(Protocol):
 
 
 class Following:
-    """``attended``: the seconds that questions to the person took. ``unproven``: what no output
-    has of the texts of the last step, which are the answer."""
+    """``attended``: the seconds that questions to the person took."""
 
     def __init__(self, talk: Talk, front: Front, stopping: Stopping) -> None:
-        self.unproven: list[str] = []
         self._talk = talk
         self._front = front
         self._stopping = stopping
@@ -84,10 +81,6 @@ class Following:
             self._front.pause()
 
     def _take(self, event: e.Event) -> None:
-        if isinstance(event, e.StepStarted):
-            self.unproven.clear()
-        elif isinstance(event, e.AnswerChecked) and (words := in_no_output(event)):
-            self.unproven.append(words)
         if isinstance(event, e.DraftWaiting):
             self._ask(event.draft.call_id, self._decide(event.draft))
         elif isinstance(event, e.QuestionAsked):

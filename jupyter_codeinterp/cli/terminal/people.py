@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
-from ...core.history.transcript import in_no_output, without_reports
+from ...core.history.transcript import without_reports
 from ...core.labels import Rule
 from ...core.rehearsal.endings import reach
 from ...core.rehearsal.rehearsals import may_be_tried
@@ -80,8 +80,6 @@ class Person:
             self._retrying(event)
         elif isinstance(event, e.Note) and event.text != IN_FILE:
             self._line("·", "dim" if event.level == "info" else "yellow", event.text)
-        elif isinstance(event, e.AnswerChecked) and (words := in_no_output(event)):
-            self._line("!", "yellow", words)
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
         elif isinstance(event, (e.RuleMade, e.RuleRemoved)):

@@ -187,7 +187,7 @@ class DraftCell:
             asks = await self._protected(source, code.language)
             asks += await self._cautious(source, info, bool(found.notes))
             found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
-            facts, _ = heard(self.turn, await self.turn.checks.before_run(code), source)
+            facts = heard(self.turn, await self.turn.checks.before_run(code), source)
         else:
             hidden = await checked(code_warnings.hidden_characters, source)
             said = (*said, *hidden, *await self._risks())

@@ -18,7 +18,6 @@ from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..labels import Rule
 from ..loop.agent import Agent
-from ..loop.second_look import SecondLook
 from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
@@ -90,8 +89,6 @@ class TurnRunner(PersistentSession):
         """What answers have named, not yet sent to the model."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
-        self.second_look = ""
-        """The model that the person wants to look at answers with figures."""
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
@@ -274,16 +271,10 @@ class TurnRunner(PersistentSession):
             self.queue.delivery,
             self.show,
             self._take_answer_references,
-            lambda: self._second_look(turn),
         )
 
     def _person_rules(self) -> tuple[Rule, ...]:
         return self.standing_rules.all
-
-    def _second_look(self, turn: Turn) -> SecondLook | None:
-        """Raises ModelError if the model for it is not available."""
-        name = self.second_look or self._rules.second_look
-        return SecondLook(self._model(name), name, turn, self._meter) if name else None
 
     def _take_answer_references(self) -> tuple[Reference, ...]:
         named, self._answer_references = self._answer_references, ()

@@ -111,10 +111,6 @@ class Turn:
     """Whether the person has let all of this turn run."""
 
     # What comes about.
-    changed: list[str] = field(default_factory=list)
-    """What its cells did to variables, in words."""
-    found: list[str] = field(default_factory=list)
-    """What the checks found in its runs."""
     asked: str = ""
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)

@@ -17,7 +17,6 @@ from ...core.document.ops import Receipt
 from ...core.errors import CodeInterpError, StoreError
 from ...core.stores import LEASE_TIME, Journal, StoredOps
 from ...core.turn.ending import Ending
-from ..own_runs import OWN, OwnRuns
 from ..preload import freeze
 from .file_tracker import REPLACED, FileTracker
 
@@ -33,7 +32,6 @@ class LiveNotebooks:
         store: Journal,
         sessions: Mapping[str, Session],
         session: Callable[[str], Session],
-        own_runs: OwnRuns,
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
         leave_grace: float,
@@ -46,7 +44,6 @@ class LiveNotebooks:
         self._store = store
         self._sessions = sessions
         self._session = session
-        self._own_runs = own_runs
         self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
@@ -170,7 +167,6 @@ class LiveNotebooks:
             self._move_sessions(old, new)
             self._take_up(self._notebooks[new])
             if notebook is not None:
-                self._own_runs.gone(notebook)
                 notebook.give_up("it is now open elsewhere")
         else:
             if notebook is not None:
@@ -202,7 +198,6 @@ class LiveNotebooks:
                 session.halt(ending)
         notebook = self._notebooks.pop(path, None)
         if notebook is not None:
-            self._own_runs.gone(notebook)
             notebook.give_up(words)
         try:
             self._store.give_up_ops(path)
@@ -264,9 +259,6 @@ class LiveNotebooks:
             log.warning("Could not journal what was saved: %s", error.message)
 
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
-        if session_id == OWN:
-            self._own_runs.late(seq, receipt)
-            return
         session = self._sessions.get(session_id)
         try:
             self._store.set_receipt(session_id, seq, receipt)

@@ -69,7 +69,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RenameNotebook: (CHANGE,),
     c.DraftGone: (CHANGE,),
     c.PersonActed: (EXECUTE, CHANGE),
-    c.OwnRun: (EXECUTE, CHANGE),
     c.DraftRun: (EXECUTE, CHANGE),
     c.CodeCells: (EXECUTE, CHANGE),
 }
@@ -206,9 +205,7 @@ class ClientConnection:
         elif isinstance(command, c.OpenNotebook):
             notebook = manager.notebooks.at(command.notebook)
             notebook.open(self, WindowState.of(command), reverted=command.reverted)
-            manager.own_runs.opened(self, notebook, command)
         elif isinstance(command, c.CloseNotebook):
-            manager.own_runs.closed(self.number, manager.notebooks.opened(command.notebook))
             manager.notebooks.close(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
             manager.notebooks.rename(self, command.notebook, command.to)
@@ -216,8 +213,6 @@ class ClientConnection:
             manager.notebooks.draft_gone(self, command.notebook, command.cell_id)
         elif isinstance(command, c.DraftRun):
             manager.notebooks.draft_run(self, command)
-        elif isinstance(command, c.OwnRun):
-            self._own_run(command)
         elif isinstance(command, c.CodeCells):
             manager.stale_cells.report(self, manager.notebooks.opened(command.notebook), command)
         elif isinstance(command, c.NotMe):
@@ -253,8 +248,6 @@ class ClientConnection:
             notebook.file_state(self, command)
         elif isinstance(command, c.KernelOf):
             notebook.kernel_of(self, command.kernel_id)
-            if notebook.keeps_outputs(self):
-                self._manager.own_runs.listen(command.kernel_id)
         elif isinstance(command, c.TakeLease):
             notebook.take(self)
         elif isinstance(command, c.OpReceipt):
@@ -263,11 +256,6 @@ class ClientConnection:
             notebook.person_acted(self, command.protected)
         else:
             notebook.answer(self, command)
-
-    def _own_run(self, command: c.OwnRun) -> None:
-        notebook = self._manager.notebooks.opened(command.notebook)
-        if notebook is not None and notebook.opened_by(self):
-            self._manager.own_runs.report(self.number, notebook, command)
 
     def _sent(self, command: c.SendMessage, session: Session, did: Does) -> dict[str, Any]:
         if did == "begin":

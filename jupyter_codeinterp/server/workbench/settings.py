@@ -150,11 +150,6 @@ class CodeInterpSettings(Configurable):
         help="Allow people to turn on completions while typing, which send small requests to a "
         "model. Off until a person turns them on.",
     ).tag(config=True)
-    keep_outputs = Bool(
-        True,
-        help="Allow people to have the server keep the outputs of their own cells when their "
-        "page closes during a run. Off until a person turns it on.",
-    ).tag(config=True)
     untrusted_clicks = Bool(
         True,
         help="Allow people to let clicks of browser extensions (Vimium and the like) press buttons "
@@ -294,7 +289,9 @@ class CodeInterpSettings(Configurable):
         )
 
 
-REMOVED: dict[str, str] = {}
+REMOVED: dict[str, str] = {
+    "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
+}
 """Settings of earlier versions, and what people have instead. The server names them at its
 start."""
 

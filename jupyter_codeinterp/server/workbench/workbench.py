@@ -34,7 +34,6 @@ from ..models.spending import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
-from ..own_runs import LostRuns, OwnRuns
 from ..place import Surroundings
 from ..preload import preload
 from ..session_manager import SessionManager
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from ...adapters.documents.file import FileDocument
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
-    from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
+    from ...adapters.kernels.zmq import KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.checks.checks import Checks
     from ...core.hooks.hooks import Hooks
@@ -149,11 +148,6 @@ class Workbench:
             checks=self._checks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
-            own_runs=OwnRuns(
-                self._kernel_link if settings.keep_outputs else None,
-                settings.window_grace,
-                LostRuns(settings.folder / "own-runs"),
-            ),
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             has_rooms=lambda: self._rooms is not None,
         )
@@ -232,9 +226,6 @@ class Workbench:
         from ...adapters.kernels.zmq import KernelPool  # not at the server's start
 
         return KernelPool(self._kernel_manager, self._gateway_process)
-
-    def _kernel_link(self, kernel_id: str) -> KernelLink:
-        return self._kernels.get(kernel_id)[0]
 
     def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:

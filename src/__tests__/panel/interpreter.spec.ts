@@ -1,4 +1,4 @@
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import { CodeInterpreter } from '../../panel/interpreter';
 import type { ISessionEvent } from '../../tokens';
 import { info, makeStore, settled, started } from './panel-fakes';

@@ -4,11 +4,10 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
-import { Seen } from '../../notebook/review/gate/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
 import { SlashCommands } from '../../panel/slash';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
@@ -126,8 +125,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    installed: [],
-    checked: null,
     seen: [],
     ...change
   };
@@ -312,7 +309,6 @@ export class FakeNotebooks implements INotebooks {
   readonly sources = new Map([['cell1', 'df = 1']]);
   readonly revealed: string[] = [];
   lease: boolean | undefined = true;
-  readonly seen = new Seen();
 
   readonly shownChanged = new Signal<this, void>(this);
   /** Paths of the notebooks in view; by default the one in front. */

@@ -10,7 +10,7 @@ const NOT_EDITS = ['kernelspec', 'language_info', 'codeinterp'];
 const TRANSIENT = ['execution_state'];
 
 /** The parts of a Yjs event that matter here. */
-export interface IChange {
+interface IChange {
   readonly keysChanged?: ReadonlySet<string>;
   /** From the cells, or the metadata, to what has changed. */
   readonly path: readonly (string | number)[];
@@ -19,19 +19,13 @@ export interface IChange {
   };
 }
 
-/** Whether the person did not make these changes. `edited` tells later that they did. */
-export type Ours = (
-  changes?: readonly IChange[],
-  edited?: () => void
-) => boolean | undefined;
-
 /**
  * Call `edited` for each change that is not `ours`, with the id of the cell that the
  * person writes into or inserts; '' for any other change.
  */
 export function watchEdits(
   model: INotebookModel,
-  ours: Ours,
+  ours: () => boolean,
   edited: (cellId: string) => void
 ): IDisposable {
   const { sharedModel } = model;
@@ -47,7 +41,7 @@ export function watchEdits(
     (ignored: readonly string[], idOf: (event: IChange) => string) =>
     (events: IChange[]) => {
       const counting = counted(events, ignored);
-      if (counting.length && !ours(counting, () => edited(''))) {
+      if (counting.length && !ours()) {
         edited(counting.map(idOf).find(id => id) ?? '');
       }
     };

@@ -4,7 +4,7 @@ import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { type Ours, keepTyping, watchEdits } from './edits';
+import { keepTyping, watchEdits } from './edits';
 import { count, fields } from './shapes';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -13,8 +13,8 @@ export class FileState implements IDisposable {
   constructor(
     private readonly _context: Context,
     private readonly _holder: {
-      /** Whether the agent makes the current change, or the server has it, too. */
-      ours: Ours;
+      /** Whether the agent makes the current change. */
+      ours: () => boolean;
       /** Called on each edit of the person, with the cell as `watchEdits` tells it. */
       edited: (cellId: string) => void;
       /** Called on a save, and on the first edit after it. */

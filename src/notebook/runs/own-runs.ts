@@ -17,7 +17,7 @@ const RESTARTS: readonly Kernel.Status[] = [
 
 export interface IOwnRuns {
   /** Returns the source of the agent's draft in the cell; null if it has none. */
-  began: (cellId: string, msg: KernelMessage.IMessage) => string | null;
+  began: (cellId: string) => string | null;
   /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
   ended: (cellId: string, draft: string | null) => void;
   /** The kernel has begun with this code, and has given the run this number. */
@@ -60,7 +60,7 @@ export class OwnRuns implements IDisposable {
     if (direction === 'send') {
       const cellId = cellOf(msg);
       if (cellId) {
-        const draft = this._on.began(cellId, msg);
+        const draft = this._on.began(cellId);
         this._running.set(msg.header.msg_id, { cellId, draft });
       }
       return;

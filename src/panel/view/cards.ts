@@ -85,10 +85,8 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
-    checked: event.checked ?? null,
     seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
-    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -148,10 +146,8 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   labels: [],
   rule: '',
   silenced: [],
-  checked: null,
   seen: [],
   needed: [],
-  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

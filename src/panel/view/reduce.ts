@@ -116,14 +116,14 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return text(view, event.block, event.text, event.type === 'text_done');
     case 'thinking_delta':
       return thinking(view, event.block, event.text);
-    case 'answer_checked':
+    case 'figures_found':
       return replace(
         view,
         item =>
           item.kind === 'text' &&
           item.step === event.step &&
           item.block === event.block,
-        item => ({ ...item, checked: event })
+        item => ({ ...item, figures: event.figures })
       );
     case 'step_discarded':
       return discard(view, event.step, event.reason);
@@ -252,7 +252,7 @@ function text(
       block,
       text: part,
       done,
-      checked: null
+      figures: []
     }));
   }
   const item = view.items[index];

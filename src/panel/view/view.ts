@@ -5,13 +5,12 @@
  * its component again.
  */
 import type {
-  AnswerChecked,
   Cleared,
   Draft,
   EngineWork,
-  CheckedRun,
   FilesKept,
   FilesPutBack,
+  Figure,
   Finding,
   Label,
   Kept,
@@ -59,8 +58,8 @@ export interface ITextItem {
   readonly block: number;
   readonly text: string;
   readonly done: boolean;
-  /** Where its figures come from; null if the server has not checked them. */
-  readonly checked: AnswerChecked | null;
+  /** The figures that outputs or variables have. */
+  readonly figures: readonly Figure[];
 }
 
 export interface IThinkingItem {
@@ -120,8 +119,6 @@ export interface ICardItem {
   readonly rule: string;
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
-  /** What was checked of a run without a finding; null if it was not checked. */
-  readonly checked: CheckedRun | null;
   /** What the server saw the run do. */
   readonly seen: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
@@ -134,8 +131,6 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** Requirements that its run has installed. */
-  readonly installed: readonly string[];
   /** What came of trying it first; 'running' meanwhile, null before. */
   readonly rehearsal: Rehearsed | 'running' | null;
   /** What engines in the kernel do for its run. */

@@ -63,8 +63,6 @@ class LiveNotebook:
         self.protected: tuple[str, ...] = ()
         """The variables that the notebook protects, as the holder last told."""
         self.cells: dict[str, str] = {}
-        self.kept_runs = 0
-        """Runs of the person's whose outputs are being kept."""
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
@@ -113,7 +111,6 @@ class LiveNotebook:
     def idle(self) -> bool:
         """Whether it can be dropped without loss."""
         used = self.has_window or self.waits or self._preview or self._outbox.in_use
-        used = used or self.kept_runs > 0
         return not used and self._hand_over.idle
 
     @property
@@ -197,10 +194,6 @@ class LiveNotebook:
         state = self._hand_over.windows.get(window)
         return state.kernel_id if state is not None else ""
 
-    def keeps_outputs(self, window: Window) -> bool:
-        """Whether the person wants the outputs of their own runs kept."""
-        return self.opened_by(window) and self._hand_over.windows[window].keep_outputs
-
     def person_acted(self, window: Window, names: tuple[str, ...] | None = None) -> None:
         """``names`` are the variables that the notebook protects now, if that has changed."""
         if not self.held_by(window):
@@ -267,11 +260,6 @@ class LiveNotebook:
         self._outbox.resend(applied)
         for frame in self._preview.frames(self.path, self.epoch):
             self._post(frame)
-
-    def tell(self, frame: ServerFrame) -> None:
-        """Send a frame to all windows that have the notebook open."""
-        for window in self._hand_over.windows:
-            window.send(frame)
 
     def _post(self, frame: ServerFrame) -> None:
         if self._hand_over.holder is not None:

@@ -30,7 +30,6 @@ class WindowState(msgspec.Struct):
     edited: bool = False
     collaborative: bool = False
     announcement: int = 0
-    keep_outputs: bool = False
     file: Optional[str] = None
     """The file's version when it was compared with the copy; None before."""
     missing_ops: dict[str, StoredOps] = {}
@@ -47,7 +46,6 @@ class WindowState(msgspec.Struct):
             command.edited,
             command.collaborative,
             command.announcement,
-            command.keep_outputs,
         )
 
 

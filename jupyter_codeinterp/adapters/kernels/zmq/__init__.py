@@ -1,12 +1,11 @@
 """Executes code in a running kernel through the server's kernel manager.
 
 ``kernel`` what the core sees ← ``run`` one execution, ``control`` its restart, ``variables`` ←
-``link`` the connection to a kernel, idle and start ← ``widgets`` captured outputs, ``other_runs``
-of a person ← ``process`` and ``wire``: a kernel of this machine
+``link`` the connection to a kernel, idle and start ← ``widgets`` captured outputs ←
+``process`` and ``wire``: a kernel of this machine
 """
 
-from ...kernel_iopub.other_runs import GatheredRun
 from .kernel import KernelPool, ZmqKernel
 from .link import KernelLink
 
-__all__ = ["GatheredRun", "KernelLink", "KernelPool", "ZmqKernel"]
+__all__ = ["KernelLink", "KernelPool", "ZmqKernel"]

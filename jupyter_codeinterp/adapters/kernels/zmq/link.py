@@ -24,7 +24,6 @@ from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
 from ...kernel_iopub.counting import Counter
-from ...kernel_iopub.other_runs import OtherRuns
 from ...kernel_iopub.widgets import OutputWidgets
 from ...kernel_wire import Message, Process, Watching, Wire
 
@@ -69,7 +68,6 @@ class KernelLink:
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
         self.counter = Counter()
-        self.others = OtherRuns()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._process = process
         self._wire: Wire | None = None
@@ -268,7 +266,6 @@ class KernelLink:
         listener = self.listeners.get(message.parent_id)
         if listener is not None:
             listener.handle(message)
-        self.others.handle(message, ours=listener is not None)
 
     def _on_status(self, message: Message) -> None:
         """Count the main shell only: control and subshells work beside a running cell."""
@@ -433,7 +430,6 @@ class KernelLink:
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
-        self.others.lost()
         for answer in self.comm_answers.values():
             # An error, because a cancelled answer would look to its caller like a cancelled task.
             if not answer.done():
@@ -447,9 +443,6 @@ class KernelLink:
             self.observe()
             if self._wire is not None and not await self._process.is_alive():
                 self._disconnect()
-            if self.others.active and self._wire is None and await self._process.is_alive():
-                # A new process: hear the next run of a person from its beginning.
-                self.connect()
             if self.listeners and self._number is None and now() >= asked + SESSION_CHECK:
                 # A remote kernel: a new process has a new session id.
                 asked = now()

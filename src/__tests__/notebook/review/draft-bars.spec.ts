@@ -123,20 +123,6 @@ describe('the bar under a draft', () => {
     expect(stage.drafts.decided).toEqual([]);
   });
 
-  it('offers to show code that has not been in view', async () => {
-    const { IntersectionObserver } = globalThis;
-    globalThis.IntersectionObserver = class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    } as never;
-    stage.drafts.set([draft({ can_run_all: true })]);
-    const node = await bar();
-    await until('Show code', () => names(node).includes('Show code'));
-    expect(names(node)).toEqual(['Show code', 'Reject']);
-    globalThis.IntersectionObserver = IntersectionObserver;
-  });
-
   it('has no buttons while the code is written, and dead ones while it is decided', async () => {
     stage.drafts.set([draft({ state: 'writing' })]);
     const node = await bar();
@@ -245,7 +231,16 @@ describe('keys', () => {
     const node = await bar();
     await commands.execute(RUN_DRAFT);
     expect(stage.drafts.decided).toEqual([]);
-    await until('a word', () => !!node.textContent?.includes('Click the cell'));
+    await until(
+      'a word',
+      () =>
+        !!node.textContent?.includes(
+          'Read the code. Shift+Enter works in a second.'
+        )
+    );
+    await until('keys that decide', () => node.dataset['keys'] === 'ready');
+    await commands.execute(RUN_DRAFT);
+    expect(stage.drafts.decided).toHaveLength(1);
     keys.dispose();
     expect(commands.hasCommand(RUN_DRAFT)).toBe(false);
   });

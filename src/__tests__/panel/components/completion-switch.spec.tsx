@@ -9,7 +9,7 @@ import {
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import { CompletionSwitch } from '../../../panel/components/connections/CompletionSwitch';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { makeStore, settled, surroundings } from '../panel-fakes';

@@ -8,8 +8,7 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
-import { CheckedMark } from '../findings/CheckedMark';
-import { Decision, WaitingCode, useWaiting } from './Decision';
+import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf, shapeOf } from './StateIcon';
@@ -25,7 +24,6 @@ const RuleOffer = lazy(
 const Rehearsal = lazy(
   async () => (await import('../../../notebook/review/rehearsal')).default
 );
-const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
  * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
@@ -61,6 +59,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
     kind ?? ''
   );
+  const shows = waiting
+    ? open || isInWords || !store.notebooks.isShown(waiting.draft.notebook)
+    : open && !renderer && !!source;
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
@@ -105,10 +106,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {waiting && (open || isInWords) && <WaitingCode {...waiting} />}
-      {open && !waiting && !renderer && source && (
+      {shows && (
         <Pre className="jp-codeinterp-Card-code">
-          <LongText text={source} />
+          {waiting ? source : <LongText text={source} />}
         </Pre>
       )}
       {open && !renderer && result && (
@@ -117,9 +117,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         </Pre>
       )}
       {card.labels.length > 0 && <Labels labels={card.labels} />}
-      {waiting && (
-        <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
-      )}
+      {waiting && <Decision draft={waiting.draft} />}
       {waiting?.draft.rehearsal && (
         <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
       )}
@@ -131,7 +129,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {card.seen.length > 0 && <Deeds seen={card.seen} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
-      {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
@@ -206,7 +203,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
             {trans.__('%1: %2 of %3 tasks', engine, done, of)}
           </span>
         ))}
-      {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
       )}

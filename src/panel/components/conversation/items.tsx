@@ -14,9 +14,8 @@ import type {
 import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
-import { Formatting, Markdown } from '../elements/Markdown';
-import { CheckedLine, useEarlier } from '../turn-end/Checked';
-import { isChecked } from '../elements/origins';
+import { Markdown } from '../elements/Markdown';
+import { useEarlier } from '../elements/earlier';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
@@ -53,19 +52,13 @@ export const ItemView = React.memo(function ItemView(props: {
 
 /** A text of the model, with its figures marked as the server found them. */
 function Answer({ item }: { item: ITextItem }): JSX.Element {
-  const { plain } = React.useContext(Formatting);
-  const { checked, text } = item;
+  const { figures, text } = item;
   const host = React.useRef<HTMLDivElement>(null);
-  const earlier = useEarlier(host, checked);
+  useEarlier(host, figures);
   return (
-    <>
-      <div ref={host}>
-        <Markdown text={text} checked={checked} />
-      </div>
-      {isChecked(checked) && !plain && (
-        <CheckedLine count={checked?.figures.length ?? 0} earlier={earlier} />
-      )}
-    </>
+    <div ref={host}>
+      <Markdown text={text} figures={figures} />
+    </div>
   );
 }
 
