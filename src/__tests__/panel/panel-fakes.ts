@@ -102,7 +102,6 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
-    rule: null,
     runs: true,
     ...change
   };
@@ -125,7 +124,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    seen: [],
+    sandbox: [],
     ...change
   };
 }
@@ -188,7 +187,6 @@ export const decided: Event = {
   window: 1,
   said: '',
   labels: [],
-  rule: '',
   person: ''
 };
 
