@@ -180,7 +180,6 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "connected": ["anthropic"],
         "demo_model": "offline-demo",
         "looks_around": True,
-        "completions": True,
         "rehearsals": True,
         "untrusted_clicks": True,
         "keys_from_admin": False,

@@ -7,13 +7,11 @@ import { ModelMarkdown } from '../../markdown/markdown';
 import { Seen } from '../../notebook/review/gate/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
-import { SlashCommands } from '../../panel/slash';
 import { person } from '../../notebook/review/gate/person';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -53,7 +51,6 @@ import type {
   IClient,
   IDraftView,
   INotebooks,
-  IFigure,
   IOutline,
   IPlaces,
   IViewZone
@@ -453,12 +450,6 @@ export class FakeNotebooks implements INotebooks {
     return file.name;
   };
 
-  /** What cells show. */
-  readonly shown_figures: IFigure[] = [];
-  figures(_: string, cellIds: readonly string[]): readonly IFigure[] {
-    return this.shown_figures.filter(({ cellId }) => cellIds.includes(cellId));
-  }
-
   outline(): IOutline {
     return this.named;
   }
@@ -491,7 +482,6 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
-    completions: true,
     rehearsals: true,
     untrusted_clicks: true,
     keys_from_admin: false,
@@ -643,12 +633,6 @@ export class FakeApi implements IApi {
   /** What was entered: provider and credentials. */
   entered: [string, ICredentials][] = [];
 
-  parts: IAdded[] = [];
-
-  async added(): Promise<IAdded[]> {
-    return this.parts;
-  }
-
   mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
   tokens: IAgentToken[] = [];
 
@@ -792,14 +776,12 @@ export function surroundings(
     trans,
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
-    slash: new SlashCommands(),
-    settings: null,
+    slash: [],
     openNotebook: async () => undefined,
     openTable: async () => undefined,
     files: {
       open: async () => undefined,
-      url: async path => `/files/${path}`,
-      text: async () => ''
+      url: async path => `/files/${path}`
     },
     showSent: async () => undefined,
     showDiff: noDiff,
