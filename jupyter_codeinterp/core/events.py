@@ -533,11 +533,10 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
 
     ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
-    lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
-    the run has installed into the kernel's environment. ``findings`` are what checks of the code
-    and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
-    the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
-    reports it.
+    lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
+    code and the run tell the person; ``detail`` includes them. ``checked`` is None
+    unless the checks saw the whole run and found nothing. ``seen`` is what the run
+    did, as a sandbox or the kernel reports it.
     """
 
     call_id: str
@@ -553,7 +552,6 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     fixed: bool = False
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
-    installed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     checked: Union[CheckedRun, None] = None
     seen: tuple[Observation, ...] = ()

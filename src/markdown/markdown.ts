@@ -2,15 +2,13 @@
  * Renders a model's untrusted Markdown, also while it streams.
  *
  * Does not use JupyterLab's parser: that draws diagrams while it parses, and a diagram can load
- * URLs. Here parsing only produces HTML text, which is then sanitized. Formulas and diagrams are
- * checked before MathJax or Mermaid get them.
+ * URLs. Here parsing only produces HTML text, which is then sanitized. Diagrams stay code. Formulas
+ * are checked before MathJax gets them.
  */
 import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
-import type { IMermaidManager } from '@jupyterlab/mermaid';
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { asDiagram } from './diagram';
 import {
   IFormula,
   formulaExtensions,
@@ -27,7 +25,6 @@ export interface IMarkdownOptions {
   /** For code highlighting. */
   languages?: IEditorLanguageRegistry | null;
   typesetter?: IRenderMime.ILatexTypesetter | null;
-  diagrams?: IMermaidManager | null;
   trans?: TranslationBundle;
 }
 
@@ -91,10 +88,8 @@ export class ModelMarkdown {
 
   private async _finishCode(code: HTMLElement): Promise<void> {
     const name = /^language-([\w+#.-]+)$/.exec(code.className)?.[1] ?? '';
-    const { languages, diagrams } = this._options;
-    if (name.toLowerCase() === 'mermaid') {
-      asDiagram(code, diagrams ?? null, this._trans);
-    } else if (name && languages) {
+    const { languages } = this._options;
+    if (name && languages) {
       const coloured = document.createElement('code');
       try {
         const source = code.textContent ?? '';

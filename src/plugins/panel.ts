@@ -8,7 +8,6 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ILauncher } from '@jupyterlab/launcher';
-import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ITranslator } from '@jupyterlab/translation';
@@ -47,7 +46,6 @@ const panel: JupyterFrontEndPlugin<void> = {
     ITranslator,
     IEditorLanguageRegistry,
     ILatexTypesetter,
-    IMermaidManager,
     ICommandPalette,
     INotebookTracker,
     ILiveNotebooks,
@@ -63,7 +61,6 @@ const panel: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null,
     languages: IEditorLanguageRegistry | null,
     typesetter: ILatexTypesetter | null,
-    diagrams: IMermaidManager | null,
     palette: ICommandPalette | null,
     tracker: INotebookTracker | null,
     notebooks: Notebooks | null,
@@ -80,7 +77,7 @@ const panel: JupyterFrontEndPlugin<void> = {
     const widget: CodeInterpreterPanel = new CodeInterpreterPanel({
       store,
       trans,
-      markdown: { languages, typesetter, diagrams },
+      markdown: { languages, typesetter },
       renderers: renderers ?? new ToolRenderers(),
       slash: slashCommands({
         commands,

@@ -1250,11 +1250,10 @@ export interface EngineWork {
  *
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
- * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
- * the run has installed into the kernel's environment. ``findings`` are what checks of the code
- * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
- * the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
- * reports it.
+ * lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
+ * code and the run tell the person; ``detail`` includes them. ``checked`` is None
+ * unless the checks saw the whole run and found nothing. ``seen`` is what the run
+ * did, as a sandbox or the kernel reports it.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1271,7 +1270,6 @@ export interface ToolDone {
   fixed: boolean;
   notes: string[];
   needed: string[] | null;
-  installed: string[];
   findings: Finding[];
   checked: CheckedRun | null;
   seen: Observation[];

@@ -260,7 +260,7 @@ class CellRun:
         done = self._execution.done if self._execution is not None else None
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
-            result = await packages.after_run(code, done, self.result)
+            result = packages.after_run(code, done, self.result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
             said = checked.Said(allowed, contract)

@@ -125,7 +125,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    installed: [],
     checked: null,
     seen: [],
     ...change

@@ -87,7 +87,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     checked: event.checked ?? null,
     seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
-    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -149,7 +148,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   checked: null,
   seen: [],
   needed: [],
-  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

@@ -132,8 +132,6 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** Requirements that its run has installed. */
-  readonly installed: readonly string[];
   /** What came of trying it first; 'running' meanwhile, null before. */
   readonly rehearsal: Rehearsed | 'running' | null;
   /** What engines in the kernel do for its run. */

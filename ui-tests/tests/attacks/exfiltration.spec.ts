@@ -229,34 +229,3 @@ test('an exported conversation fetches when it is opened as Markdown', async ({
   await expect(preview.locator('h1, h2').first()).toBeVisible();
   await listener.heardNothing(page);
 });
-
-test('a diagram is drawn by nobody but the person', async ({
-  listener,
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start(['']);
-  await model.play('says');
-  await panel.ask(
-    'Draw\n```mermaid\ngraph TD\n  A[Load] --> B[Clean]\n  B --> C{Enough?}\n```\n\n' +
-      `\`\`\`mermaid\ngraph TD\n  A["<img src='${listener.url}/drawn'>"]\n\`\`\``
-  );
-  await panel.ended();
-  await formatted(panel);
-  const diagrams = panel.log.locator('.jp-codeinterp-Diagram');
-  await expect(diagrams).toHaveCount(2);
-  await expect(diagrams.locator('img')).toHaveCount(0);
-  await expect(diagrams.last()).toContainText('Shown as code');
-  const draw = { name: 'Draw' };
-  await expect(diagrams.last().getByRole('button', draw)).toHaveCount(0);
-
-  await diagrams.first().getByRole('button', draw).click();
-  const picture = diagrams.first().getByRole('img');
-  await expect(picture).toBeVisible();
-  expect(
-    await picture.evaluate(img => (img as HTMLImageElement).naturalWidth)
-  ).toBeGreaterThan(20);
-  await listener.heardNothing(page);
-});

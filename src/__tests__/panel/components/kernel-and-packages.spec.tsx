@@ -6,9 +6,7 @@ import {
   render,
   screen
 } from '@testing-library/react';
-import { NotebookModel } from '@jupyterlab/notebook';
 import React from 'react';
-import { person } from '../../../notebook/review/gate/person';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
 import type { Event } from '../../../protocol/protocol';
@@ -107,32 +105,5 @@ describe('a restart', () => {
     expect(
       screen.queryByRole('button', { name: 'Run the cells above again' })
     ).toBeNull();
-  });
-});
-
-describe('an installation', () => {
-  const INSTALLED = done({ installed: ['scikit-learn'] });
-  const write = () =>
-    screen.findByRole('button', { name: 'Write down in the notebook' });
-
-  it('is written down on a click', async () => {
-    const made = await panel(started, INSTALLED);
-    made.notebooks.model = new NotebookModel();
-    fireEvent.click(await write());
-    await act(settled);
-    const [first] = made.notebooks.model.sharedModel.cells;
-    expect(first.getSource()).toContain('#     "scikit-learn",');
-    screen.getByText('Written into the notebook’s first cell, for juv and uv.');
-  });
-
-  it('is not written down by a script', async () => {
-    const made = await panel(started, INSTALLED);
-    made.notebooks.model = new NotebookModel();
-    const before = made.notebooks.model.sharedModel.cells.length;
-    jest.spyOn(person, 'acts').mockReturnValue(false);
-    fireEvent.click(await write());
-    await act(settled);
-    jest.restoreAllMocks();
-    expect(made.notebooks.model.sharedModel.cells).toHaveLength(before);
   });
 });

@@ -25,7 +25,6 @@ const RuleOffer = lazy(
 const Rehearsal = lazy(
   async () => (await import('../../../notebook/review/rehearsal')).default
 );
-const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
  * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
@@ -131,7 +130,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {card.seen.length > 0 && <Deeds seen={card.seen} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
-      {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
