@@ -35,7 +35,6 @@ ROUTES = (
     ("GET", "local", "execute kernels"),
     ("POST", "complete", "execute kernels"),
     ("GET", "connections", "read contents"),
-    ("GET", "packages", "read contents"),
     ("POST", "connections/anthropic", "execute kernels"),
     ("DELETE", "connections/anthropic", "execute kernels"),
     ("POST", "connections/anthropic/test", "execute kernels"),
