@@ -5,7 +5,7 @@
  *   protocol/         messages, the socket (IClient) and REST
  *   notebook/         the live notebooks of this window (INotebooks)
  *     document/       ops on one notebook, and the snapshots that the server gets
- *     review/         drafts under their cells, and which lines the person has seen (ISeen)
+ *     review/         drafts under their cells
  *     changes/        where a notebook shows the changes of a turn
  *     viewport/       the person's position in a notebook
  *   markdown/         a model's Markdown, sanitized and rendered
@@ -59,44 +59,8 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
-  /** Let code like this draft's run without asking. False if it failed: see `failure`. */
-  makeRule(draftId: string): Promise<boolean>;
-  /** Try a draft with the notebook's current source in a copy of the kernel; likewise. */
+  /** Try a draft with the notebook's current source in a copy of the kernel. */
   tryFirst(draftId: string): Promise<boolean>;
-}
-
-/** Lines in a row, from 0, both included. */
-export interface ILines {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** How much of some code the person has seen, relative to the lines now in view. */
-export interface ISight {
-  /** Whether a line with text was in view: then the person can decide. */
-  readonly seen: boolean;
-  /** Lines not yet in view. */
-  readonly above: number;
-  readonly below: number;
-  /** The first of those lines, from 0; -1 if there is none. */
-  readonly firstAbove: number;
-  readonly firstBelow: number;
-}
-
-/** One request for a decision on a draft; each request has its own nonce. */
-export interface IAsked {
-  readonly draft_id: string;
-  readonly nonce: string;
-}
-
-/** Tracks which lines of drafts the person has seen, in the notebook or in the panel. */
-export interface ISeen {
-  /** Emitted with the draft's id when more of it may have been seen. */
-  readonly changed: ISignal<ISeen, string>;
-  /** Record that a part of this source is in view. */
-  look(asked: IAsked, source: string, part: ILines): void;
-  /** `here`: the lines now, or last, in view at the caller's place. */
-  sight(asked: IAsked, source: string, here?: ILines | null): ISight;
 }
 
 /** A cell as a message can name it. */
@@ -151,7 +115,6 @@ export interface INotebooks {
   readonly renamed: ISignal<INotebooks, { from: string; to: string }>;
   /** The source that a decision on this draft would run now; null if the cell is gone. */
   sourceOf(draft: IDraftView): string | null;
-  readonly seen: ISeen;
   /** Whether the notebook is open, and not behind another tab. */
   isShown(path: string): boolean;
   /** Emitted when a notebook is shown or hidden. */

@@ -48,7 +48,7 @@ async def test_an_answer_without_a_cell_is_complete(site: Site, api: FakeAnthrop
         assert len(api.requests) - asked == 1 + needs_run, question
         assert len(w.cells) - cells == needs_run, question
     assert len(w.of(e.ToolStarted)) == len(w.of(e.RunStarted)) == 50 == len(w.cells) - before
-    assert w.of(e.DraftWaiting) == w.of(e.Note) == w.of(e.AnswerChecked) == []
+    assert w.of(e.DraftWaiting) == w.of(e.Note) == w.of(e.FiguresFound) == []
 
 
 # --- the command ------------------------------------------------------------------------------

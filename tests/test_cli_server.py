@@ -19,12 +19,9 @@ import httpx2
 import nbformat
 import pytest
 
-from jupyter_codeinterp.cli.commands.elsewhere import _RemoteTalk
 from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.cli.remote import server as remote
 from jupyter_codeinterp.cli.remote.server import address, is_open
-from jupyter_codeinterp.cli.terminal.fronts import RuleChange
-from jupyter_codeinterp.core.errors import CommandError
 from tests.cli import COMMAND
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.gateways import Link
@@ -80,12 +77,10 @@ async def test_a_turn_on_a_server(site: Site, api: FakeAnthropic, file: Path) ->
 
 
 async def test_events_for_programs(site: Site, api: FakeAnthropic, file: Path) -> None:
-    said = answer(text("The total is 9,999."))
-    api.play(in_order([answer(run_cell("1 + 1")), said, said]))  # The model hears of it once.
-    code, out, err = await ran(site, "--yes", "--json", "--strict")
-    assert err == "Not in any output: 9,999. Failed because of --strict.\n"
+    api.play(in_order([answer(run_cell("1 + 1")), answer(text("The total is 9,999."))]))
+    code, out, _ = await ran(site, "--yes", "--json")
     kinds = [json.loads(line)["type"] for line in out.splitlines()]
-    assert (code, kinds[-1]) == (3, "turn_ended") and "turn_started" in kinds
+    assert (code, kinds[-1]) == (0, "turn_ended") and "turn_started" in kinds
 
 
 @pytest.mark.parametrize(
@@ -260,14 +255,3 @@ def test_addresses() -> None:
     assert address("https://hub.example.org/user/me/") == "https://hub.example.org/user/me"
     assert is_open("http://example.org") and not is_open("http://localhost:8888")
     assert not is_open("https://example.org") and sys.platform
-
-
-async def test_a_rule_that_could_not_be_removed_is_told() -> None:
-    class Away:
-        async def delete(self, path: str) -> None:
-            raise httpx2.ConnectError("refused")
-
-    given: Any = Away()
-    draft: Any = None  # a removal does not look at it
-    with pytest.raises(CommandError, match="The rule may still hold"):
-        await _RemoteTalk(given, "session").change_rule(draft, RuleChange("rule"))

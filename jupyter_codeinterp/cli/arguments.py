@@ -7,7 +7,6 @@ import math
 from typing import NoReturn
 
 from .._version import __version__
-from ..sandbox.walls.names import BUBBLEWRAP, WALLS
 
 EXITS = """\
 exit codes:
@@ -29,10 +28,7 @@ examples:
   jupyter codeinterp run sales.ipynb - --yes < task.txt
 
 """
-    + EXITS
-    + """\
-  with --strict: 3 also if no output has a figure of the answer
-""",
+    + EXITS,
     "replay": """\
 A recording comes from: jupyter codeinterp export SESSION --to recording
 
@@ -133,9 +129,6 @@ def _run(run: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_seconds,
         help="time limit in seconds, not counting time spent asking you",
-    )
-    run.add_argument(
-        "--strict", action="store_true", help="fail if no output has a figure of the answer"
     )
     run.add_argument(
         "--json", action="store_true", help=("print events as lines of JSON and nothing else")
@@ -266,13 +259,6 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         "--overlay",
         action="store_true",
         help="its files wait outside of the notebook's folder until you keep them",
-    )
-    installing.add_argument(
-        "--wall",
-        choices=WALLS,
-        default=BUBBLEWRAP,
-        help="what holds it; landlock holds less, auto takes it where bubblewrap cannot run, and "
-        "sandbox-exec is for macOS and untested",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
     changes = what.add_parser("changes", help="list files that wait in overlays; keep or drop them")

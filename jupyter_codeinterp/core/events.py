@@ -10,8 +10,8 @@ from typing import Annotated, Literal, Union
 
 import msgspec
 
-from .findings import CheckedRun, Finding
-from .labels import Label, Observation, Rule
+from .findings import Finding
+from .labels import Label, Observation
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -268,29 +268,15 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
     text: str
 
 
-Policy = Literal[
-    "equal",
-    "separators",
-    "rounded",
-    "percentage",
-    "unit",
-    "sum",
-    "difference",
-    "ratio",
-    "share",
-    "date",
-    "name",
-    "code",
-]
+Policy = Literal["equal", "rounded", "percentage"]
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
-    for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
-    text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
-    excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
-    ``variable`` is a name where no output has the figure, but the cell's run with the execution
-    count ``count`` left it in that variable; ``output`` is then -1."""
+    """Where a figure of an answer comes from. ``output`` is the index of the cell's output.
+    ``start`` and ``end`` are characters of that output's text as the server reads it.
+    ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
+    is a name where no output has the figure, but the cell's run with the execution count
+    ``count`` left it in that variable; ``output`` is then -1."""
 
     cell_id: str
     output: int
@@ -300,31 +286,27 @@ class Origin(msgspec.Struct, frozen=True):
     before: str = ""
     value: str = ""
     after: str = ""
-    formula: str = ""
     variable: str = ""
     count: Union[int, None] = None
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
-    the answer's Markdown. ``origin`` is None if no output has it."""
+    """A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
+    Markdown."""
 
     text: str
     start: int
     end: int
-    kind: Literal["number", "date", "name"]
-    origin: Union[Origin, None] = None
+    origin: Origin
 
 
-class AnswerChecked(_Event, frozen=True, tag="answer_checked"):
-    """The server has looked for the figures of a text block in outputs. ``partly``: it did not
-    read all of the text or of the outputs, so a figure without an origin may still be in one.
-    Without this event nobody has checked the text."""
+class FiguresFound(_Event, frozen=True, tag="figures_found"):
+    """Numbers of a text block that outputs or variables have. What is not among them may be right
+    or wrong."""
 
     step: int
     block: int
     figures: tuple[Figure, ...]
-    partly: bool = False
 
 
 class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
@@ -376,8 +358,7 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
-    reach, as far as the server can read it. ``rule`` would let such code run without asking; None
-    if there can be none.
+    reach, as far as the server can read it.
     """
 
     draft_id: str
@@ -394,7 +375,6 @@ class Draft(msgspec.Struct, frozen=True):
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
-    rule: Union[Rule, None] = None
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
@@ -425,8 +405,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
-    the name of who decided, where several people share the notebook."""
+    code that runs. ``person`` is the name of who decided, where several people share the
+    notebook."""
 
     call_id: str
     draft_id: str
@@ -438,7 +418,6 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     window: int = 0
     said: str = ""
     labels: tuple[Label, ...] = ()
-    rule: str = ""
     person: str = ""
 
 
@@ -553,8 +532,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
     findings: tuple[Finding, ...] = ()
-    checked: Union[CheckedRun, None] = None
-    seen: tuple[Observation, ...] = ()
+    sandbox: tuple[Observation, ...] = ()
 
 
 class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
@@ -563,20 +541,6 @@ class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
 
     key: str
     silenced: bool = True
-    window: int = 0
-
-
-class RuleMade(_Event, frozen=True, tag="rule_made"):
-    """A person lets code like that of a draft run without asking in this conversation."""
-
-    rule: Rule
-    window: int = 0
-
-
-class RuleRemoved(_Event, frozen=True, tag="rule_removed"):
-    """The rule counts no more. ``window`` 0: a run by it did more than it allows."""
-
-    rule_id: str
     window: int = 0
 
 
@@ -651,7 +615,7 @@ Event = Union[
     TextDelta,
     TextDone,
     ThinkingDelta,
-    AnswerChecked,
+    FiguresFound,
     StepDiscarded,
     Retrying,
     UsageChanged,
@@ -666,8 +630,6 @@ Event = Union[
     RunProgress,
     ToolDone,
     FindingSilenced,
-    RuleMade,
-    RuleRemoved,
     QuestionAsked,
     QuestionAnswered,
     WentOn,

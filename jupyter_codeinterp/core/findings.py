@@ -32,12 +32,3 @@ class Finding(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"Line {self.place.line}: {self.sentence}" if self.place else self.sentence
-
-
-class CheckedRun(msgspec.Struct, frozen=True):
-    """What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what
-    the kernel watched. ``silenced`` counts findings that a person does not want."""
-
-    rules: int
-    run: tuple[str, ...] = ()
-    silenced: int = 0

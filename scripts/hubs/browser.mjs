@@ -99,7 +99,7 @@ async function works(browser, name) {
     .getByRole('button', { name: 'Run', exact: true });
   await run.waitFor();
   const answer = panel.getByText('It is 2.');
-  // A press on code that has just moved does not count: as a person would, press again.
+  // A press on what has just come does not count: as a person would, press again.
   while (!(await answer.isVisible())) {
     if (await run.isVisible()) {
       await run.click({ timeout: 5000 }).catch(() => undefined);

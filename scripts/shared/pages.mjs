@@ -143,7 +143,7 @@ const steps = {
     const group = panelOf(page).getByRole('group', { name: 'Review cell' });
     const press = group.getByRole('button', { name: button, exact: true });
     await press.first().waitFor();
-    // A press on code that has just moved does not count: as a person would, press again.
+    // A press on what has just come does not count: as a person would, press again.
     while (await press.first().isVisible()) {
       await press
         .first()

@@ -1,6 +1,6 @@
 /**
  * On a draft, Lab's keys for running a cell decide on the draft, if the person means it (see
- * review/gate/keys.ts).
+ * review/press.ts).
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';

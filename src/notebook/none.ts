@@ -2,7 +2,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import type { INotebooks } from '../tokens';
-import { Seen } from './review/gate/seen';
 
 export class NoNotebooks implements INotebooks {
   constructor(private readonly _trans: TranslationBundle) {}
@@ -13,7 +12,6 @@ export class NoNotebooks implements INotebooks {
   readonly leaseChanged = new Signal<this, string>(this);
   readonly shownChanged = new Signal<this, void>(this);
   readonly kernelChanged = new Signal<this, string>(this);
-  readonly seen = new Seen();
 
   sourceOf(): null {
     return null;

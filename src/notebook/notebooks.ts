@@ -46,7 +46,6 @@ export class Notebooks implements INotebooks, IDisposable {
 
   // --- INotebooks -------------------------------------------------------------------
 
-  readonly seen = this._open.seen;
   readonly currentChanged = this._open.currentChanged;
   readonly renamed = this._open.renamed;
   readonly leaseChanged = this._open.leaseChanged;

@@ -21,7 +21,6 @@ import { KernelWatch } from './runs/kernels';
 import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';
-import { Seen } from './review/gate/seen';
 import { markStale } from './stale/marks';
 import { StaleCells } from './stale/stale-cells';
 import { nameDraftType } from './viewport/draft-type';
@@ -56,7 +55,6 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
-  readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
     this._sender
@@ -154,11 +152,8 @@ export class OpenNotebooks implements IDisposable {
     const bars = new DraftBars(panel.content, {
       drafts: () => this.draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),
-      addRule: async id => (await this._drafts?.makeRule(id)) ?? false,
       tryFirst: id => void this._drafts?.tryFirst(id),
       proposal: id => live.proposals.get(id),
-      source: draft => live.sourceOf(draft) ?? '',
-      seen: this.seen,
       editors: this._options.editorServices,
       trans: this._options.trans
     });

@@ -3,7 +3,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Notebooks } from '../notebook/notebooks';
-import { person } from '../notebook/review/gate/person';
+import { person } from '../notebook/review/press';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';

@@ -56,14 +56,13 @@ from jupyter_codeinterp.core.document.ops import (
     weight,
 )
 from jupyter_codeinterp.core.exports import markdown, recording
-from jupyter_codeinterp.core.figures import checking
+from jupyter_codeinterp.core.figures import origins
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import prose, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
-from jupyter_codeinterp.core.loop import second_look
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
@@ -83,7 +82,7 @@ from jupyter_codeinterp.core.order import headings, imports, unused
 from jupyter_codeinterp.core.order.ordering import Cell as OrderedCell
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import found_secrets, pasted_keys, secrets
-from jupyter_codeinterp.core.rights import cautious, standing
+from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
 from jupyter_codeinterp.core.rights.theirs import theirs
@@ -164,7 +163,6 @@ READERS = (
         "code_warnings",
         "recording",
         "review",
-        "second_look",
         "secrets",
         "found_secrets",
     ),
@@ -179,7 +177,7 @@ READERS = (
         "transcript",
     ),
     *("labelling", "paths", "theirs"),
-    *("caution", "cautious", "signs", "standing"),
+    *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
     *("headings", "imports", "unused"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
@@ -207,11 +205,9 @@ OTHERS = {
     "formulas": "lists of names",
     "fetches": "asks what `source` has found; measured with `kernel_report`",
     "labels": "types",
-    "deeds": "compares names of a bounded number of files",
-    "observed": "cuts a bounded number of names",
+    "deeds": "joins a bounded number of names",
     "port": "types",
     "tool": "passes on; measured with `schemas` and `shown_call`",
-    "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
@@ -246,7 +242,7 @@ OTHERS = {
     "edit_cell": "passes on; its work is in drafting",
     "run_cell": "passes on; its work is in drafting",
     "step": "passes on what `titles` makes",
-    "answer_check": "passes on; `checking` is measured",
+    "figure_origins": "passes on; `origins` is measured",
     "agent": "passes on what `context`, `outputs` and `untrusted` make",
     "call_at_work": "passes events on",
     "calls": "passes on words that are bounded and what `results` makes",
@@ -465,10 +461,6 @@ def check_all(text: str) -> object:
     return found
 
 
-def opinion(text: str) -> str:
-    return json.dumps({"verdict": "doubts", "check": text})
-
-
 def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -513,10 +505,10 @@ def rewrite(text: str) -> object:
 
 
 MEASURED: dict[str, Callable[[str], object]] = {
-    "checking.check": lambda t: checking.check(
-        t, t, [Cell("c1", t, tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
+    "origins.origins": lambda t: origins.origins(
+        t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
     ),
-    "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
+    "origins.work": lambda t: origins.work(t, [Cell("c1", tuple(cell_outputs(t)))]),
     "collector.BoundedText.append": collect,
     "collector.Collector.add": collect,
     "collector.Collector.update": collect,
@@ -551,8 +543,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
-    "second_look.no_look": second_look.no_look,
-    "second_look.read": lambda t: [second_look.read(s) for s in (t, f"{{{t}}}", opinion(t))],
     "title.from_answer": lambda t: title.from_answer(t, [t]),
     "title.from_question": title.from_question,
     "prose.fenced": lambda t: prose.fenced(t, t),
@@ -706,11 +696,6 @@ MEASURED |= {
         found_secrets.without_secrets(one)
         for one in (t, t.replace("x", "token=x"), t.replace("x", "-----BEGIN PRIVATE KEY-----"))
     ],
-    "standing.matching": lambda t: standing.matching((), standing.Reach((t,), (t,))),
-    "standing.reach_of": lambda t: [
-        standing.reach_of(code, "python", ("df",), ("helpers",))
-        for code in (t, f"x = {t!r}", "open('a').name\n" * (len(t) // 15))
-    ],
     "signs.first_sign": lambda t: [signs.first_sign(one) for one in (t, t.replace("x", "ignore "))],
     "cell_names.is_plain": cell_names.is_plain,
     "cell_names.names_of": cell_names.names_of.__wrapped__,
@@ -735,7 +720,6 @@ MEASURED |= {
     "tool_names.names": lambda t: tool_names.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
-    "second_look.SecondLook.events": "reads with `second_look.read`; cuts what it sends",
     "conversation.Conversation.add": "stores messages",
     "conversation.Conversation.continue_from": "stores what `summary` makes",
     "conversation.Conversation.restart": "stores messages",
@@ -870,7 +854,6 @@ ONLY_AT_THE_START = {
     "core.rights.paths._URL": "a path",
     "core.checks.code.columns._RUNNING": "a column's name, the whole of it",
     "core.checks.code.columns._RATE": "a column's name, the whole of it",
-    "core.figures.finding._LIST_ITEM": "a line",
     "core.figures.masking._VALUE": "the whole text",
     "core.verify.unvarying._LOGGED": "a line",
     "core.figures.texts._BARE": "the whole text",

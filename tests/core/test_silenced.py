@@ -10,10 +10,7 @@ import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.findings import CheckedRun
 from jupyter_codeinterp.core.history.transcript import FACTS
-from tests.core.conftest import Room
-from tests.core.test_watch import NOT_WATCHED
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
@@ -135,28 +132,3 @@ async def test_a_change_that_no_code_showed_is_a_finding(bench: Benches) -> None
     (told,) = sentences(b)[1]
     assert told == "The protected `rows` was changed: list of 2 before, list of 3 now."
     assert told in b.results[1]
-
-
-# --- checked ---------------------------------------------------------------------------
-
-
-async def test_a_run_without_a_finding_says_what_was_checked(bench: Benches) -> None:
-    b = bench(run("import pandas"), run("1 / 0"), run(DISCARDED), say("."))
-    await b.turn()
-    rules = b.session._checks.rules
-    checked = [done.checked for done in b.of(e.ToolDone)]
-    every = ("variables", "filters", "joins", "lost values", "order")
-    assert checked == [CheckedRun(rules, every), None, None]
-    b.session.silence(b.of(e.ToolDone)[2].findings[0].key, True)
-    b.model.script += [run(DISCARDED), say(".")]
-    await b.turn()
-    assert b.of(e.ToolDone)[3].checked == CheckedRun(rules, every, silenced=1)
-
-
-async def test_an_unwatched_run_does_not_look_checked(bench: Benches, room: Room) -> None:
-    b = bench(run("x = 1"), say("."), run("x = 2"), say("."))
-    await b.turn()
-    await room.run(NOT_WATCHED)
-    await b.turn()
-    assert [done.checked is None for done in b.of(e.ToolDone)] == [False, True]
-    await room.restart()

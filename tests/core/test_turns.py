@@ -44,7 +44,7 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, roo
     assert b.sequence == [
         "TurnStarted", "StepStarted", "ToolStarted", "DraftOpened", "DraftWaiting",
         "DraftDecided", "RunStarted", "ToolDone",
-        "StepStarted", "TextDone", "AnswerChecked", "TurnEnded",
+        "StepStarted", "TextDone", "FiguresFound", "TurnEnded",
     ]  # fmt: skip
 
 

@@ -385,7 +385,6 @@ DISOBEDIENT: dict[str, Script] = {
     ),
     "made_up": scenario(
         answer(run_cell(BOXES, title="Boxes by region")),
-        _done("North sold **7,412** boxes and East 9,999."),
         _done(f"{_BOXES}. East sold 9,999."),
     ),
     "broken_promise": scenario(

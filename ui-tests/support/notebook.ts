@@ -185,7 +185,7 @@ export class NotebookHelper {
     return this.page.getByRole('group', { name: `Review cell: ${title}` });
   }
 
-  /** Resolves once the run keys decide on a draft, to whose cell the person has gone. */
+  /** Resolves once the run keys decide on a draft in the active cell. */
   async keysDecide(title = ''): Promise<void> {
     await expect(this.bar(title)).toHaveAttribute('data-keys', 'ready');
   }

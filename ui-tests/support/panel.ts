@@ -99,25 +99,25 @@ export class Panel {
   }
 
   /**
-   * Press a button of the card that waits; as a person would, again if the card says that the code
-   * has just moved.
+   * Press a button of the card that waits; as a person would, again if the card says that the
+   * press came too early.
    */
   async decide(name: 'Run' | 'Reject', title?: string): Promise<void> {
     const card = await this.waiting(title);
-    const moved = card.getByText('The code has just moved.');
+    const early = card.getByText('Read it first');
     await expect(async () => {
       await card.getByRole('button', { name, exact: true }).click();
       await this.page.evaluate(
         () => new Promise(drawn => requestAnimationFrame(drawn))
       );
-      expect(await moved.count()).toBe(0);
+      expect(await early.count()).toBe(0);
     }).toPass({ intervals: [1_000] });
   }
 }
 
 /**
- * Press a button until it has gone, as a person would: a press on one that has just come or moved
- * does not count.
+ * Press a button until it has gone, as a person would: a press on one that has just come does not
+ * count.
  */
 export async function pressAway(button: Locator): Promise<void> {
   await expect(button).toBeVisible();

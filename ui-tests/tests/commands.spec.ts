@@ -127,7 +127,7 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   await panel.waiting('Sum the revenue');
   await page.keyboard.press('Escape');
   await expect(page.locator('.jp-Notebook :focus')).toHaveCount(1);
-  // The edit has not been in view for a second: it is shown first.
+  // The edit has not been in view for half a second: it is shown first.
   await page.keyboard.press('F8');
   await notebook.keysDecide('Sum the revenue');
   await page.keyboard.press('Control+Alt+Shift+Enter');

@@ -25,7 +25,7 @@ const PRESSES = {
 const FORBIDDEN = 'Your admin does not allow browser extensions';
 const REFUSED = 'The settings can allow browser extensions.';
 
-/** The button once a press may count: it has stood in view for a second. */
+/** The button once a press may count: it has been in view for half a second. */
 async function settled(button: Locator): Promise<Locator> {
   await expect(button).toBeEnabled();
   await expect(button).not.toHaveAttribute('aria-disabled', 'true');
@@ -107,34 +107,5 @@ test.describe('allowed in the settings', () => {
     await (await settled(run)).evaluate(PRESSES['a click alone']);
     await expect(panel.root).toContainText(FORBIDDEN);
     await panel.waiting('Add');
-  });
-
-  test('a press on a button that has just moved decides nothing', async ({
-    model,
-    notebook,
-    panel
-  }) => {
-    await notebook.start(['x = 1']);
-    await panel.add(model);
-    const bar = notebook.bar('Add');
-    const run = bar.getByRole('button', { name: 'Run', exact: true });
-    await (
-      await settled(run)
-    ).evaluate(async (button: HTMLElement) => {
-      const frame = () =>
-        new Promise(resolve => requestAnimationFrame(resolve));
-      const moved = button.closest<HTMLElement>('.jp-codeinterp-bar')!;
-      moved.style.paddingTop = '60px';
-      for (let n = 0; n < 4; n++) {
-        await frame();
-      }
-      button.click();
-    });
-    await expect(bar.getByRole('status')).toHaveText(/moved/);
-    await notebook.value('0');
-    expect(await notebook.executed()).not.toContain('1 + 1');
-    await (await settled(run)).evaluate(PRESSES['a click alone']);
-    await panel.ended();
-    expect(await notebook.executed()).toContain('1 + 1');
   });
 });

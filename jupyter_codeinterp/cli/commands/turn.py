@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
@@ -14,16 +13,14 @@ from ...core.ports import Model
 from ...core.session.service import SessionService
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
-from ...core.visible import visible_line
 from ..local.bench import LocalBench
-from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, UNPROVEN, USAGE, Problem
+from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..local.recovery import mark_unfinished
 from ..terminal.following import Following
-from ..terminal.fronts import Decision, Front, RuleChange
+from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
-STRICT = "Failed because of --strict."
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
@@ -32,11 +29,7 @@ def refused(error: CommandError) -> Problem:
     return Problem(error.message, USAGE if error.code in _USAGE else FAILED)
 
 
-def exit_code(ended: e.TurnEnded, unproven: Sequence[str]) -> int:
-    """``unproven``: what fails a turn that ended well, and is then told."""
-    if ended.stop_reason == "end_turn" and unproven:
-        print(visible_line(" ".join((*unproven, STRICT))), file=sys.stderr, flush=True)
-        return UNPROVEN
+def exit_code(ended: e.TurnEnded) -> int:
     return _CODES.get(ended.stop_reason, FAILED)
 
 
@@ -63,19 +56,12 @@ class _LocalTalk:
     async def answer(self, call_id: str, text: str) -> None:
         self._service.answer(self._session_id, call_id, text)
 
-    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
-        if change.remove:
-            self._service.remove_rule(self._session_id, change.remove)
-        else:
-            self._service.make_rule(self._session_id, draft.draft_id, draft.nonce)
-
     async def try_first(self, draft: e.Draft, source: str) -> None:
         self._service.try_first(self._session_id, draft.draft_id, draft.nonce, source)
 
 
 class Turn:
-    """``timeout``: seconds, without the time spent on questions to the person. ``strict``: the turn
-    fails if no output has a figure of its answer."""
+    """``timeout``: seconds, without the time spent on questions to the person."""
 
     def __init__(
         self,
@@ -83,14 +69,11 @@ class Turn:
         front: Front,
         stopping: Stopping,
         timeout: float | None = None,
-        *,
-        strict: bool = False,
     ) -> None:
         self._bench = bench
         self._front = front
         self._stopping = stopping
         self._timeout = timeout
-        self._strict = strict
         self._preloading: asyncio.Task[None] | None = None
         """Kept here, because the event loop holds tasks only weakly."""
         self._clock: asyncio.TimerHandle | None = None
@@ -124,7 +107,7 @@ class Turn:
         if ended.stop_reason != "end_turn":
             cells = {*ended.added, *ended.edited}
             await mark_unfinished(self._bench.contents, path, cells, ended.message)
-        return exit_code(ended, following.unproven if self._strict else ())
+        return exit_code(ended)
 
     def _watch(self, session: Session, following: Following, began: float) -> None:
         """Stop the turn at the time limit; otherwise check again later."""

@@ -8,8 +8,6 @@ FAILED = 1
 USAGE = 2
 """Wrong usage: nothing was started."""
 LIMIT = 3
-UNPROVEN = 3
-"""With ``--strict``: no output has a figure of the answer."""
 INTERRUPTED = 130
 
 

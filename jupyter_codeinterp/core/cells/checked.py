@@ -19,8 +19,7 @@ from ..checks.shared import tables
 from ..checks.shared.contract import Contract
 from ..checks.shared.examples import Example
 from ..checks.shared.kernel_report import seen_run
-from ..checks.shared.source import parsed
-from ..findings import CheckedRun, Finding
+from ..findings import Finding
 from ..history.transcript import FACTS
 from ..hooks.hook import CellCode, CellOutputs
 from ..messages import Text
@@ -74,27 +73,18 @@ async def after_run(
     # Who allowed a change, or reads of it here, needs no second word.
     others = tuple(change for change in run.changes if change.name not in names)
     said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
-    keyed, silenced = heard(turn, said, code.source)
-    found = [plain(turn, finding) for finding in keyed]
-    turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
-    turn.found += (finding.sentence for finding in found)
+    found = [plain(turn, finding) for finding in heard(turn, said, code.source)]
     report = done.report if is_python else {}
     made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
-    if found or made:
-        result = with_findings(turn, result, found, made)
-    if found or not (run.watched and told.status == "ok" and parsed(code.source)):
-        return result
-    seen = CheckedRun(turn.checks.rules, run.watched, silenced)
-    return msgspec.structs.replace(result, done=msgspec.structs.replace(result.done, checked=seen))
+    return with_findings(turn, result, found, made) if found or made else result
 
 
-def heard(turn: Turn, found: Iterable[Finding], source: str) -> tuple[list[Finding], int]:
-    """The findings with their keys, without those that the person has silenced in this notebook,
-    and how many these are."""
+def heard(turn: Turn, found: Iterable[Finding], source: str) -> list[Finding]:
+    """The findings with their keys, without those that the person has silenced in this
+    notebook."""
     keyed = [msgspec.structs.replace(one, key=key_of(one, source)) for one in found]
     silenced = turn.store.silenced(turn.document.path) if keyed else frozenset()
-    kept = [one for one in keyed if one.key not in silenced]
-    return kept, len(keyed) - len(kept)
+    return [one for one in keyed if one.key not in silenced]
 
 
 def key_of(finding: Finding, source: str) -> str:

@@ -69,11 +69,6 @@ class Checks:
             raise ValueError(f"{check.name!r} must have a callable before_run or after_run")
         self._others.append(check)
 
-    @property
-    def rules(self) -> int:
-        """How many checks read the code."""
-        return sum(check.before_run is not None for check in (*self._ours, *self._others))
-
     async def before_run(self, cell: CellCode) -> tuple[Finding, ...]:
         """What the code alone shows."""
         return await self._found(lambda check: check.before_run, cell, len(cell.source))

@@ -1,1 +1,1 @@
-"""Figures of an answer and the outputs that they come from. Pure; see ``checking.check``."""
+"""Figures of an answer and the outputs that they come from. Pure; see ``origins.origins``."""

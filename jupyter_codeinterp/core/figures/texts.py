@@ -18,11 +18,10 @@ MOST_LINE = 400
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 
 
-def text_of(output: Any) -> tuple[str, bool]:
-    """An output's text as a person sees it, and whether that is all of it. "" for pictures and
-    tracebacks."""
+def text_of(output: Any) -> str:
+    """An output's text as a person sees it. "" for pictures and tracebacks."""
     if not isinstance(output, dict):
-        return "", True
+        return ""
     kind = output.get("output_type")
     if kind == "stream":
         return _clean(_text(output.get("text")))
@@ -30,24 +29,21 @@ def text_of(output: Any) -> tuple[str, bool]:
         return _clean(_text(output.get("evalue"))[:MOST_OF_ONE])
     data = output.get("data")
     if not isinstance(data, dict) or any(str(media).startswith("image/") for media in data):
-        return "", True
+        return ""
     plain = _text(data.get("text/plain")).strip("\n")
     if plain and not (len(plain) < 200 and _BARE.fullmatch(plain)):
         return _clean(plain)
     markup = _text(data.get("text/html"))
     if markup:
-        return strip_html(markup[:MOST_HTML]), len(markup) <= MOST_HTML
-    for media in ("text/markdown", "text/latex"):
-        if text := _text(data.get(media)):
-            return _clean(text)
-    return "", True
+        return strip_html(markup[:MOST_HTML])
+    texts = (_text(data.get(media)) for media in ("text/markdown", "text/latex"))
+    return _clean(next(filter(None, texts), ""))
 
 
-def _clean(text: str) -> tuple[str, bool]:
+def _clean(text: str) -> str:
     head = text[: 4 * MOST_OF_ONE]
-    if "\x1b" in head or "\r" in head or "\b" in head:
-        return clean(text[:MOST_OF_ONE]), len(text) <= MOST_OF_ONE
-    return text, True
+    has_controls = "\x1b" in head or "\r" in head or "\b" in head
+    return clean(text[:MOST_OF_ONE]) if has_controls else text
 
 
 def _text(value: Any) -> str:

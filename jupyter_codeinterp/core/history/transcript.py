@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from ..events import (
-    AnswerChecked,
     DraftDecided,
     DraftOpened,
     DraftWaiting,
@@ -173,8 +172,6 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(event.text))
     elif isinstance(event, WentOn):
         items.append(Line(f"Went on in {event.notebook.rpartition('/')[2]}."))
-    elif isinstance(event, AnswerChecked) and (words := in_no_output(event)):
-        items.append(Line(words))
     elif isinstance(event, (TurnUndone, TurnRedone)):
         what = "cells and the variables" if event.variables else "cells"
         did = "restored" if isinstance(event, TurnUndone) else "redone"
@@ -183,18 +180,6 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line("Files were copied into the notebook's folder."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":
         items.append(Line(event.message))
-
-
-MOST_NAMED = 20
-"""Figures that a line names."""
-
-
-def in_no_output(event: AnswerChecked) -> str:
-    """A line that names the figures without an origin; "" if there are none."""
-    missing = list(dict.fromkeys(one.text for one in event.figures if one.origin is None))
-    named = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
-    where = "Not in the part of the outputs that was read" if event.partly else "Not in any output"
-    return f"{where}: {named}." if missing else ""
 
 
 # --- notes of checks -----------------------------------------------------------------------

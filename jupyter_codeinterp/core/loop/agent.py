@@ -11,11 +11,10 @@ call its result.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from ..errors import DocumentError, ModelError
 from ..events import (
-    AnswerChecked,
     Event,
     MessagesHeard,
     Note,
@@ -47,11 +46,10 @@ from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
-from .answer_check import checked, correction, in_words, not_corrected
 from .calls import Calls
 from .conversation import Conversation
+from .figure_origins import figures_found
 from .naming import Found, look_up
-from .second_look import SecondLook, no_look
 
 CUT_OFF = (
     "Your reply was cut off at the output limit, so none of it was run. Write shorter code, in "
@@ -81,11 +79,10 @@ class Agent:
         queued: Callable[[], MessagesHeard | None],
         show: Callable[[Event], None],
         answer_references: Callable[[], tuple[Reference, ...]] = tuple,
-        second: Callable[[], SecondLook | None] = lambda: None,
     ) -> None:
         """``goal`` is the person's latest request; ``queued`` gives what they said since, if
         anything; ``show`` gets the events of tool calls; ``answer_references`` gives what their
-        answers named since; ``second`` makes the second look, if the person wants one."""
+        answers named since."""
         self.model = model
         self.meter = meter
         self.turn = turn
@@ -104,19 +101,6 @@ class Agent:
         self._over = False
         self._rests = False
         """Whether the model has said all that it has to say until the person acts."""
-        self._may_correct = True
-        """Whether a step is left for figures that no output has, and none was taken."""
-        self._second = second
-        self._may_look = True
-        """Whether nobody has had a second look in this turn."""
-        self._corrects = False
-        """Whether the next step is that one."""
-        self._missing = ""
-        """The message of that step about figures that no output has."""
-        self._steps_left = True
-        """Whether another step may follow the running one."""
-        self._looked = ""
-        """What the second look has to tell the model."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
         self._texts: dict[int, str] = {}
@@ -139,15 +123,10 @@ class Agent:
             self.talk.add(opening)
         for told in self._shown(found):
             yield told
-        for left in reversed(range(self.turn.limits.steps)):
-            corrects, self._corrects = self._corrects, False
-            self._may_correct = self._may_correct and left > 0
-            self._steps_left = left > 0
+        for _ in range(self.turn.limits.steps):
             over = self._over_budget()
             if over is not None:
-                if corrects:
-                    yield Note(not_corrected(self._missing, over.message), "warning")
-                self.ending = ANSWERED if corrects else over
+                self.ending = over
                 return
             await self._until_due()
             if self.turn.went_on:
@@ -156,7 +135,6 @@ class Agent:
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
             async for event in self._add_queued():
-                corrects = corrects and not isinstance(event, MessagesHeard)
                 yield event
             if self._rests:
                 continue  # The message has been taken back.
@@ -166,10 +144,6 @@ class Agent:
                 async for event in self._carry_out():
                     yield event
             except ModelError as error:
-                if corrects:
-                    yield Note(not_corrected(self._missing, error.message), "warning")
-                    self.ending = ANSWERED
-                    return
                 if self._calls.discussed is None:
                     raise
                 self._over, self.ending = True, Ending("error", error.code, error.message)
@@ -424,50 +398,8 @@ class Agent:
                 self.ending = _ending(reason)
                 if self.ending.reason == "end_turn" and not _says_something(reply.message):
                     yield Note(SILENT)
-                found = await checked(self.turn, self._step, self._said, self._goal)
-                for event in found:
+                for event in await figures_found(self.turn, self._step, self._said, self._goal):
                     yield event
-                told = correction(self.turn, found) if self._can_correct() else ""
-                self._missing = told
-                if told:
-                    self._may_correct = False
-                    yield Note(in_words(told))
-                elif self._can_look(found):
-                    async for event in self._look():
-                        yield event
-                    told = self._looked
-                if told:
-                    self._corrects = True
-                    self._over, self.ending = False, STEP_LIMIT
-                    self.talk.add(user(Text(told)))
-
-    def _can_correct(self) -> bool:
-        """Whether the model may be told, for the first time, what is wrong with its answer."""
-        return self._may_correct and self._is_answer()
-
-    def _is_answer(self) -> bool:
-        """Whether the answer is whole, and the context has room for another one."""
-        fits = self.meter.share <= self.turn.limits.context_share
-        return fits and self.ending.reason == "end_turn" and self._calls.discussed is None
-
-    def _can_look(self, found: Sequence[AnswerChecked]) -> bool:
-        """Whether the answer has a number from a cell of this turn, a step is left, and nobody
-        has looked before."""
-        numbers = any(one.kind == "number" for event in found for one in event.figures)
-        ran = bool(self.turn.notebook.ran) and not self.turn.always_ask
-        return self._may_look and self._steps_left and numbers and ran and self._is_answer()
-
-    async def _look(self) -> AsyncIterator[Event]:
-        self._may_look, self._looked = False, ""
-        try:
-            second = self._second()
-        except ModelError as error:
-            yield no_look(error.message)
-            return
-        if second is not None:
-            async for event in second.events(self._goal, "\n".join(self._said.values())):
-                yield event
-            self._looked = second.told
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False
@@ -528,7 +460,6 @@ class Agent:
 
 
 STEP_LIMIT = Ending("max_steps", "max_steps", "Stopped at the step limit of a turn.")
-ANSWERED = Ending("end_turn")
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
 """Stop reasons that lead to another model call."""
 

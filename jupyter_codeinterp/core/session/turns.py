@@ -16,9 +16,7 @@ from ..errors import CommandError, StoreError
 from ..events import Cleared, MadeFile, Note, Reference, TitleChanged, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
-from ..labels import Rule
 from ..loop.agent import Agent
-from ..loop.second_look import SecondLook
 from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
@@ -39,7 +37,6 @@ from .messages.title import from_answer
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
-from .standing_rules import StandingRules
 from .turn_tools import TurnTools
 from .waiting_files import WaitingFiles
 
@@ -90,15 +87,11 @@ class TurnRunner(PersistentSession):
         """What answers have named, not yet sent to the model."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
-        self.second_look = ""
-        """The model that the person wants to look at answers with figures."""
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
-        allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
-        self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
         self.rehearsals = Rehearsals(
             self.decisions,
             lambda: self.workplace.kernel,
@@ -244,7 +237,6 @@ class TurnRunner(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
-            rules=self._person_rules if self.standing_rules.allowed else None,
             rehearsals=self.rehearsals,
             before=before,
             files_kept=files_kept,
@@ -274,16 +266,7 @@ class TurnRunner(PersistentSession):
             self.queue.delivery,
             self.show,
             self._take_answer_references,
-            lambda: self._second_look(turn),
         )
-
-    def _person_rules(self) -> tuple[Rule, ...]:
-        return self.standing_rules.all
-
-    def _second_look(self, turn: Turn) -> SecondLook | None:
-        """Raises ModelError if the model for it is not available."""
-        name = self.second_look or self._rules.second_look
-        return SecondLook(self._model(name), name, turn, self._meter) if name else None
 
     def _take_answer_references(self) -> tuple[Reference, ...]:
         named, self._answer_references = self._answer_references, ()

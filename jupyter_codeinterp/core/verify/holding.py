@@ -116,7 +116,7 @@ def places(figures: Sequence[Followed], outputs: Outputs) -> dict[Place, str]:
         shown = outputs.get(figure.cell_id, ())
         if not 0 <= figure.output < len(shown):
             continue
-        text = text_of(shown[figure.output])[0]
+        text = text_of(shown[figure.output])
         for place, start, *_ in _numbers(text, figure.cell_id, figure.output):
             if figure.start <= start < figure.end or start == figure.start:
                 found.setdefault(place, figure.text)
@@ -220,7 +220,7 @@ class _Column:
 
 def _text(place: Place, outputs: Outputs) -> str:
     shown = outputs.get(place.cell_id, ())
-    return text_of(shown[place.output])[0] if place.output < len(shown) else ""
+    return text_of(shown[place.output]) if place.output < len(shown) else ""
 
 
 def _numbers(text: str, cell_id: str, output: int) -> Iterator[tuple[Place, int, float, bool]]:
@@ -236,7 +236,7 @@ def _numbers(text: str, cell_id: str, output: int) -> Iterator[tuple[Place, int,
         nth_line = seen[label] = seen.get(label, -1) + 1
         for nth, one in enumerate(found):
             named = label or f"#{nth_line}"
-            yield Place(cell_id, output, named, nth_line, nth), begin + one.start, one.whole, is_row
+            yield Place(cell_id, output, named, nth_line, nth), begin + one.start, one.value, is_row
         begin += len(line) + 1
 
 

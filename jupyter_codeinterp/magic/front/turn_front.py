@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from ...core.errors import CommandError
 from ...core.events import (
-    AnswerChecked,
     Draft,
     DraftDecided,
     DraftWaiting,
@@ -25,7 +24,6 @@ from ...core.events import (
     TurnEnded,
     UsageChanged,
 )
-from ...core.history.transcript import in_no_output
 from ...core.rights.deeds import sentence
 from ..asking.options import Options
 from ..turn.assistant import Assistant
@@ -84,8 +82,6 @@ class TurnFront:
         """Texts of the current step, by key. The last step's texts are the answer."""
         self._found: list[str] = []
         """What the checks say of the runs, for below the answer."""
-        self._unproven: list[str] = []
-        """What no output has of the answer."""
         self._inserted = False
 
     def around(self) -> contextlib.AbstractContextManager[None]:
@@ -97,7 +93,6 @@ class TurnFront:
             self._events.append(event)
         if isinstance(event, StepStarted):
             self._step, self._texts = event.step, {}
-            self._unproven.clear()
         elif isinstance(event, TextDelta):
             key = f"{self._step}:{event.block}"
             self._text(key, self._texts.get(key, "") + event.text, grows=True)
@@ -118,8 +113,6 @@ class TurnFront:
             self._question(event)
         elif isinstance(event, ToolDone):
             self._tool_done(event)
-        elif isinstance(event, AnswerChecked) and (words := in_no_output(event)):
-            self._unproven.append(words)
         elif isinstance(event, UsageChanged):
             self._assistant.usage = event
         elif isinstance(event, Retrying):
@@ -204,7 +197,7 @@ class TurnFront:
             self._screen.text(event.call_id, self._assistant.source(event.cell_id))
         elif event.status == "timeout":
             self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
-        if did := sentence(event.seen):
+        if did := sentence(event.sandbox):
             self._screen.note(did)
         for note in event.notes:
             self._screen.note(note)
@@ -226,7 +219,7 @@ class TurnFront:
             self.fault = "The kept code failed."
         else:
             self._finish()
-        for words in dict.fromkeys((*self._found, *self._unproven)):
+        for words in dict.fromkeys(self._found):
             self._screen.note(words)
 
     def _finish(self) -> None:

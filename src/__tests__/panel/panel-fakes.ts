@@ -4,10 +4,9 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
-import { Seen } from '../../notebook/review/gate/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
@@ -102,7 +101,6 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
-    rule: null,
     runs: true,
     ...change
   };
@@ -125,8 +123,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    checked: null,
-    seen: [],
+    sandbox: [],
     ...change
   };
 }
@@ -189,7 +186,6 @@ export const decided: Event = {
   window: 1,
   said: '',
   labels: [],
-  rule: '',
   person: ''
 };
 
@@ -310,7 +306,6 @@ export class FakeNotebooks implements INotebooks {
   readonly sources = new Map([['cell1', 'df = 1']]);
   readonly revealed: string[] = [];
   lease: boolean | undefined = true;
-  readonly seen = new Seen();
 
   readonly shownChanged = new Signal<this, void>(this);
   /** Paths of the notebooks in view; by default the one in front. */

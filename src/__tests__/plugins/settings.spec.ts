@@ -2,7 +2,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import { followSettings } from '../../plugins/settings';
 import { makeStore, settled } from '../panel/panel-fakes';
 

@@ -1,19 +1,15 @@
 /** The bar under a draft cell: the diff of an edit, and the controls. */
-import { EditorView } from '@codemirror/view';
-import type { ISharedText } from '@jupyter/ydoc';
 import type { Cell } from '@jupyterlab/cells';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { Notebook } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Panel } from '@lumino/widgets';
-import type { IDraftView, ILines, ISeen } from '../../tokens';
+import type { IDraftView } from '../../tokens';
 import { showInPlace } from '../viewport/in-place';
 import { Controls } from './controls';
-import { DiffView, editorView } from './diff';
-import { Glance } from './gate/glance';
-import { linesOfEditor, watchView } from './gate/in-view';
-import { KeyGate } from './gate/keys';
+import { DiffView } from './diff';
+import { InView } from './press';
 import type { Proposal } from './proposal';
 
 export type Decide = (
@@ -27,17 +23,12 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
-  /** Let code like this draft's run without asking. Whether it will. */
-  readonly addRule: (draftId: string) => Promise<boolean>;
   readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
   /** The code's MIME type, for highlighting. */
   readonly mimeType: string;
-  /** The source that a decision would run now. */
-  readonly source: (draft: IDraftView) => string;
-  readonly seen: ISeen;
 }
 
 export class DraftBar extends Panel {
@@ -58,26 +49,21 @@ export class DraftBar extends Panel {
       });
       this.addWidget(this._diff);
     }
-    const sight = _options.seen.sight(draft, _options.source(draft));
     this._controls = new Controls(
       {
         runs: _options.runs,
         trans,
-        decide: (action, runAll) => this._decide(action, runAll),
-        addRule: () => _options.addRule(draft.draft_id),
-        tryFirst: () => _options.tryFirst(draft.draft_id),
-        show: line => this._show(line)
+        decide: (action, runAll) =>
+          _options.decide(draft.draft_id, action, runAll),
+        tryFirst: () => _options.tryFirst(draft.draft_id)
       },
-      { draft, sight, refusal: '' }
+      { draft, early: false }
     );
     this.addWidget(this._controls);
-    _options.seen.changed.connect(this._refresh, this);
     this.draw(draft, _options.mimeType);
   }
 
   readonly draftId: string;
-  /** Whether the run keys decide on it. */
-  readonly gate = new KeyGate(() => this._refresh());
 
   /** Its last part, below the diff. */
   get end(): HTMLElement {
@@ -98,146 +84,85 @@ export class DraftBar extends Panel {
       this._diff.readOnly = draft.state !== 'waiting';
     }
     const { nonce } = this._controls.state.draft;
-    this._controls.state = { ...this._controls.state, draft };
-    if (draft.state === 'waiting') {
-      this.gate.ask(draft.nonce);
-    }
+    this._controls.state = { draft, early: this._early };
     if (nonce !== draft.nonce) {
-      this._glance.restart();
+      this.arrive();
     }
-    this._look();
+    this._refresh();
   }
 
-  /** Track which lines of the draft are in view in its cell. */
+  /** Track how long the draft has been in view in its cell. */
   async watch(cell: Cell): Promise<void> {
     await this._diff?.ready;
     if (this.isDisposed || cell.isDisposed || this._view) {
       return;
     }
     this._cell = cell;
-    this._editor = this._diff ? this._diff.view : editorView(cell.editor);
-    const deletes = this._controls.state.draft.kind === 'delete';
-    const node = deletes ? cell.inputArea?.node : this._editor?.contentDOM;
     if (this._diff) {
       const notebook = cell.parent as Notebook | null;
       const { old_source } = this._controls.state.draft;
       this._place = showInPlace(notebook, cell, old_source, () =>
-        this._editor?.focus()
+        this._diff?.view?.focus()
       );
     }
+    const node = this._diff?.node ?? cell.inputArea?.node;
     if (node) {
-      this._view = watchView(node, part => {
-        this._isInView = part !== null;
-        if (part) {
-          // For a deletion, any visible part of the cell counts as seen.
-          this._here = deletes
-            ? EVERYTHING
-            : linesOfEditor(this._editor!, part);
-        }
-        this.gate.show(this._isInView);
-        this._look();
-      });
-      const { sharedModel } = this._options.proposal?.model ?? cell.model;
-      (sharedModel as ISharedText).changed.connect(() => {
-        this._glance.restart();
-        this._look();
-      }, this);
+      this._view = new InView(node, () => this._refresh());
     }
   }
 
-  /** A run key: accept, if the gate allows it. */
+  /** The person comes to the cell, or the question is another: nothing has been read yet. */
+  arrive(): void {
+    this._early = false;
+    this._view?.restart();
+  }
+
+  /** A run key: accept if the draft has been in view for long enough; else say what to do. */
   pressRun(): void {
-    if (this.state === 'waiting' && this.gate.press()) {
-      this._decide('run');
+    if (this.state !== 'waiting' || this.choose('run')) {
+      return;
     }
+    // A key that is held down, or pressed again and again, decides nothing.
+    this._early = true;
+    this._view?.restart();
+    this._refresh();
   }
 
-  /**
-   * A command for this draft, from anywhere in the page. Shows unseen code first instead of
-   * running it, and returns false then.
-   */
+  /** Decide, from anywhere in the page. Shows what has not been in view instead of running it. */
   choose(action: 'run' | 'reject', runAll = false): boolean {
     if (this.state !== 'waiting') {
       return false;
     }
-    const { draft } = this._controls.state;
-    const { seen, source } = this._options;
-    const shown = seen.sight(draft, source(draft)).seen && this.gate.isSettled;
-    if (action === 'reject' || shown) {
-      this._decide(action, runAll);
+    if (action === 'reject' || this._view?.long) {
+      this._options.decide(this.draftId, action, runAll);
       return true;
     }
-    this._show(0);
+    if (this._cell && !this._diff) {
+      this._cell.inputHidden = false;
+    }
     return false;
   }
 
   dispose(): void {
     if (!this.isDisposed) {
-      this.gate.dispose();
       this._view?.dispose();
-      this._glance.dispose();
       this._place?.dispose();
     }
     super.dispose();
   }
 
-  /** The lines in view count as seen once they have stayed there for a moment. */
-  private _look(): void {
-    const waits = this.state === 'waiting';
-    this._glance.show(this._isInView && waits ? this._here : null);
-    this._refresh();
-  }
-
-  private _count(lines: ILines): void {
-    const { draft } = this._controls.state;
-    this._options.seen.look(draft, this._options.source(draft), lines);
-  }
-
   private _refresh(): void {
     const { draft } = this._controls.state;
-    const { seen, source } = this._options;
-    const sight = seen.sight(draft, source(draft), this._here);
-    this._controls.state = { draft, sight, refusal: this.gate.refusal };
-    const ready = draft.state === 'waiting' && sight.seen && this.gate.isOpen;
+    const ready = draft.state === 'waiting' && !!this._view?.long;
+    this._early &&= !ready;
+    this._controls.state = { draft, early: this._early };
     this.node.dataset.keys = ready ? 'ready' : 'early';
-  }
-
-  private _decide(action: 'run' | 'reject', runAll?: boolean): void {
-    const { draft } = this._controls.state;
-    const { decide, seen, source } = this._options;
-    if (action === 'reject' || seen.sight(draft, source(draft)).seen) {
-      decide(draft.draft_id, action, runAll);
-    }
-  }
-
-  private _show(line: number): void {
-    const cell = this._cell;
-    if (!cell) {
-      return;
-    }
-    if (!this._diff) {
-      cell.inputHidden = false;
-    }
-    const view = this._editor;
-    if (!view || !view.contentDOM.checkVisibility?.()) {
-      cell.node.scrollIntoView({ block: 'nearest' });
-      return;
-    }
-    const at = view.state.doc.line(Math.min(line + 1, view.state.doc.lines));
-    view.dispatch({
-      effects: EditorView.scrollIntoView(at.from, { y: 'start', yMargin: 8 })
-    });
   }
 
   private readonly _diff: DiffView | null = null;
   private readonly _controls: Controls;
-  private readonly _glance = new Glance(lines => this._count(lines));
   private _cell: Cell | null = null;
-  private _editor: EditorView | null = null;
-  private _view: IDisposable | null = null;
+  private _view: InView | null = null;
   private _place: IDisposable | null = null;
-  private _here: ILines | null = null;
-  private _isInView = false;
+  private _early = false;
 }
-
-const EVERYTHING: ILines = { first: 0, last: Infinity };

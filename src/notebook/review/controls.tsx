@@ -10,18 +10,15 @@ import {
   runIcon
 } from '@jupyterlab/ui-components';
 import React from 'react';
-import type { IDraftView, ISight } from '../../tokens';
-import { useSettled, useSure } from './gate/button';
-import type { Refusal } from './gate/keys';
-import type { IRuleOffer } from './rule-offer';
+import type { IDraftView } from '../../tokens';
+import { useSure } from './press';
 
 const Rehearsal = React.lazy(() => import('./rehearsal'));
 
 export interface IControlsState {
   readonly draft: IDraftView;
-  readonly sight: ISight;
-  /** Why the last run key had no effect. */
-  readonly refusal: Refusal;
+  /** Whether the last run key came too early. */
+  readonly early: boolean;
 }
 
 export interface IControlsOptions {
@@ -29,11 +26,7 @@ export interface IControlsOptions {
   readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
-  /** Let code like the draft's run without asking. Whether it will. */
-  readonly addRule: () => Promise<boolean>;
   readonly tryFirst: () => void;
-  /** Scroll to a line, from 0. */
-  readonly show: (line: number) => void;
 }
 
 export class Controls extends ReactWidget {
@@ -57,8 +50,8 @@ export class Controls extends ReactWidget {
   }
 
   protected render(): JSX.Element {
-    const { draft, refusal, sight } = this._state;
-    const { show, trans } = this._options;
+    const { draft, early } = this._state;
+    const { trans } = this._options;
     const waits = draft.state !== 'writing';
     return (
       <>
@@ -67,7 +60,6 @@ export class Controls extends ReactWidget {
             {notice}
           </div>
         ))}
-        {waits && <MoreLines sight={sight} show={show} trans={trans} />}
         <div className="jp-codeinterp-buttons">
           {waits ? (
             <Buttons {...this._options} {...this._state} />
@@ -77,16 +69,10 @@ export class Controls extends ReactWidget {
             </span>
           )}
         </div>
-        {draft.state === 'waiting' && draft.rule && sight.seen && (
-          <RuleLink
-            key={draft.nonce}
-            draft={draft}
-            trans={trans}
-            add={this._options.addRule}
-          />
-        )}
         <div className="jp-codeinterp-hint" role="status">
-          {draft.state === 'waiting' && words(refusal, trans)}
+          {draft.state === 'waiting' &&
+            early &&
+            trans.__('Read the code. Shift+Enter works in a second.')}
         </div>
         <div role="alert">{draft.failure}</div>
         {waits && draft.rehearsal && (
@@ -99,48 +85,6 @@ export class Controls extends ReactWidget {
   }
 }
 
-/** The form behind it is loaded when the person opens it. */
-function RuleLink(props: {
-  draft: IDraftView;
-  trans: TranslationBundle;
-  add: () => Promise<boolean>;
-}): JSX.Element {
-  const { trans } = props;
-  const [open, setOpen] = React.useState(false);
-  const [Offer, setOffer] = React.useState<React.ComponentType<IRuleOffer>>();
-  const [failed, setFailed] = React.useState(false);
-  const press = async () => {
-    setOpen(!open);
-    try {
-      const { default: loaded } = await import('./rule-offer');
-      setOffer(() => loaded);
-      setFailed(false);
-    } catch (error) {
-      console.error('The form for a rule could not be loaded', error);
-      setFailed(true);
-    }
-  };
-  return (
-    <div className="jp-codeinterp-RuleOffer">
-      <button
-        type="button"
-        className="jp-codeinterp-more"
-        aria-expanded={open}
-        data-lm-suppress-shortcuts="true"
-        onClick={() => void press()}
-      >
-        {trans.__('Run cells like this without asking…')}
-      </button>
-      {open && Offer && <Offer {...props} close={() => setOpen(false)} />}
-      {open && failed && (
-        <div role="alert">
-          {trans.__("Couldn't load this form. Reload the page to retry.")}
-        </div>
-      )}
-    </div>
-  );
-}
-
 /** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */
 function differs(one: IControlsState, other: IControlsState): boolean {
   const rest = (state: IControlsState) =>
@@ -150,64 +94,14 @@ function differs(one: IControlsState, other: IControlsState): boolean {
   );
 }
 
-/** The message after a press that the button ignored. */
+/** The message after a press that came too early. */
 export function pressIgnored(trans: TranslationBundle): string {
-  return trans.__('The code has just moved. Look again, then press.');
-}
-
-function words(refusal: Refusal, trans: TranslationBundle): string {
-  return {
-    '': '',
-    elsewhere: trans.__(
-      'Click the cell or press Enter. Then Shift+Enter runs it.'
-    ),
-    early: trans.__('Review first. Shift+Enter works in 1 s.')
-  }[refusal];
-}
-
-/** The number of unseen lines above and below, as links to them. */
-export function MoreLines(props: {
-  sight: ISight;
-  show: (line: number) => void;
-  trans: TranslationBundle;
-}): JSX.Element | null {
-  const { sight, show, trans } = props;
-  const { above, below, firstAbove, firstBelow, seen } = sight;
-  if (!seen || !(above || below)) {
-    return null;
-  }
-  const more = (text: string, line: number) => (
-    <button
-      type="button"
-      className="jp-codeinterp-more"
-      title={trans.__('Show hidden lines')}
-      data-lm-suppress-shortcuts="true"
-      onClick={() => show(line)}
-    >
-      {text}
-    </button>
-  );
-  return (
-    <div className="jp-codeinterp-notice" role="note">
-      {above > 0 &&
-        more(
-          trans._n('%1 more line above', '%1 more lines above', above),
-          firstAbove
-        )}
-      {above > 0 && below > 0 && ', '}
-      {below > 0 &&
-        more(
-          trans._n('%1 more line below', '%1 more lines below', below),
-          firstBelow
-        )}
-    </div>
-  );
+  return trans.__('Read it first, then press again.');
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, show, sight, trans, tryFirst } = props;
+  const { decide, draft, runs, trans, tryFirst } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
-  const settled = useSettled(question);
   const [refused, setRefused] = React.useState('');
   const refuse = () => setRefused(question);
   const deletes = draft.kind === 'delete';
@@ -220,25 +114,16 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
   return (
     <>
       {deletes && <span>{trans.__('Delete this cell?')}</span>}
-      {settled && waiting && !sight.seen ? (
-        <Button
-          label={trans.__('Show code')}
-          title={trans.__('Scroll through the code to enable these buttons')}
-          primary
-          onClick={() => show(0)}
-        />
-      ) : (
-        <SureButton
-          icon={icon}
-          label={label}
-          title={deletes ? label : `${label} (Shift+Enter)`}
-          primary
-          question={question}
-          disabled={!waiting || !sight.seen}
-          onClick={() => decide('run')}
-          refused={refuse}
-        />
-      )}
+      <SureButton
+        icon={icon}
+        label={label}
+        title={deletes ? label : `${label} (Shift+Enter)`}
+        primary
+        question={question}
+        disabled={!waiting}
+        onClick={() => decide('run')}
+        refused={refuse}
+      />
       <Button
         icon={closeIcon}
         label={deletes ? trans.__('Keep') : trans.__('Reject')}
@@ -253,7 +138,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
           onClick={() => tryFirst()}
         />
       )}
-      {draft.can_run_all && !deletes && (!settled || sight.seen) && (
+      {draft.can_run_all && !deletes && (
         <SureButton
           icon={fastForwardIcon}
           label={trans.__('Run all in this turn')}
@@ -261,7 +146,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
             'Run this cell and the rest of the turn without asking'
           )}
           question={question}
-          disabled={!waiting || !sight.seen}
+          disabled={!waiting}
           onClick={() => decide('run', true)}
           refused={refuse}
         />
@@ -291,9 +176,7 @@ function SureButton(
 }
 
 function Button(
-  props: Omit<IButton, 'onClick'> & {
-    onClick: (event: React.MouseEvent) => void;
-    onPointerDown?: () => void;
+  props: IButton & {
     'aria-disabled'?: boolean;
     buttonRef?: React.RefObject<HTMLButtonElement>;
   }
@@ -308,7 +191,6 @@ function Button(
       aria-disabled={props['aria-disabled']}
       disabled={disabled}
       onClick={props.onClick}
-      onPointerDown={props.onPointerDown}
       data-primary={primary || undefined}
       data-icon={!!icon || undefined}
       // Otherwise `d d` with the focus here would delete the cell.

@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
-import type { IDraftView, ISeen } from '../../tokens';
+import type { IDraftView } from '../../tokens';
 import { leftAlone } from '../viewport/left-alone';
 import { PlaceKeeper } from '../viewport/place';
 import {
@@ -18,7 +18,6 @@ import {
 } from '../viewport/reveal';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
-import { watchArrivals } from './gate/arrivals';
 import type { Proposal } from './proposal';
 
 /** On a raw cell that is a draft; the key bindings use it. */
@@ -33,22 +32,15 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      addRule: (draftId: string) => Promise<boolean>;
       tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
-      /** The source that a decision would run now. */
-      source: (draft: IDraftView) => string;
-      seen: ISeen;
       editors: IEditorServices;
       trans: TranslationBundle;
     }
   ) {
     leftAlone(_notebook);
     this._place = new PlaceKeeper(_notebook);
-    this._arrivals = watchArrivals(_notebook, {
-      went: cell => this._bars.get(cell)?.gate.go(true),
-      left: () => this._bars.forEach(bar => bar.gate.go(false))
-    });
+    _notebook.activeCellChanged.connect(this._onActive, this);
     _notebook.modelChanged.connect(this._onModel, this);
     this._onModel();
   }
@@ -89,8 +81,14 @@ export class DraftBars implements IDisposable {
     this._bars.forEach(bar => bar.dispose());
     this._bars.clear();
     this._place.dispose();
-    this._arrivals.dispose();
+    this._notebook.activeCellChanged.disconnect(this._onActive, this);
     Signal.clearData(this);
+  }
+
+  private _onActive(_: Notebook, cell: Cell | null): void {
+    if (cell) {
+      this._bars.get(cell)?.arrive();
+    }
   }
 
   private _onModel(): void {
@@ -143,8 +141,7 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { addRule, decide, editors, proposal, seen, source, trans } =
-      this._options;
+    const { decide, editors, proposal, trans } = this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -152,13 +149,10 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
-      addRule,
       tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,
-      seen,
-      source,
       proposal: draft.kind === 'edit' ? proposal(draft.draft_id) : null
     });
     this._bars.set(cell, bar);
@@ -201,7 +195,6 @@ export class DraftBars implements IDisposable {
   }
 
   private readonly _place: PlaceKeeper;
-  private readonly _arrivals: IDisposable;
   private readonly _bars = new Map<Cell, DraftBar>();
   private _model: INotebookModel | null = null;
   private _due = false;

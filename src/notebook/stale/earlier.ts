@@ -23,7 +23,7 @@ export function earlierIn(
   const cells = new Map(
     model.sharedModel.cells.map((cell, index) => [joined(cell.getId()), index])
   );
-  return ({ cell_id, count, policy, value, variable }) => {
+  return ({ cell_id, count, value, variable }) => {
     const index = cells.get(cell_id);
     if (index === undefined) {
       return trans.__('Its cell was deleted.');
@@ -45,15 +45,10 @@ export function earlierIn(
         ? ''
         : trans.__('Its cell ran again since.');
     }
-    const isOfCode = policy === 'code';
-    const key = `${isOfCode} ${cell_id}`;
-    if (!texts.has(key)) {
-      const text = isOfCode
-        ? cell.sharedModel.getSource()
-        : textOf(cell.outputs.toJSON());
-      texts.set(key, text);
+    if (!texts.has(cell_id)) {
+      texts.set(cell_id, textOf(cell.outputs.toJSON()));
     }
-    return has(texts.get(key)!, value)
+    return has(texts.get(cell_id)!, value)
       ? ''
       : trans.__('Its cell no longer shows it.');
   };

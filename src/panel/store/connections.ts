@@ -10,7 +10,7 @@ import type {
   IToolServers,
   IToolServerWish
 } from '../../protocol/api';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import type { IPastedKey } from '../view/pasted-keys';
 import { type PanelState, showsForm } from './panel-state';
 import type { Setup } from './setup';

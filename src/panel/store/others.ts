@@ -1,7 +1,7 @@
 /** Actions of other windows in the person's name, and the person's two replies to them. */
 import type { DoneElsewhere, YouAre } from '../../protocol/protocol';
 import type { IClient } from '../../tokens';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import type { PanelState } from './panel-state';
 
 /** Actions reported once per turn and window after the person confirmed one. */
@@ -72,7 +72,7 @@ export class Others {
 /** Whether an action concerns more than one cell or a key, or cannot be undone. */
 export function isGrave({ what, name }: DoneElsewhere): boolean {
   return (
-    ['run_all', 'rule', 'turn', 'key', 'no_key', 'delete'].includes(what) ||
+    ['run_all', 'turn', 'key', 'no_key', 'delete'].includes(what) ||
     (what === 'mode' && name === 'auto')
   );
 }

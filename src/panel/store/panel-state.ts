@@ -17,7 +17,7 @@ import type {
 } from '../../protocol/protocol';
 import type { IPastedKey } from '../view/pasted-keys';
 import type { ISessionView } from '../view/view';
-import { person } from '../../notebook/review/gate/person';
+import { person } from '../../notebook/review/press';
 import { coalesce } from './coalesce';
 
 /**

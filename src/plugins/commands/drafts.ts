@@ -5,10 +5,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { Notebooks } from '../../notebook/notebooks';
-import { person } from '../../notebook/review/gate/person';
 import type { Store } from '../../panel/store/store';
 import type { IDraftView } from '../../tokens';
-import { bindingOf } from './shortcuts';
 
 export const NEXT = 'codeinterp:next-draft';
 export const RUN = 'codeinterp:run';
@@ -48,22 +46,14 @@ export function addDraftCommands(options: {
     const all = waiting();
     return all.find(({ draft_id }) => draft_id === active) ?? all[0];
   };
-  const goTo = async (draft: IDraftView, byPerson: boolean) => {
-    await notebooks.goTo(draft.notebook, draft.cell_id);
-    if (byPerson) {
-      notebooks.barOf(draft)?.gate.go(true);
-    }
-  };
   const next = async () => {
-    // Check now: a key press counts only for a limited time.
-    const byPerson = person.chose(NEXT);
     const order = notebooks.cellIds(notebooks.currentPath);
     const here = order.indexOf(notebooks.activeCellId(notebooks.currentPath));
     const all = waiting();
     const draft =
       all.find(({ cell_id }) => order.indexOf(cell_id) > here) ?? all[0];
     if (draft) {
-      await goTo(draft, byPerson);
+      await notebooks.goTo(draft.notebook, draft.cell_id);
     } else if (withoutCell()) {
       goToCard();
     }
@@ -85,7 +75,7 @@ export function addDraftCommands(options: {
         goToCard();
       }
     } else if (!notebooks.barOf(draft)?.choose(action, runAll)) {
-      await goTo(draft, true);
+      await notebooks.goTo(draft.notebook, draft.cell_id);
     }
   };
 
@@ -108,16 +98,6 @@ export function addDraftCommands(options: {
     () => !!target()?.can_run_all && target()?.kind !== 'delete'
   );
   add(REJECT, trans.__('Reject Draft'), () => decide(REJECT, 'reject'));
-  person.mayChoose(all, event => {
-    const target = event.target as Element;
-    const binding = bindingOf(
-      commands,
-      event,
-      ({ command, selector }) =>
-        all.includes(command) && target.closest(selector) !== null
-    );
-    return binding?.command ?? '';
-  });
   store.drafts.draftsChanged.connect(() =>
     all.forEach(command => commands.notifyCommandChanged(command))
   );

@@ -6,24 +6,14 @@ import { CommandRegistry } from '@lumino/commands';
 
 const SUPPRESSED = '.jp-codeinterp-bar [data-lm-suppress-shortcuts]';
 
-/** The first fitting binding of the pressed keys. */
-export function bindingOf(
-  commands: CommandRegistry,
-  event: KeyboardEvent,
-  fits: (binding: CommandRegistry.IKeyBinding) => boolean
-): CommandRegistry.IKeyBinding | undefined {
-  const pressed = CommandRegistry.keystrokeForKeydownEvent(event);
-  return commands.keyBindings.find(
-    binding =>
-      binding.keys.length === 1 && binding.keys[0] === pressed && fits(binding)
-  );
-}
-
 export function keepShortcuts(commands: CommandRegistry): void {
   document.addEventListener('keydown', event => {
     if ((event.target as Element).closest?.(SUPPRESSED)) {
-      const all = ({ selector }: { selector: string }) => selector === 'body';
-      const binding = bindingOf(commands, event, all);
+      const pressed = CommandRegistry.keystrokeForKeydownEvent(event);
+      const binding = commands.keyBindings.find(
+        ({ keys, selector }) =>
+          selector === 'body' && keys.length === 1 && keys[0] === pressed
+      );
       if (binding && commands.isEnabled(binding.command, binding.args)) {
         event.preventDefault();
         void commands.execute(binding.command, binding.args);

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from jupyter_codeinterp.core.events import Figure
-from jupyter_codeinterp.core.figures.checking import Checked, check
 from jupyter_codeinterp.core.figures.held import After, Variable
+from jupyter_codeinterp.core.figures.origins import origins
 from jupyter_codeinterp.core.figures.shown import Cell
 
 FOLDER = Path(__file__).parent
@@ -61,17 +61,15 @@ def _case(text: str) -> Case:
         body = body.rstrip("\n")
         if kind.startswith("cell "):
             words = kind.split()
-            cells.append(Cell(words[1], "", (), "earlier" not in words))
+            cells.append(Cell(words[1], (), "earlier" not in words))
         elif kind != "answer":
-            cells = cells or [Cell("c1", "", ())]
+            cells = cells or [Cell("c1", ())]
             cells[-1] = _with(cells[-1], kind, body)
     return Case(name, question[1] if question else "", tuple(cells), parts[-1].strip())
 
 
 def _with(cell: Cell, kind: str, body: str) -> Cell:
     body = body.replace("␍", "\r").replace("␛", "\x1b")
-    if kind == "code":
-        return msgspec.structs.replace(cell, source=body)
     if kind == "held":
         variable = Variable(re.split(r"\W", body, maxsplit=1)[0], body)
         return msgspec.structs.replace(cell, after=After(1, (*cell.after.variables, variable)))
@@ -102,12 +100,12 @@ def written(marked: str) -> tuple[str, dict[int, tuple[str, str]]]:
     return answer + marked[place:], figures
 
 
-def at(checked: Checked, start: int, text: str) -> Figure | None:
+def at(figures: tuple[Figure, ...], start: int, text: str) -> Figure | None:
     """The figure that covers most of a text, which begins at ``start``."""
     return next(
         (
             one
-            for one in checked.figures
+            for one in figures
             if one.start < start + len(text) and start < one.end and one.end - one.start >= 1
         ),
         None,
@@ -120,13 +118,13 @@ def measure(some: list[Case] | None = None, seed: int = 1) -> Rates:
     random_ = random.Random(seed)
     for case in cases() if some is None else some:
         answer, figures = written(case.marked)
-        checked = check(answer, case.question, case.cells)
+        known = origins(answer, case.question, case.cells)
         for start, (text, origin) in figures.items():
-            found = at(checked, start, text)
-            value = found.origin.value if found is not None and found.origin else ""
+            found = at(known, start, text)
+            value = found.origin.value if found is not None else ""
             if origin == WRONG:
                 rates.planted += 1
-                if value or found is None:
+                if value:
                     rates.accepted += 1
                     rates.misses.append(f"{case.name}: accepted {text} as {value!r}")
             else:
@@ -145,11 +143,11 @@ def _plant(
 ) -> None:
     for wrong in _others(text, random_):
         planted = answer[:start] + wrong + answer[start + len(text) :]
-        found = at(check(planted, case.question, case.cells), start, wrong)
+        found = at(origins(planted, case.question, case.cells), start, wrong)
         rates.planted += 1
-        if found is None or found.origin is not None:
+        if found is not None:
             rates.accepted += 1
-            value = found.origin.value if found and found.origin else None
+            value = found.origin.value
             rates.misses.append(f"{case.name}: accepted {wrong} for {text} as {value!r}")
 
 

@@ -123,20 +123,6 @@ describe('the bar under a draft', () => {
     expect(stage.drafts.decided).toEqual([]);
   });
 
-  it('offers to show code that has not been in view', async () => {
-    const { IntersectionObserver } = globalThis;
-    globalThis.IntersectionObserver = class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    } as never;
-    stage.drafts.set([draft({ can_run_all: true })]);
-    const node = await bar();
-    await until('Show code', () => names(node).includes('Show code'));
-    expect(names(node)).toEqual(['Show code', 'Reject']);
-    globalThis.IntersectionObserver = IntersectionObserver;
-  });
-
   it('has no buttons while the code is written, and dead ones while it is decided', async () => {
     stage.drafts.set([draft({ state: 'writing' })]);
     const node = await bar();
@@ -245,56 +231,27 @@ describe('keys', () => {
     const node = await bar();
     await commands.execute(RUN_DRAFT);
     expect(stage.drafts.decided).toEqual([]);
-    await until('a word', () => !!node.textContent?.includes('Click the cell'));
+    await until(
+      'a word',
+      () =>
+        !!node.textContent?.includes(
+          'Read the code. Shift+Enter works in a second.'
+        )
+    );
+    await until('keys that decide', () => node.dataset['keys'] === 'ready');
+    await commands.execute(RUN_DRAFT);
+    expect(stage.drafts.decided).toHaveLength(1);
     keys.dispose();
     expect(commands.hasCommand(RUN_DRAFT)).toBe(false);
   });
 });
 
-describe('a rule in the bar', () => {
-  const RULE = {
-    rule_id: '',
-    files: ['a.csv'],
-    imports: [],
-    tool: '',
-    pinned: ''
-  };
-
-  it('is read, then added once', async () => {
-    stage.drafts.set([draft({ rule: RULE, source: 'y = 2' })]);
-    const node = await bar();
-    const find = (text: string) =>
-      [...node.querySelectorAll('button')].find(button =>
-        button.textContent?.startsWith(text)
-      );
-    await until('the offer', () => !!find('Run cells like this'));
-    act(() => find('Run cells like this')!.click());
-    await until('the form', () => !!find('Add rule'));
-    expect(node.textContent).toContain('reads only a.csv');
-    act(() => find('Add rule')!.click());
-    expect(stage.drafts.ruled).toEqual([]);
-    await until('a button that has stood still', () =>
-      find('Add rule')!.matches(':not([aria-disabled])')
-    );
-    act(() => find('Add rule')!.click());
-    await until('the answer', () => node.textContent!.includes('Rule added'));
-    expect(stage.drafts.ruled).toEqual(['D']);
-  });
-
-  it('fails in words under the draft', async () => {
-    stage.drafts.set([draft({ rule: RULE, failure: 'Rules are off.' })]);
-    const node = await bar();
-    await until('the words', () =>
-      [...node.querySelectorAll('[role=alert]')].some(
-        alert => alert.textContent === 'Rules are off.'
-      )
-    );
-  });
-
-  it('is not offered for a draft without one', async () => {
-    stage.drafts.set([draft({ source: 'y = 2' })]);
-    const node = await bar();
-    await still(node, 'Run');
-    expect(node.textContent).not.toContain('like this');
-  });
+it('says under the draft why something failed', async () => {
+  stage.drafts.set([draft({ failure: 'Rehearsals are off.' })]);
+  const node = await bar();
+  await until('the words', () =>
+    [...node.querySelectorAll('[role=alert]')].some(
+      alert => alert.textContent === 'Rehearsals are off.'
+    )
+  );
 });

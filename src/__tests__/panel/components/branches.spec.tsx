@@ -9,7 +9,7 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import type { IChange } from '../../../protocol/api';
 import type { Event } from '../../../protocol/protocol';
 import {

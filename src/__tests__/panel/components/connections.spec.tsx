@@ -11,7 +11,7 @@ import React from 'react';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
 import type { IModelInfo } from '../../../protocol/api';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import {
   ended,
   makeStore,

@@ -9,25 +9,24 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import type { AnswerChecked, Figure } from '../../../protocol/protocol';
+import type { Figure } from '../../../protocol/protocol';
 import { ended, makeStore, started, surroundings } from '../panel-fakes';
 
 afterEach(cleanup);
 
 const TEXT = 'North sold **7,412** of\n\n- 9,001 boxes';
 
-function figure(text: string, origin: Partial<Figure['origin']> | null) {
+function figure(text: string, origin: Partial<Figure['origin']>): Figure {
   const start = TEXT.indexOf(text);
   const known = {
     cell_id: 'cell1',
     output: 0,
     start: 6,
     end: 10,
-    policy: 'separators',
+    policy: 'equal',
     before: 'North ',
     value: '7412',
     after: ' boxes',
-    formula: '',
     variable: '',
     count: null,
     ...origin
@@ -36,19 +35,14 @@ function figure(text: string, origin: Partial<Figure['origin']> | null) {
     text,
     start,
     end: start + text.length,
-    kind: 'number' as const,
-    origin: origin && known
+    origin: known
   };
 }
 
 const FOUND = figure('7,412', {});
-const SUM = figure('9,001', { policy: 'sum', formula: '9,000 + 1' });
-const MISSING = figure('9,001', null);
+const SHARE = figure('9,001', { policy: 'percentage' });
 
-async function answered(
-  figures: Figure[] | null,
-  change: Partial<AnswerChecked> = {}
-) {
+async function answered(figures: Figure[]) {
   const made = makeStore();
   const { container } = render(
     <PanelContext.Provider value={surroundings(made.store)}>
@@ -66,45 +60,38 @@ async function answered(
   });
   await waitFor(() => expect(container.querySelector('strong')).toBeTruthy());
   await act(async () => {
-    if (figures) {
+    if (figures.length) {
       made.client.play('s1', {
-        type: 'answer_checked',
+        type: 'figures_found',
         step: 0,
         block: 0,
-        figures,
-        partly: false,
-        ...change
+        figures
       });
     }
     made.client.play('s1', ended());
   });
-  if (figures?.length) {
+  if (figures.length) {
     await waitFor(() => expect(marks(container)).not.toEqual([]));
   }
   return { ...made, container };
 }
 
 function marks(container: Element): string[] {
-  return [
-    ...container.querySelectorAll(
-      '.jp-codeinterp-Origin, .jp-codeinterp-NoOrigin'
-    )
-  ].map(mark => `${mark.textContent}${mark.getAttribute('title') ?? ''}`);
+  return [...container.querySelectorAll('.jp-codeinterp-Origin')].map(
+    mark => mark.textContent!
+  );
 }
 
-const checked = () => screen.queryByText('Checked');
-
 it('links figures to their outputs', async () => {
-  const { container, notebooks } = await answered([FOUND, SUM]);
+  const { container, notebooks } = await answered([FOUND, SHARE]);
   expect(marks(container)).toEqual(['7,412', '9,001']);
   expect(container.textContent).toContain('North sold 7,412 of');
   fireEvent.click(screen.getByText('7,412'));
   expect(notebooks.revealed).toEqual(['cell1']);
-  expect(checked()!.title).toContain('2 numbers');
 });
 
 it('shows the value in its output on hover and focus', async () => {
-  await answered([FOUND, SUM]);
+  await answered([FOUND, SHARE]);
   const link = screen.getByText('7,412');
   fireEvent.mouseEnter(link);
   const tip = screen.getByRole('tooltip');
@@ -114,7 +101,7 @@ it('shows the value in its output on hover and focus', async () => {
   fireEvent.mouseLeave(link);
   expect(screen.queryByRole('tooltip')).toBeNull();
   fireEvent.focus(screen.getByText('9,001'));
-  expect(screen.getByRole('tooltip').textContent).toMatch(/^Sum: 9,000 \+ 1/);
+  expect(screen.getByRole('tooltip').textContent).toMatch(/^This value as a percentage:/);
   fireEvent.keyDown(document.body, { key: 'Escape' });
   expect(screen.queryByRole('tooltip')).toBeNull();
 });
@@ -141,7 +128,6 @@ it('names the variable that had the value', async () => {
   );
   fireEvent.mouseLeave(screen.getByText('9,001'));
   expect(screen.queryByRole('tooltip')).toBeNull();
-  expect(checked()).toBeTruthy();
 });
 
 it('shows markup in an excerpt as text', async () => {
@@ -150,28 +136,10 @@ it('shows markup in an excerpt as text', async () => {
   expect(screen.getByRole('tooltip').querySelector('img')).toBeNull();
 });
 
-it('marks a figure that no output has', async () => {
-  const { container } = await answered([FOUND, MISSING]);
-  expect(marks(container)).toEqual(['7,412', '9,001Not in any output']);
-  expect(checked()).toBeNull();
-});
-
-it('claims less if it has not read everything', async () => {
-  const { container } = await answered([FOUND, MISSING], { partly: true });
-  expect(marks(container)[1]).toContain('part of the outputs that was read');
-  expect(checked()).toBeNull();
-  cleanup();
-  await answered([FOUND, SUM], { partly: true });
-  expect(checked()).toBeNull();
-});
-
-it.each([
-  ['not at all', null],
-  ['and has no figures', []]
-])('does not look checked if it was checked %s', async (_, figures) => {
-  const { container } = await answered(figures);
-  expect(marks(container)).toEqual([]);
-  expect(checked()).toBeNull();
+it('says nothing of figures that no output has', async () => {
+  const { container } = await answered([FOUND]);
+  expect(marks(container)).toEqual(['7,412']);
+  expect(container.textContent).not.toMatch(/checked|not in any output/i);
 });
 
 it('links to no address that a cell’s name makes', async () => {
@@ -179,7 +147,7 @@ it('links to no address that a cell’s name makes', async () => {
   expect(screen.getByText('7,412').getAttribute('href')).toBeNull();
 });
 
-it('turns figures grey that are from an earlier run, and says so', async () => {
+it('turns figures grey that are from an earlier run', async () => {
   const { container, notebooks } = await answered([
     FOUND,
     figure('9,001', { cell_id: 'cell2' })
@@ -193,8 +161,6 @@ it('turns figures grey that are from an earlier run, and says so', async () => {
   expect(grey()).toEqual([]);
   act(() => notebooks.placesChanged.emit(notebooks.currentPath));
   await waitFor(() => expect(grey()).toEqual(['9,001']));
-  expect(checked()).toBeNull();
-  expect(screen.getByText('Checked in an earlier run')).toBeTruthy();
   fireEvent.mouseEnter(screen.getByText('9,001'));
   const tip = screen.getAllByRole('tooltip').pop()!;
   expect(tip.textContent).toMatch(
@@ -202,6 +168,5 @@ it('turns figures grey that are from an earlier run, and says so', async () => {
   );
   delete notebooks.earlierCells.cell2;
   act(() => notebooks.staleChanged.emit(notebooks.currentPath));
-  await waitFor(() => expect(checked()).toBeTruthy());
-  expect(grey()).toEqual([]);
+  await waitFor(() => expect(grey()).toEqual([]));
 });

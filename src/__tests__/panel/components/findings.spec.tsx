@@ -8,7 +8,6 @@ import {
 } from '@testing-library/react';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
-import { wordsOf } from '../../../panel/components/findings/CheckedMark';
 import { Panel } from '../../../panel/components/Panel';
 import type { Event, Finding, ToolDone } from '../../../protocol/protocol';
 import {
@@ -19,8 +18,7 @@ import {
   opened,
   running,
   started,
-  surroundings,
-  trans
+  surroundings
 } from '../panel-fakes';
 
 afterEach(cleanup);
@@ -116,23 +114,6 @@ it('silences a finding and offers to undo, with the focus on it', async () => {
   expect(await button('Not a problem')).toBe(toggle);
 });
 
-it('says on a card that nothing was found, and what was checked', async () => {
-  await card({
-    checked: {
-      rules: 10,
-      run: ['variables', 'joins', 'examples'],
-      silenced: 0
-    }
-  });
-  const mark = await screen.findByText('checked');
-  mark.focus();
-  const words =
-    'No finding. Checked: the code (10 rules), joins, your variables, your examples.';
-  expect(screen.getByRole('tooltip').textContent).toBe(words);
-  mark.blur();
-  expect(screen.queryByRole('tooltip')).toBeNull();
-});
-
 it('says in short words what the code may do, with the line', async () => {
   const made = await card({});
   const labels = [{ kind: 'writes' as const, line: 2, code: "open('a', 'w')" }];
@@ -145,16 +126,4 @@ it('says in short words what the code may do, with the line', async () => {
   const mark = await screen.findByText('writes files');
   fireEvent.focus(mark);
   expect(document.body.textContent).toContain("Line 2: open('a', 'w')");
-});
-
-it('does not look checked if nobody checked', async () => {
-  await card({ checked: null });
-  expect(screen.queryByText('checked')).toBeNull();
-});
-
-it('counts silenced findings, and keeps names of others to itself', () => {
-  const run = ['variables', '<b>all</b>', 'order', 'filters'];
-  expect(wordsOf({ rules: 1, run, silenced: 2 }, trans)).toBe(
-    'No finding. Checked: the code (1 rule), filters, order, your variables. 2 findings are silenced.'
-  );
 });

@@ -10,7 +10,7 @@ import { ServerConnection } from '@jupyterlab/services';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { person } from '../../../notebook/review/gate/person';
+import { person } from '../../../notebook/review/press';
 import { Api } from '../../../protocol/api';
 import type { DoneElsewhere } from '../../../protocol/protocol';
 import {

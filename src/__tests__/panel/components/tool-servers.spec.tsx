@@ -74,7 +74,7 @@ it('ignores a press right after the button came', async () => {
     await act(() => jest.advanceTimersByTimeAsync(100));
     fireEvent.click(start());
     await act(() => jest.advanceTimersByTimeAsync(100));
-    screen.getByText(/has just moved/);
+    screen.getByText(/then press again/);
     await act(() => jest.advanceTimersByTimeAsync(1_000));
     fireEvent.click(start());
     await act(() => jest.advanceTimersByTimeAsync(100));

@@ -8,8 +8,7 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
-import { CheckedMark } from '../findings/CheckedMark';
-import { Decision, WaitingCode, useWaiting } from './Decision';
+import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
@@ -19,9 +18,6 @@ const Findings = lazy(
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
-const RuleOffer = lazy(
-  async () => (await import('../rules/RuleOffer')).RuleOffer
-);
 const Rehearsal = lazy(
   async () => (await import('../../../notebook/review/rehearsal')).default
 );
@@ -60,6 +56,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
     kind ?? ''
   );
+  const shows = waiting
+    ? open || isInWords || !store.notebooks.isShown(waiting.draft.notebook)
+    : open && !renderer && !!source;
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
@@ -104,10 +103,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {waiting && (open || isInWords) && <WaitingCode {...waiting} />}
-      {open && !waiting && !renderer && source && (
+      {shows && (
         <Pre className="jp-codeinterp-Card-code">
-          <LongText text={source} />
+          {waiting ? source : <LongText text={source} />}
         </Pre>
       )}
       {open && !renderer && result && (
@@ -116,19 +114,14 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         </Pre>
       )}
       {card.labels.length > 0 && <Labels labels={card.labels} />}
-      {waiting && (
-        <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
-      )}
+      {waiting && <Decision draft={waiting.draft} />}
       {waiting?.draft.rehearsal && (
         <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
-      )}
-      {waiting && card.draft?.rule && (
-        <RuleOffer draft={card.draft} rule={card.draft.rule} />
       )}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
-      {card.seen.length > 0 && <Deeds seen={card.seen} />}
+      {card.sandbox.length > 0 && <Deeds seen={card.sandbox} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
@@ -187,11 +180,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
           {trans.__('edited by you')}
         </span>
       )}
-      {card.rule && (
-        <span className="jp-codeinterp-Card-status">
-          {trans.__('by a rule')}
-        </span>
-      )}
       {card.fixed && (
         <span className="jp-codeinterp-Card-status">{trans.__('→ fixed')}</span>
       )}
@@ -204,7 +192,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
             {trans.__('%1: %2 of %3 tasks', engine, done, of)}
           </span>
         ))}
-      {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
       )}

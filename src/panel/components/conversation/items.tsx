@@ -15,9 +15,8 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Formatting, Markdown } from '../elements/Markdown';
-import { CheckedLine, useEarlier } from '../turn-end/Checked';
+import { useEarlier } from '../elements/earlier';
 import { lazy } from '../elements/lazy';
-import { isChecked, isFollowed } from '../elements/origins';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
@@ -62,18 +61,15 @@ function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
   const { trans } = usePanel();
   const [holding, setHolding] = React.useState(false);
   const { plain } = React.useContext(Formatting);
-  const { checked, text } = item;
+  const { figures, text } = item;
   const host = React.useRef<HTMLDivElement>(null);
-  const earlier = useEarlier(host, checked);
+  useEarlier(host, figures);
   return (
     <>
       <div ref={host}>
-        <Markdown text={text} checked={checked} />
+        <Markdown text={text} figures={figures} />
       </div>
-      {isChecked(checked) && !plain && (
-        <CheckedLine count={checked?.figures.length ?? 0} earlier={earlier} />
-      )}
-      {checked && isFollowed(checked) && !plain && (
+      {figures.length > 0 && !plain && (
         <Button
           look="link"
           aria-expanded={holding}
@@ -83,8 +79,8 @@ function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
           {trans.__('Does it hold?')}
         </Button>
       )}
-      {checked && holding && (
-        <Holding answer={`${sessionId}/${item.key}`} checked={checked} />
+      {holding && (
+        <Holding answer={`${sessionId}/${item.key}`} figures={figures} />
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { markFigures } from '../../../markdown/figures';
 import { beginningOfMarkdown } from '../../../markdown/limits';
 import { watchWide } from '../../../markdown/reading';
 import { rendering } from '../../../markdown/unfinished';
-import type { AnswerChecked, Figure } from '../../../protocol/protocol';
+import type { Figure } from '../../../protocol/protocol';
 import { addActions, makeActions } from './actions';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
@@ -23,34 +23,34 @@ export const Formatting = React.createContext<IFormatting>({
 });
 
 /**
- * A model's Markdown. While it streams, only the last block is rendered again. `checked`: where
- * its figures come from, if the server knows.
+ * A model's Markdown. While it streams, only the last block is rendered again. `figures`:
+ * those that outputs have.
  */
 export function Markdown(props: {
   text: string;
-  checked?: AnswerChecked | null;
+  figures?: readonly Figure[];
 }): JSX.Element {
-  const { text, checked = null } = props;
+  const { text, figures = NO_FIGURES } = props;
   const { plain } = React.useContext(Formatting);
   return plain ? (
     <div className="jp-codeinterp-Plain">
       <LongText text={text} />
     </div>
   ) : (
-    <Formatted text={text} checked={checked} />
+    <Formatted text={text} figures={figures} />
   );
 }
 
 function Formatted(props: {
   text: string;
-  checked: AnswerChecked | null;
+  figures: readonly Figure[];
 }): JSX.Element {
-  const { text, checked } = props;
+  const { text, figures } = props;
   const { shown, more } = useBeginning(text, beginningOfMarkdown);
   const blocks = React.useMemo(() => splitBlocks(shown), [shown]);
-  const figures = React.useMemo(
-    () => figuresByBlock(blocks, checked?.figures ?? []),
-    [blocks, checked]
+  const byBlock = React.useMemo(
+    () => figuresByBlock(blocks, figures),
+    [blocks, figures]
   );
   return (
     <div className="jp-codeinterp-Markdown jp-RenderedHTMLCommon">
@@ -58,8 +58,7 @@ function Formatted(props: {
         <Block
           key={index}
           source={source.trimEnd()}
-          figures={figures?.[index] ?? NO_FIGURES}
-          partly={checked?.partly ?? false}
+          figures={byBlock?.[index] ?? NO_FIGURES}
         />
       ))}
       {more}
@@ -87,14 +86,13 @@ function figuresByBlock(
 const Block = React.memo(function Block(props: {
   source: string;
   figures: readonly Figure[];
-  partly: boolean;
 }) {
-  const { source, figures, partly } = props;
+  const { source, figures } = props;
   const panel = React.useRef(usePanel());
   const { markdown } = panel.current;
   const { sessionId } = React.useContext(Formatting);
   const host = React.useRef<HTMLDivElement>(null);
-  const wanted = React.useRef({ source: '', figures, partly });
+  const wanted = React.useRef({ source: '', figures });
   const busy = React.useRef(false);
   const unwatch = React.useRef(() => {});
   React.useEffect(() => () => unwatch.current(), []);
@@ -112,7 +110,7 @@ const Block = React.memo(function Block(props: {
           try {
             const formatted = await markdown.render(drawn.source);
             markFigures(formatted, drawn.source, drawn.figures, figure =>
-              makeFigure(figure, drawn.partly, panel.current.trans)
+              makeFigure(figure, panel.current.trans)
             );
             addActions(panel.current, formatted);
             content = [...formatted.childNodes];
@@ -131,14 +129,14 @@ const Block = React.memo(function Block(props: {
         done();
       }
     };
-    wanted.current = { source, figures, partly };
+    wanted.current = { source, figures };
     if (host.current && !host.current.hasChildNodes()) {
       host.current.textContent = source;
     }
     if (!busy.current) {
       void draw();
     }
-  }, [markdown, source, figures, partly, sessionId]);
+  }, [markdown, source, figures, sessionId]);
 
   return <div className="jp-codeinterp-Block" ref={host} />;
 });

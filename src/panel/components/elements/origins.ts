@@ -1,7 +1,7 @@
-/** Figures of an answer: a quiet link to the output that has it, or a mark that none has. */
+/** Figures of an answer: a quiet link to the output that has it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { cellOfLink } from '../../../markdown/markdown';
-import type { AnswerChecked, Figure, Origin } from '../../../protocol/protocol';
+import type { Figure, Origin } from '../../../protocol/protocol';
 
 /** Pixels between a figure and its excerpt, and between that and the page's edge. */
 const GAP = 4;
@@ -9,19 +9,9 @@ let count = 0;
 
 /** The element for a figure; its text is put into it. */
 export function makeFigure(
-  figure: Figure,
-  partly: boolean,
+  { origin }: Figure,
   trans: TranslationBundle
 ): HTMLElement {
-  const { origin } = figure;
-  if (!origin) {
-    const mark = document.createElement('span');
-    mark.className = 'jp-codeinterp-NoOrigin';
-    mark.title = partly
-      ? trans.__('Not in the part of the outputs that was read')
-      : trans.__('Not in any output');
-    return mark;
-  }
   const link = document.createElement('a');
   link.className = 'jp-codeinterp-Origin';
   const href = `#cell:${origin.cell_id}`;
@@ -39,15 +29,12 @@ const origins = new WeakMap<Element, Origin>();
 /** Why a figure is from an earlier run. */
 const reasons = new WeakMap<Element, string>();
 
-/**
- * Turn the figures of an answer that are from an earlier run grey. Returns whether there are any.
- */
+/** Turn the figures of an answer that are from an earlier run grey. */
 export function markEarlier(
   answer: HTMLElement,
   earlier: ((origin: Origin) => string | undefined) | null
-): boolean {
-  const links = [...answer.querySelectorAll('a.jp-codeinterp-Origin')];
-  for (const link of links) {
+): void {
+  for (const link of answer.querySelectorAll('a.jp-codeinterp-Origin')) {
     const origin = origins.get(link);
     const reason = origin ? earlier?.(origin) : undefined;
     if (reason !== undefined) {
@@ -55,78 +42,28 @@ export function markEarlier(
       link.classList.toggle('jp-mod-earlier', reason !== '');
     }
   }
-  return links.some(link => reasons.get(link));
 }
 
 /** How an output, or a variable, has the figure. */
-export function policyOf(origin: Origin, trans: TranslationBundle): string {
-  const { formula, policy } = origin;
-  if (origin.variable) {
-    return ofVariable(origin, trans);
-  }
-  switch (policy) {
-    case 'equal':
-    case 'separators':
-    case 'date':
-    case 'name':
-      return trans.__('In this output:');
-    case 'rounded':
-      return trans.__('Rounded from this output:');
-    case 'percentage':
-      return trans.__('This value as a percentage:');
-    case 'unit':
-      return trans.__('This value in another unit:');
-    case 'sum':
-      return trans.__('Sum: %1', formula);
-    case 'difference':
-      return trans.__('Difference: %1', formula);
-    case 'ratio':
-      return trans.__('Ratio: %1', formula);
-    case 'share':
-      return trans.__('Share: %1', formula);
-    case 'code':
-      return trans.__('In the code of the cell:');
-  }
-}
-
-/** How a variable had the figure after a run. */
-function ofVariable(
+export function policyOf(
   { count, policy, variable }: Origin,
   trans: TranslationBundle
 ): string {
   const run = count ?? ' ';
   switch (policy) {
+    case 'equal':
+      return variable
+        ? trans.__('Value of `%1` after In [%2]:', variable, run)
+        : trans.__('In this output:');
     case 'rounded':
-      return trans.__('Rounded from `%1` after In [%2]:', variable, run);
+      return variable
+        ? trans.__('Rounded from `%1` after In [%2]:', variable, run)
+        : trans.__('Rounded from this output:');
     case 'percentage':
-      return trans.__('`%1` after In [%2], as a percentage:', variable, run);
-    case 'unit':
-      return trans.__('`%1` after In [%2], in another unit:', variable, run);
-    default:
-      return trans.__('Value of `%1` after In [%2]:', variable, run);
+      return variable
+        ? trans.__('`%1` after In [%2], as a percentage:', variable, run)
+        : trans.__('This value as a percentage:');
   }
-}
-
-/** Whether every figure of an answer has an origin. */
-export function isChecked(checked: AnswerChecked | null): boolean {
-  return (
-    checked !== null &&
-    !checked.partly &&
-    checked.figures.length > 0 &&
-    checked.figures.every(figure => figure.origin)
-  );
-}
-
-/** Whether an output shows a number of an answer, so that it can be followed. */
-export function isFollowed(checked: AnswerChecked): boolean {
-  return checked.figures.some(
-    figure => isMeasured(figure) && (figure.origin?.output ?? -1) >= 0
-  );
-}
-
-/** Whether the figure is a number that the data may change, and no year. */
-export function isMeasured({ kind, text }: Figure): boolean {
-  return kind === 'number' && !/^(19|20)\d\d$/.test(text);
 }
 
 /**

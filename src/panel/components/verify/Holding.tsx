@@ -1,21 +1,20 @@
 /** Whether the figures of an answer hold when the data changes a little. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import type { AnswerChecked } from '../../../protocol/protocol';
+import type { Figure } from '../../../protocol/protocol';
 import type { IFollowed, IHolding, IMovedFigure } from '../../../protocol/rest';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { isMeasured } from '../elements/origins';
 import { useHolding } from './follow';
 import '../../../../style/verify.css';
 
 export function Holding(props: {
   answer: string;
-  checked: AnswerChecked;
+  figures: readonly Figure[];
 }): JSX.Element {
   const { store, trans } = usePanel();
   const { notebook } = store.state.now;
-  const figures = React.useMemo(() => followed(props.checked), [props.checked]);
+  const figures = React.useMemo(() => followed(props.figures), [props.figures]);
   const { now, refused, busy, start, cancel } = useHolding(
     store,
     notebook,
@@ -52,7 +51,7 @@ export function Holding(props: {
           </div>
           <Figures
             now={now}
-            others={numbersIn(props.checked) - figures.length}
+            others={props.figures.length - figures.length}
             trans={trans}
           />
         </>
@@ -126,28 +125,17 @@ function Figures(props: {
   );
 }
 
-function numbersIn({ figures }: AnswerChecked): number {
-  return figures.filter(isMeasured).length;
-}
-
-/** The numbers of an answer that an output shows as they are, not computed from two. */
-function followed(checked: AnswerChecked): IFollowed[] {
-  const shown = ['equal', 'separators', 'rounded', 'percentage', 'unit'];
-  return checked.figures
-    .filter(isMeasured)
-    .flatMap(({ origin, text }) =>
-      origin && shown.includes(origin.policy)
-        ? [
-            {
-              text,
-              cell_id: origin.cell_id,
-              output: origin.output,
-              start: origin.start,
-              end: origin.end
-            }
-          ]
-        : []
-    )
+/** The numbers that an output shows. */
+function followed(figures: readonly Figure[]): IFollowed[] {
+  return figures
+    .filter(({ origin }) => origin.output >= 0)
+    .map(({ origin, text }) => ({
+      text,
+      cell_id: origin.cell_id,
+      output: origin.output,
+      start: origin.start,
+      end: origin.end
+    }))
     .slice(0, 40);
 }
 

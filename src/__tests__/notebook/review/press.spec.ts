@@ -1,0 +1,219 @@
+/** Which presses are a person's, and how long something must have been in view before them. */
+import type {
+  InView as View,
+  person as Person
+} from '../../../notebook/review/press';
+
+let person: typeof Person;
+let InView: typeof View;
+/** Milliseconds. */
+let at = 0;
+/** Takes events as the browser would send them; those of a test are never trusted. */
+let listen: (event: Event) => void;
+
+beforeAll(async () => {
+  // Before the module takes it.
+  jest.spyOn(performance, 'now').mockImplementation(() => at);
+  const added = jest.spyOn(window, 'addEventListener');
+  ({ person, InView } = await import('../../../notebook/review/press'));
+  listen = added.mock.calls[0][1] as typeof listen;
+  added.mockRestore();
+});
+
+const HTML = `
+  <div class="jp-codeinterp-Panel">
+    <div class="jp-codeinterp-Card-buttons"><button id="run">Run</button></div>
+    <button id="send">Send</button>
+    <textarea id="message"></textarea>
+    <textarea id="list" aria-activedescendant="a"></textarea>
+    <select id="mode"></select>
+    <p id="text">words</p>
+  </div>
+  <div class="jp-Cell jp-codeinterp-draft" id="draft"></div>
+  <div class="jp-Cell" id="cell"><button id="output">Run</button></div>
+  <ul class="lm-Menu">
+    <li class="lm-Menu-item" data-command="codeinterp:run" id="item">Run</li>
+    <li class="lm-Menu-item lm-mod-active" data-command="other" id="other"></li>
+  </ul>`;
+
+/** An event by its name, or by its keys. */
+function make(how: string): Event {
+  if (/^(click|change|pointerup)$/.test(how)) {
+    return new MouseEvent(how, { bubbles: true, detail: 1 });
+  }
+  const key = how.replace(/[SCR]-/g, '');
+  return new KeyboardEvent('keydown', {
+    key,
+    shiftKey: how.includes('S-'),
+    ctrlKey: how.includes('C-'),
+    repeat: how.includes('R-'),
+    bubbles: true
+  });
+}
+
+function meaning(): string {
+  return person.chose('codeinterp:run')
+    ? 'chooses'
+    : person.decides()
+      ? 'decides'
+      : person.acts()
+        ? 'acts'
+        : '';
+}
+
+describe('a press', () => {
+  beforeEach(() => {
+    at += 10_000;
+    document.body.innerHTML = HTML;
+  });
+  afterEach(() => person.anyClicks(false));
+
+  it.each([
+    ['click', 'run', 'decides'],
+    ['click', 'send', 'acts'],
+    ['click', 'text', ''],
+    ['click', 'message', ''],
+    ['click', 'output', ''],
+    ['click', 'item', 'chooses'],
+    ['pointerup', 'item', 'chooses'],
+    ['click', 'other', ''],
+    ['change', 'mode', 'acts'],
+    ['Enter', 'run', 'decides'],
+    ['Enter', 'message', 'acts'],
+    ['R-Enter', 'message', ''],
+    ['a', 'message', ''],
+    ['Tab', 'message', ''],
+    ['Tab', 'list', 'acts'],
+    ['S-Enter', 'draft', 'decides'],
+    ['C-Enter', 'draft', 'chooses'],
+    ['Enter', 'draft', ''],
+    ['R-S-Enter', 'draft', ''],
+    ['S-Enter', 'cell', ''],
+    ['C-S-Enter', 'text', 'chooses'],
+    ['F8', 'text', 'chooses'],
+    ['Enter', 'item', '']
+  ])(
+    'that the browser trusts: %s on “%s” counts as “%s”',
+    (how, id, counts) => {
+      const event = make(how);
+      const target = document.getElementById(id);
+      listen(
+        new Proxy(event, {
+          get: (_, name) =>
+            name === 'isTrusted'
+              ? true
+              : name === 'target'
+                ? target
+                : Reflect.get(event, name)
+        })
+      );
+      expect(meaning()).toBe(counts);
+      at += 1_001;
+      expect(meaning()).toBe('');
+    }
+  );
+
+  it.each([
+    // allowed in the settings, how, on, counts as
+    [false, 'click', 'run', ''],
+    [false, 'click', 'send', ''],
+    [false, 'S-Enter', 'draft', ''],
+    [true, 'click', 'run', 'decides'],
+    [true, 'click', 'send', 'acts'],
+    [true, 'click', 'text', ''],
+    [true, 'click', 'output', ''],
+    [true, 'click', 'item', ''],
+    [true, 'pointerup', 'item', ''],
+    [true, 'Enter', 'run', ''],
+    [true, 'change', 'mode', '']
+  ])(
+    'that it does not trust, allowed %s: %s on “%s” counts as “%s”',
+    (allowed, how, id, counts) => {
+      person.anyClicks(allowed);
+      document.getElementById(id)!.dispatchEvent(make(how));
+      expect(meaning()).toBe(counts);
+    }
+  );
+});
+
+describe('long in view', () => {
+  type Step = [at: number, what: 'shown' | 'hidden' | 'restart'];
+
+  it.each<[string, Step[], number, boolean]>([
+    ['after half a second', [[0, 'shown']], 500, true],
+    ['not before', [[0, 'shown']], 499, false],
+    ['not where it is never shown', [[0, 'hidden']], 5_000, false],
+    [
+      'not when it has gone',
+      [
+        [0, 'shown'],
+        [600, 'hidden']
+      ],
+      5_000,
+      false
+    ],
+    [
+      'half a second after it came back',
+      [
+        [0, 'shown'],
+        [600, 'hidden'],
+        [700, 'shown']
+      ],
+      1_199,
+      false
+    ],
+    [
+      'not if it begins anew all the time, as with a key held down',
+      [
+        [0, 'shown'],
+        [400, 'restart'],
+        [800, 'restart']
+      ],
+      1_200,
+      false
+    ],
+    [
+      'half a second after it began anew',
+      [
+        [0, 'shown'],
+        [400, 'restart']
+      ],
+      900,
+      true
+    ]
+  ])('%s', (_, steps, until, long) => {
+    jest.useFakeTimers({ doNotFake: ['performance'] });
+    const { IntersectionObserver } = globalThis;
+    let tell: (entries: { isIntersecting: boolean }[]) => void = () => {};
+    globalThis.IntersectionObserver = class {
+      constructor(told: typeof tell) {
+        tell = told;
+      }
+      observe() {}
+      disconnect() {}
+    } as never;
+    const start = at;
+    const changes: boolean[] = [];
+    const view: View = new InView(document.body, () => changes.push(view.long));
+    const go = (time: number) => {
+      const passed = start + time - at;
+      at = start + time;
+      jest.advanceTimersByTime(passed);
+    };
+    for (const [time, what] of steps) {
+      go(time);
+      if (what === 'restart') {
+        view.restart();
+      } else {
+        tell([{ isIntersecting: what === 'shown' }]);
+      }
+    }
+    go(until);
+    expect(view.long).toBe(long);
+    go(until + 2);
+    expect(changes[changes.length - 1]).toBe(view.long);
+    view.dispose();
+    globalThis.IntersectionObserver = IntersectionObserver;
+    jest.useRealTimers();
+  });
+});

@@ -1,0 +1,199 @@
+/**
+ * The check before anything runs code or sends keys: a person's press, on a button or a cell that
+ * has been in view for half a second.
+ *
+ * An output or another extension may put a script into this page. It can call a button's `click`,
+ * dispatch events and submit forms; the browser trusts none of these events. This is a hurdle and
+ * no wall: a script can change the page's functions and wait for a person's press.
+ *
+ * Extensions that press buttons for people who use no mouse (Vimium, Rango) send such events,
+ * too. A person may allow them in the settings, for clicks on buttons. The browser trusts clicks
+ * of screen readers and of the system's voice control.
+ */
+import type { IDisposable } from '@lumino/disposable';
+import React from 'react';
+
+/** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
+const OURS =
+  '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target,' +
+  ' .jp-codeinterp-Prompt, .jp-codeinterp-Failed';
+/** What decides on code: buttons in the notebook and in the panel, and keys on a draft. */
+const DECIDING =
+  '.jp-codeinterp-bar, .jp-codeinterp-Card-buttons, .jp-codeinterp-Composer-reject,' +
+  ' .jp-codeinterp-draft, .jp-codeinterp-target';
+/** Entries of JupyterLab's menus and of its palette; each names its command. */
+const ITEMS = '.lm-Menu-item, .lm-CommandPalette-item';
+const LISTS = '.lm-Menu, .lm-CommandPalette';
+/** Milliseconds that a button or cell must have been in view. */
+export const IN_VIEW = 500;
+/** Milliseconds from a press to its effect: JupyterLab may hold keys back. */
+const SOON = 1000;
+/** Taken before a script can replace it. */
+const now = performance.now.bind(performance);
+
+/** A person's last press, with the command that it names: `*` for a combination of keys. */
+let last: { at: number; on: Element | null; command: string } = {
+  at: -Infinity,
+  on: null,
+  command: ''
+};
+/** Whether clicks on buttons count that the browser does not trust. */
+let anyClicks = false;
+
+const isRecent = () => now() - last.at < SOON;
+
+function isCombination(event: KeyboardEvent): boolean {
+  const { altKey, ctrlKey, key, metaKey } = event;
+  return ctrlKey || altKey || metaKey || /^F\d/.test(key);
+}
+
+/** Letters and clicks into fields are no presses: a script could wait for them. */
+function isPress(event: Event, target: Element): boolean {
+  if (event instanceof KeyboardEvent) {
+    const { key, repeat, shiftKey } = event;
+    const enters = key === 'Enter' && (shiftKey || !target.closest('.jp-Cell'));
+    // Tab takes what is offered in the list at the message field, as Enter does.
+    const takes = key === 'Tab' && target.matches('[aria-activedescendant]');
+    return !repeat && (enters || takes || isCombination(event));
+  }
+  return event.type === 'change' || !!target.closest(`button, ${ITEMS}`);
+}
+
+function commandOf(event: Event, target: Element): string {
+  if (event instanceof KeyboardEvent) {
+    const list = target.closest(LISTS);
+    if (!list) {
+      return isCombination(event) ? '*' : '';
+    }
+    const active = list.querySelector<HTMLElement>(
+      `:is(${ITEMS}).lm-mod-active`
+    );
+    return active?.dataset.command ?? '';
+  }
+  return target.closest<HTMLElement>(ITEMS)?.dataset.command ?? '';
+}
+
+// The first of all listeners: no other can keep an event from it.
+for (const type of ['click', 'change', 'keydown', 'pointerup']) {
+  window.addEventListener(
+    type,
+    event => {
+      const { isTrusted, target } = event;
+      const allowed = anyClicks && type === 'click';
+      if (!(target instanceof Element) || !isPress(event, target)) {
+        return;
+      }
+      const command = commandOf(event, target);
+      if (isTrusted || (allowed && !command)) {
+        last = { at: now(), on: target, command };
+      }
+    },
+    true
+  );
+}
+
+export const person = {
+  /** Whether a person has just pressed one of our controls. */
+  acts(): boolean {
+    // `submit` is trusted even if a script sent the form: a click or a key must come before.
+    const trusted = window.event?.isTrusted ?? true;
+    const ours = !last.on || !!last.on.closest(OURS);
+    return (trusted || anyClicks) && ours && isRecent();
+  },
+
+  /** The same, with a button or a key that decides on code. */
+  decides(): boolean {
+    return person.acts() && (!last.on || !!last.on.closest(DECIDING));
+  },
+
+  /** Whether a person has just named this command in a menu, in the palette or by keys. */
+  chose(command: string): boolean {
+    const chosen = isRecent() && ['*', command].includes(last.command);
+    if (chosen) {
+      // It counts once, and what it does is a decision.
+      last = { at: last.at, on: null, command: '' };
+    }
+    return chosen;
+  },
+
+  /** Whether clicks that the browser does not trust count, too. The person decides that. */
+  anyClicks(allowed: boolean): void {
+    anyClicks = allowed;
+  }
+};
+
+/** How long an element has been in view. Call `changed` when it has, or no longer has, been long. */
+export class InView implements IDisposable {
+  constructor(
+    node: Element,
+    private readonly _changed: () => void
+  ) {
+    this._observer = new IntersectionObserver(entries => {
+      this._isInView = entries[entries.length - 1].isIntersecting;
+      this.restart();
+    });
+    this._observer.observe(node);
+  }
+
+  get long(): boolean {
+    return performance.now() - this._since >= IN_VIEW;
+  }
+
+  /** Begin the half second anew. */
+  restart(): void {
+    clearTimeout(this._timer);
+    this._since = Infinity;
+    if (this._isInView) {
+      this._since = performance.now();
+      this._timer = setTimeout(this._changed, IN_VIEW + 1);
+    }
+    this._changed();
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    clearTimeout(this._timer);
+    this._observer.disconnect();
+  }
+
+  private readonly _observer: IntersectionObserver;
+  private _isInView = false;
+  private _since = Infinity;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _isDisposed = false;
+}
+
+/**
+ * Properties of a button that says yes to `question`; for another it is another button.
+ * `refused` is called for each press that comes too early.
+ */
+export function useSure(
+  question: string,
+  onClick: () => void,
+  refused: () => void
+): {
+  ref: React.RefObject<HTMLButtonElement>;
+  'aria-disabled': boolean | undefined;
+  onClick: () => void;
+} {
+  const ref = React.useRef<HTMLButtonElement>(null);
+  const view = React.useRef<InView | null>(null);
+  const [sureOf, setSureOf] = React.useState('');
+  // Before the browser draws: no press for one question may count for the next.
+  React.useLayoutEffect(() => {
+    const inView = new InView(ref.current!, () =>
+      setSureOf(inView.long ? question : '')
+    );
+    view.current = inView;
+    return () => inView.dispose();
+  }, [question]);
+  return {
+    ref,
+    'aria-disabled': sureOf === question ? undefined : true,
+    onClick: () => (view.current?.long ? onClick() : refused())
+  };
+}
