@@ -9,14 +9,12 @@ import { Signal } from '@lumino/signaling';
 import type {
   IDraftView,
   IDrafts,
-  IFigure,
   INotebooks,
   IOutline,
   IPlaces,
   IViewZone
 } from '../tokens';
 import { makeViewZone } from './changes/view-zone';
-import { figuresOf } from './figures';
 import { insertBelow } from './insert';
 import { OpenNotebooks } from './open-notebooks';
 import type { IOpenNotebooksOptions } from './open-notebooks';
@@ -238,11 +236,6 @@ export class Notebooks implements INotebooks, IDisposable {
           selected: this.activeCellId(path)
         })
       : null;
-  }
-
-  figures(path: string, cellIds: readonly string[]): readonly IFigure[] {
-    const model = this._open.find(path)?.context.model;
-    return model ? figuresOf(model, cellIds) : [];
   }
 
   earlier(path: string): Earlier | null {

@@ -52,7 +52,7 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
-from jupyter_codeinterp.core.exports import agent_trace, markdown, recording
+from jupyter_codeinterp.core.exports import markdown, recording
 from jupyter_codeinterp.core.figures import origins
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
@@ -132,7 +132,7 @@ READERS = (
         "notebook_prompt",
         "apply",
         "ops",
-        *("agent_trace", "markdown"),
+        "markdown",
         "untrusted",
     ),
     *(
@@ -491,9 +491,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.known_language": prose.known_language,
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
-    "agent_trace.agent_trace": lambda t: agent_trace.agent_trace(
-        info(t), journal(t), [], json.dumps({"cells": [{"id": t, "source": [t]}]}), t, "1"
-    ),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
     "untrusted.Untrusted.quoted": UNTRUSTED.quoted,

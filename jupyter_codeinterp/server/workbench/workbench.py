@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache, cached_property, partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
@@ -22,7 +21,7 @@ from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ..activity import Activity
-from ..extensions import Added, Extensions
+from ..extensions import Extensions
 from ..files.file_ids import FileIds
 from ..files.on_disk import root_name
 from ..files.own_commands import own_commands
@@ -175,12 +174,6 @@ class Workbench:
 
     def _checks(self) -> Checks:
         return self._all_checks()[0]
-
-    def added(self) -> list[Added]:
-        """What other packages add, and what was left out. Loads them."""
-        self.models.load()
-        others = (self._all_tools()[1], self._all_hooks()[1], self._all_checks()[1])
-        return [*chain.from_iterable(others), *self.models.added]
 
     @cached_property
     def _others_installed(self) -> bool:
