@@ -16,7 +16,7 @@ from tests.scripted import Bench, run, say
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("polars") is None,
-    reason="polars is not installed; scripts/table_libraries has it",
+    reason="polars is not installed; scripts/engines tables has it",
 )
 Benches = Callable[..., Bench]
 TABLES = """import polars as pl

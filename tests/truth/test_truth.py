@@ -14,7 +14,7 @@ from tests.truth.programs import EVERYDAY, Program, programs
 
 EVERY = programs()
 STEP = int(os.environ.get("CODEINTERP_TEST_EVERY", "5"))
-"""``scripts/pandas2`` takes them all."""
+"""``scripts/engines pandas2`` takes them all."""
 DRAWS = re.compile("random draw|bootstrap without")
 UNWATCH = """
 for name in ("pre_run_cell", "post_run_cell"):

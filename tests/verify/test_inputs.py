@@ -38,7 +38,7 @@ def frame() -> Any:
 
 
 def needs(module: str) -> None:
-    pytest.importorskip(module, reason=f"{module} is not installed; scripts/table_libraries has it")
+    pytest.importorskip(module, reason=f"{module} is not installed; scripts/engines tables has it")
 
 
 @pytest.mark.parametrize(("kind", "rows"), KINDS)
