@@ -21,7 +21,6 @@ from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
-from .seen.observer import Observer
 from .shared import folders, interpreter
 from .shared.limits import (
     NO_NETWORK,
@@ -244,13 +243,14 @@ class SandboxProvisioner(LocalProvisioner):
             return ""
         return book.sentence(way.refused(since), way.has_lost(since)[0])
 
-    def observer(self) -> Observer | None:
-        """Watches a run that begins now; None if no sandbox runs that can be seen into. Takes a
-        while in a large folder."""
-        sandbox = self._sandbox
-        if sandbox is None:
-            return None
-        return Observer(sandbox.init, sandbox.gate, sandbox.files)
+    def connections(self, since: float) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """Hosts with ports that were refused since this time of ``time.monotonic``, those that were
+        reached, and whether there were more."""
+        way = self._sandbox.gate if self._sandbox is not None else None
+        if way is None:
+            return (), (), False
+        refused, made = book.hosts(way.refused(since)), book.hosts(way.made(since))
+        return refused, made, any(way.has_lost(since))
 
     @property
     def _reaches_hosts(self) -> bool:

@@ -12,7 +12,6 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.kernel_side.copies.refusing import NAME
 from tests.kernels import Person, person_at, until
 from tests.sandbox.here import runs_here
@@ -203,18 +202,3 @@ async def test_a_fork_bounds_its_own_copies(tmp_path: Path, folder: Path) -> Non
                 return
             await asyncio.sleep(0.2)
         raise AssertionError("300 MB of an older copy stay")
-
-
-@runs_here
-async def test_programs_are_seen_also_after_going_back(tmp_path: Path, folder: Path) -> None:
-    async with sandboxed(tmp_path) as k:
-        for _ in range(2):
-            await k.run("import subprocess")
-            await k.keep("one")
-            await k.back("one")
-            for code, expected in (
-                ("subprocess.run(['true'])", (Observation("programs"),)),
-                ("1", ()),
-                ("subprocess.run(['sh', '-c', 'true & exit'])", (Observation("programs"),)),
-            ):
-                assert (await k.run(code)).observed == expected, code

@@ -90,6 +90,5 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
 
     inherited = [*files.values(), filtered]
     if layer is None:
-        return launch([program], made, inherited, kernel.limits, kernel.folders.notebook, way)
-    # A person decides what an overlay's files become, so no rule needs to know of them.
-    return launch([*layer.command(), program], made, inherited, kernel.limits, None, way)
+        return launch([program], made, inherited, kernel.limits, way)
+    return launch([*layer.command(), program], made, inherited, kernel.limits, way)

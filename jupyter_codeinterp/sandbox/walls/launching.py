@@ -14,9 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..network.gate import Gate
-from ..seen.files import FolderWatch
 from ..shared import groups, limits
-from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
@@ -32,7 +30,7 @@ class LaunchError(RuntimeError):
 class Process:
     """``popen`` is bubblewrap; ``init`` is the pid of the kernel's parent, whose end ends all
     others; ``group`` holds the limits that all its processes share, or is None, as is ``gate``
-    without a network. ``files`` watches the notebook's folder, or is None."""
+    without a network."""
 
     def __init__(
         self,
@@ -40,13 +38,11 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
-        notebook: Path | None,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:
@@ -94,8 +90,6 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-            if self.files is not None:
-                self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -116,7 +110,6 @@ def launch(
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
-    notebook: Path | None,
     gate: Gate | None = None,
 ) -> Process:
     """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
@@ -145,7 +138,7 @@ def launch(
             child = int(json.loads(text)["child-pid"])
             limits.apply(child, bounds)
             group = groups.join(child, bounds.memory, bounds.processes)
-            process = Process(popen, child, group, gate, notebook)
+            process = Process(popen, child, group, gate)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

@@ -54,8 +54,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
     c.TryFirst: (EXECUTE, CHANGE),
-    c.MakeRule: (EXECUTE, CHANGE),
-    c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -91,8 +89,6 @@ METHODS: dict[type[Any], str] = {
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
     c.TryFirst: "try_first",
-    c.MakeRule: "make_rule",
-    c.RemoveRule: "remove_rule",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
 name, and ``by``."""

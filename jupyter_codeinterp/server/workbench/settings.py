@@ -79,11 +79,6 @@ class CodeInterpSettings(Configurable):
         help="Let code run without asking (Auto, Run all in this turn) in sandboxed kernels alone. "
         "In other kernels each run asks.",
     ).tag(config=True)
-    allow_rules = Bool(
-        True,
-        help="Let people make rules from a card: code that only reads named files and imports "
-        "named packages then runs without asking in that conversation. Needs highest_mode auto.",
-    ).tag(config=True)
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "
@@ -290,6 +285,7 @@ class CodeInterpSettings(Configurable):
 
 
 REMOVED: dict[str, str] = {
+    "allow_rules": "Code runs without asking in Auto mode; see CodeInterp.auto_needs_sandbox.",
     "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
     "here: jupyter codeinterp sandbox doctor",
     "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
