@@ -32,9 +32,9 @@ quietly() {
   fi
 }
 
-# fingerprint FILE-OR-FOLDER…: a checksum of all files and their names, tests left out.
+# fingerprint FILE-OR-FOLDER…: a checksum of all files and their names, without tests and bytecode.
 fingerprint() {
-  find "$@" -type f -not -path '*/__tests__/*' -exec cksum {} + | LC_ALL=C sort | cksum
+  find "$@" -type f -not -path '*/__tests__/*' -not -path '*/__pycache__/*' -exec cksum {} + | LC_ALL=C sort | cksum
 }
 
 # fresh STAMP INPUTS: whether the step was last done with these inputs.
