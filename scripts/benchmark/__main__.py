@@ -13,7 +13,6 @@ from . import (
     attach,
     browser,
     bundle,
-    checks,
     copies,
     files,
     gateway,
@@ -31,6 +30,7 @@ from . import (
     status,
     steps,
     task,
+    watch,
     wires,
 )
 from .figures import Figure, Kept
@@ -44,7 +44,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "bundle": bundle.measure,
     "install": install.measure,
     "status": status.measure,
-    "checks": checks.measure,
+    "watch": watch.measure,
     "answers": answers.measure,
     "files": files.measure,
     "journal": journal.measure,
