@@ -117,15 +117,9 @@ class OutsideClients:
         return self._conversations[key]
 
     def _number(self, token: Token) -> int:
-        """The client's number among the windows, which hear of what it does and may close it.
-
-        Raises CommandError ``closed_window`` or ``too_many_windows``.
-        """
+        """The client's number among the windows. Raises CommandError ``too_many_windows``."""
         windows = self._manager.windows
         number, secret = self._windows.get(token.id, (0, ""))
-        if number and windows.closed(secret):
-            self.tokens.revoke(token.id)
-            raise CommandError("closed_window", CLOSED)
         if not number or not windows.number(secret):
             self._windows[token.id] = windows.admit(Bearer(f"mcp {token.id}", False))
         return self._windows[token.id][0]

@@ -52,10 +52,6 @@ class OrderAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notebook: str
 
 
-_watching: set[asyncio.Task[None]] = set()
-"""The event loop holds tasks only weakly."""
-
-
 class _Latest(Handler):
     """Of a notebook."""
 
@@ -76,18 +72,6 @@ class _Latest(Handler):
             self.answer(self.wrapped(await self.runs.changed(notebook, int(seen))))
         else:
             self.answer(self.wrapped(self.runs.of(notebook)))
-
-    def watch(self, path: str) -> None:
-        """Let "Not me" in another window cancel the run."""
-        task = asyncio.create_task(self._end_if_not_me(path))
-        _watching.add(task)
-        task.add_done_callback(_watching.discard)
-
-    async def _end_if_not_me(self, path: str) -> None:
-        try:
-            await self.manager.in_flight.run(self.by, self.runs.ended(path))
-        except CommandError:
-            await self.runs.cancel(path)
 
     async def cancel(self) -> None:
         notebook = _path(self.get_query_argument("notebook", ""))
@@ -116,7 +100,6 @@ class VerificationsHandler(_Latest):
         asked = self.given(Asked)
         path = _path(asked.notebook)
         started = await self.runs.start(path, in_place=asked.in_place)
-        self.watch(path)
         self.answer(Verified(started))
 
     @web.authenticated
@@ -150,8 +133,6 @@ class HoldingsHandler(_Latest):
         path = _path(asked.notebook)
         work = self.runs.start if asked.begin else self.runs.plan
         found = await work(path, asked.key, asked.figures)
-        if asked.begin:
-            self.watch(path)
         self.answer(Held(found))
 
     @web.authenticated

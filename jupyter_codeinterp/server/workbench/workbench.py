@@ -146,7 +146,6 @@ class Workbench:
             hooks=self._hooks,
             checks=self._checks,
             on_window=self._preload,
-            put_back_settings=self.models.put_back,
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             has_rooms=lambda: self._rooms is not None,
         )
