@@ -29,7 +29,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_window_tries_a_draft_and_others_hear_of_it(site: Site, api: FakeAnthropic) -> None:
     api.play(in_order([CELL, DONE]))
     w = await site.window("a.ipynb", kernel_id=await site.kernel_of("a.ipynb"))
-    other = await site.window("b.ipynb")
     await w.ask("Go")
     draft = await w.draft()
     reply = await w.send(c.TryFirst(w.session_id, draft.draft_id, "x", draft.source))

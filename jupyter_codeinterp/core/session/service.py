@@ -1,7 +1,7 @@
 """The one interface of fronts (the windows' socket, REST, a program) to conversations.
 
 ``by`` is the number of the window or client that acts; 0 for a program alone. The resulting event
-carries it. Other windows learn of the action and can disown it ("Not me").
+carries it. Other windows learn of decisions.
 """
 
 from __future__ import annotations

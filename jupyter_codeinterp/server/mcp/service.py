@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..notebook_kernels import NotebookKernels
     from ..session_manager import SessionManager
 
-CLOSED = "A person closed this client with “Not me”, so its token is revoked. Ask for another one."
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
 LONGEST_CLIENT = 60
 """Characters of a client's name."""
