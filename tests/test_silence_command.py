@@ -8,12 +8,14 @@ from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.site import Site
 
-DISCARDED = answer(run_cell("names = ['b', 'a']\nsorted(names)\nprint(names)"))
+SORTED = answer(
+    run_cell("import pandas as pd\nsizes = pd.Series(['9', '10'])\nprint(sizes.sort_values())")
+)
 DONE = answer(text("Done."))
 
 
 async def test_a_window_silences_a_finding(site: Site, api: FakeAnthropic) -> None:
-    api.play(in_order([DISCARDED, DONE, DISCARDED, DONE]))
+    api.play(in_order([SORTED, DONE, SORTED, DONE]))
     w = await site.window("a.ipynb", kernel_id=await site.kernel_of("a.ipynb"))
     await w.ask("Sort", mode="auto")
     await w.ended()

@@ -50,7 +50,6 @@ def file(jp_root_dir: Path) -> Path:
 
 async def test_a_client_tries_a_draft(site: Site, api: FakeAnthropic, file: Path) -> None:
     api.play(in_order([CELL, DONE]))
-    window = await site.window("b.ipynb")
     await site.kernel_of("a.ipynb")
     client = await rest_client(site)
     session_id = str((await client.post("sessions", notebook="a.ipynb"))["session_id"])
