@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
-    from .windows.kept_marks import KeptMarks
     from .windows.stale_cells import ReportedCells
 
 
@@ -55,7 +54,6 @@ class SessionManager:
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
-        stale_marks: Callable[[], KeptMarks | None] = lambda: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
         """Set up an empty manager.
@@ -68,13 +66,11 @@ class SessionManager:
         seen           called when somebody opens a path: another notebook may have moved there
         tools, hooks, checks  called with the first session
         on_window      called with each window
-        stale_marks    gives the marks of stale cells on disk, if they are kept
         has_rooms      whether windows may share a notebook in a room of this server
         """
         self.store = store
         self.rules = rules
         self.surroundings = surroundings
-        self._stale_marks = stale_marks
         self._activity = activity
         self._model = model
         self._default_model = default_model
@@ -104,7 +100,7 @@ class SessionManager:
     def stale_cells(self) -> ReportedCells:
         from .windows.stale_cells import ReportedCells  # see ``preload``
 
-        return ReportedCells(self._stale_marks())
+        return ReportedCells()
 
     @cached_property
     def service(self) -> SessionService:
