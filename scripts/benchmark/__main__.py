@@ -13,7 +13,6 @@ from . import (
     attach,
     browser,
     bundle,
-    command_line,
     files,
     gateway,
     install,
@@ -55,7 +54,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "magic": magic.measure,
     "sandbox": sandbox.measure,
     "wires": wires.measure,
-    "command_line": command_line.measure,
     "browser": browser.measure,
 }
 

@@ -15,7 +15,7 @@ REMOVED_EVENTS: tuple[str, ...] = (
 )
 """Kinds of events."""
 
-REMOVED_TABLES: tuple[str, ...] = ()
+REMOVED_TABLES: tuple[str, ...] = ("actions",)
 
 REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
     ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
