@@ -15,7 +15,6 @@ import msgspec
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
-from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.core.session.waiting_files import WaitingList
 from jupyter_codeinterp.server.models import Described
@@ -214,25 +213,6 @@ ROUTES = {
     ),
     "DELETE verifications": Route(
         "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
-    ),
-    "GET holdings": Route(
-        "The latest runs of a notebook on changed data. `seen` as for `GET verifications`.",
-        LOOK,
-        answer=verify.Held,
-        query=("notebook", "seen"),
-    ),
-    "POST holdings": Route(
-        "Run the cells behind an answer on changed data, or plan it.",
-        f"{EXECUTE}, {LOOK}",
-        verify.HoldAsked,
-        verify.Held,
-    ),
-    "DELETE holdings": Route("Cancel it.", EXECUTE, answer=verify.Held, query=("notebook",)),
-    "POST orders": Route(
-        "Propose an order of the file's cells in which each finds its names. Nothing changes.",
-        LOOK,
-        verify.OrderAsked,
-        Proposal,
     ),
     "GET mcp/tokens": Route(
         "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens

@@ -77,7 +77,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_tables=bench.tables,
             codeinterp_tool_servers=bench.tool_servers,
             codeinterp_verifier=bench.verifier,
-            codeinterp_holder=bench.holder,
             codeinterp_file_tables=FileTables(self._server.contents_manager),
             codeinterp_store=bench.store,
             codeinterp_completions=completions if self.inline_completion else None,

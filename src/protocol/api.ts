@@ -13,8 +13,6 @@ import type {
   IConnected,
   IConnection,
   ICredentials,
-  IFollowed,
-  IHolding,
   ILocalServers,
   IModelInfo,
   INames,
@@ -23,7 +21,6 @@ import type {
   IWaitingList,
   IStatus,
   ITableAnswer,
-  IProposedOrder,
   ITableAsked,
   IUnfinished,
   IVerification,
@@ -126,31 +123,6 @@ export class Api {
 
   async cancelVerification(notebook: string): Promise<void> {
     await this._verification('DELETE', { notebook });
-  }
-
-  /** An order of the cells that the notebook's file has. */
-  proposeOrder(notebook: string): Promise<IProposedOrder> {
-    return this._call('POST', 'orders', { notebook });
-  }
-
-  /** The latest runs of a notebook on changed data. `seen` as in `verification`. */
-  holding(notebook: string, seen = 0): Promise<IHolding | null> {
-    const query = { notebook, ...(seen && { seen: String(seen) }) };
-    return this._holding('GET', query);
-  }
-
-  /** Run the cells behind an answer on changed data; without `begin`, only plan it. */
-  hold(
-    notebook: string,
-    key: string,
-    figures: readonly IFollowed[],
-    begin: boolean
-  ): Promise<IHolding | null> {
-    return this._holding('POST', {}, { notebook, key, figures, begin });
-  }
-
-  async cancelHolding(notebook: string): Promise<void> {
-    await this._holding('DELETE', { notebook });
   }
 
   /** The sessions about one notebook, newest first. */
@@ -293,16 +265,6 @@ export class Api {
     const route = `verifications?${new URLSearchParams(query)}`;
     type Answer = { verification: IVerification | null };
     return (await this._call<Answer>(method, route)).verification;
-  }
-
-  private async _holding(
-    method: string,
-    query: Record<string, string>,
-    body?: object
-  ): Promise<IHolding | null> {
-    const route = `holdings?${new URLSearchParams(query)}`;
-    type Answer = { holding: IHolding | null };
-    return (await this._call<Answer>(method, route, body)).holding;
   }
 
   private async _sessions(

@@ -44,8 +44,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"commands", names.CommandsHandler),
     (r"tables", tables.TablesHandler),
     (r"verifications", verify.VerificationsHandler),
-    (r"holdings", verify.HoldingsHandler),
-    (r"orders", verify.OrdersHandler),
     (r"mcp/tokens", windows.McpTokensHandler),
     (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
     (r"tool-servers", connections.ToolServersHandler),

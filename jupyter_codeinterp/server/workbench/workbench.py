@@ -39,7 +39,7 @@ from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..tool_servers.servers import ToolServers
-from ..verify import Holder, NotebookRuns, Verifier
+from ..verify import NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -171,7 +171,6 @@ class Workbench:
             cell_timeout=settings.cell_timeout,
             scrub=self.scrub,
         )
-        self.holder = Holder(self.verifier, self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
 
     def _model(self, name: str) -> Model:
@@ -318,7 +317,7 @@ class Workbench:
 
     async def close(self) -> None:
         """Close every part, also after one fails."""
-        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.holder, self.manager)
+        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.manager)
         kernels = [self._kernels] if "_kernels" in vars(self) else []
         for part in (*running, *kernels, self.models, self.store):
             try:

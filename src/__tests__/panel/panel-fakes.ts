@@ -31,8 +31,6 @@ import type {
   IReview,
   IWaitingFile,
   IWaitingList,
-  IHolding,
-  IProposedOrder,
   IStatus,
   IVerification
 } from '../../protocol/api';
@@ -515,29 +513,7 @@ export class FakeApi implements IApi {
 
   async verify(): Promise<void> {}
 
-  order: IProposedOrder = {
-    cells: [],
-    moves: [],
-    left: [],
-    ...{ imports: [], unused: [], headings: [], added: [], edited: [] },
-    gone: []
-  };
-
-  async proposeOrder(): Promise<IProposedOrder> {
-    return this.order;
-  }
-
   async cancelVerification(): Promise<void> {}
-
-  async holding(): Promise<IHolding | null> {
-    return null;
-  }
-
-  async hold(): Promise<IHolding | null> {
-    return null;
-  }
-
-  async cancelHolding(): Promise<void> {}
 
   async models(): Promise<readonly IModelInfo[]> {
     return [];
