@@ -184,7 +184,7 @@ export class Notebooks implements INotebooks, IDisposable {
   staleAbove(): readonly Cell[] {
     const panel = this._open.panelOf(this.currentPath);
     const live = panel && this._open.find(this.currentPath);
-    const stale = live && this._open.staleOf(live)?.cells;
+    const stale = live && this._open.staleOf(live)?.reasons;
     return (panel?.content.widgets ?? [])
       .slice(0, (panel?.content.activeCellIndex ?? -1) + 1)
       .filter(cell => stale?.has(cell.model.id));
@@ -242,7 +242,7 @@ export class Notebooks implements INotebooks, IDisposable {
     const live = this._open.find(path);
     const stale = live && this._open.staleOf(live);
     return stale && live.context.isReady
-      ? earlierIn(live.model, stale.cells, this._options.trans)
+      ? earlierIn(live.model, stale.reasons, this._options.trans)
       : null;
   }
 

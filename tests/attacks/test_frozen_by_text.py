@@ -179,6 +179,7 @@ OTHERS = {
     "held": "counts characters and compares names",
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
     "runs": "joins names; measured with `stale`",
+    "effects": "reads statements of a bounded length and depth; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
     "stale_input": "passes on what `stale` finds",
     "roots": "compares beginnings of paths",
