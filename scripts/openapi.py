@@ -78,18 +78,6 @@ class ToolServersFound(msgspec.Struct):
     faults: list[str]
 
 
-class AddedPart(msgspec.Struct):
-    kind: str
-    name: str
-    package: str
-    unreviewed: bool
-    fault: str
-
-
-class Packages(msgspec.Struct):
-    added: list[AddedPart]
-
-
 class Tried(msgspec.Struct):
     connection: Described
 
@@ -152,9 +140,6 @@ ROUTES = {
     "GET local": Route("Model servers found on this machine.", EXECUTE, answer=dict),
     "GET connections": Route(
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
-    ),
-    "GET packages": Route(
-        "What other packages add: tools, checks, providers.", LOOK, answer=Packages
     ),
     "POST connections/NAME": Route(
         "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected
@@ -259,7 +244,7 @@ ROUTES = {
         query=("after",),
     ),
     "GET sessions/ID/export": Route(
-        "To take along: `format` is `markdown`, `recording` or `agent-trace`.",
+        "To take along: `format` is `markdown` or `recording`.",
         LOOK,
         query=("format",),
     ),

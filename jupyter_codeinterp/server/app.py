@@ -72,7 +72,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_manager=bench.manager,
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
-            codeinterp_added=bench.added,
             codeinterp_names=bench.names,
             codeinterp_tables=bench.tables,
             codeinterp_tool_servers=bench.tool_servers,

@@ -24,10 +24,7 @@ from .files.live_notebooks import LiveNotebooks
 from .idle_sessions import IdleSessions
 from .place import NotebookPlace, Surroundings
 from .preload import preload
-from .windows.actions import ActionLog
 from .windows.broadcaster import Broadcaster, FrontWindow
-from .windows.in_flight import InFlight
-from .windows.not_me import not_me
 from .windows.windows import Windows
 
 if TYPE_CHECKING:
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
-    from .windows.kept_marks import KeptMarks
     from .windows.stale_cells import ReportedCells
 
 
@@ -58,8 +54,6 @@ class SessionManager:
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
-        put_back_settings: Callable[[int], None] = lambda window: None,
-        stale_marks: Callable[[], KeptMarks | None] = lambda: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
         """Set up an empty manager.
@@ -72,14 +66,11 @@ class SessionManager:
         seen           called when somebody opens a path: another notebook may have moved there
         tools, hooks, checks  called with the first session
         on_window      called with each window
-        put_back_settings  reverts server settings that others changed since a window opened
-        stale_marks    gives the marks of stale cells on disk, if they are kept
         has_rooms      whether windows may share a notebook in a room of this server
         """
         self.store = store
         self.rules = rules
         self.surroundings = surroundings
-        self._stale_marks = stale_marks
         self._activity = activity
         self._model = model
         self._default_model = default_model
@@ -88,14 +79,11 @@ class SessionManager:
         self._checks = checks
         self._on_window = on_window
         self._seen = seen
-        self._put_back_settings = put_back_settings
         self._sessions: dict[str, Session] = {}
         self._idle = IdleSessions(self._sessions)
-        self.actions = ActionLog(store)
-        self.broadcaster = Broadcaster(self.actions)
-        self.in_flight = InFlight()
+        self.broadcaster = Broadcaster()
         self._at_close: list[Callable[[], None]] = []
-        self.windows = Windows(self.actions.new_window, self.broadcaster.has)
+        self.windows = Windows(self.broadcaster.has)
         self.notebooks = LiveNotebooks(
             store,
             self._sessions,
@@ -112,7 +100,7 @@ class SessionManager:
     def stale_cells(self) -> ReportedCells:
         from .windows.stale_cells import ReportedCells  # see ``preload``
 
-        return ReportedCells(self._stale_marks())
+        return ReportedCells()
 
     @cached_property
     def service(self) -> SessionService:
@@ -122,9 +110,9 @@ class SessionManager:
 
     # --- windows ---------------------------------------------------------------------
 
-    def join(self, window: FrontWindow, seen: int | None = None) -> None:
+    def join(self, window: FrontWindow) -> None:
         self._on_window()
-        self.broadcaster.join(window, seen)
+        self.broadcaster.join(window)
         for session in self._sessions.values():
             if session.running:
                 window.send(changed(session))
@@ -140,23 +128,14 @@ class SessionManager:
         if gone is not None:
             self.notebooks.departing(gone)
 
-    def record(self, action: DoneElsewhere) -> DoneElsewhere:
-        """Number and journal an action, and send it to all other windows.
-
-        Programs without a window (0) are not recorded.
-        """
-        if action.window:
-            action = self.actions.add(action)
-            self.broadcaster.send_others(action)
-        return action
+    def tell_others(self, done: DoneElsewhere) -> None:
+        """Send what a window (not 0) did to all others."""
+        if done.window:
+            self.broadcaster.send_others(done)
 
     def person(self, notebook: str, window: int) -> str:
         live = self.notebooks.opened(notebook)
         return self.broadcaster.person(window) if live is not None and live.sharing else ""
-
-    def not_me(self, window: FrontWindow) -> None:
-        """See ``not_me.py``."""
-        not_me(self, window, self._put_back_settings)
 
     # --- sessions --------------------------------------------------------------------
 

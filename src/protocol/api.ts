@@ -5,7 +5,6 @@ import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -172,11 +171,6 @@ export class Api {
     const route = 'connections';
     return (await this._call<{ connections: IConnection[] }>('GET', route))
       .connections;
-  }
-
-  /** What other packages add. */
-  async added(): Promise<readonly IAdded[]> {
-    return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
   }
 
   get mcpAddress(): string {

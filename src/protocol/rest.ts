@@ -16,8 +16,6 @@ export interface IStatus {
   readonly demo_model: string;
   /** Whether the server may search its machine for model servers. */
   readonly looks_around: boolean;
-  /** Whether the server allows completions while typing. */
-  readonly completions: boolean;
   /** Whether the server allows to try cells first. */
   readonly rehearsals: boolean;
   /** Whether the person may let clicks act that the browser does not trust. */
@@ -57,17 +55,6 @@ export interface IModelInfo {
   /** Whether it accepts images. */
   readonly images: boolean | null;
   readonly tools: boolean | null;
-}
-
-/** A tool, a check or a provider of another package. */
-export interface IAdded {
-  readonly kind: 'tool' | 'check' | 'provider';
-  readonly name: string;
-  readonly package: string;
-  /** Whether it is a tool that runs in every mode without a review. */
-  readonly unreviewed: boolean;
-  /** Why the server left it out; '' if it did not. */
-  readonly fault: string;
 }
 
 /** A token of an agent outside of JupyterLab, without its secret. */

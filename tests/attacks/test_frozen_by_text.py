@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import importlib
 import inspect
-import json
 import pkgutil
 import re
 import time
@@ -52,7 +51,7 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
-from jupyter_codeinterp.core.exports import agent_trace, markdown, recording
+from jupyter_codeinterp.core.exports import markdown, recording
 from jupyter_codeinterp.core.figures import origins
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
@@ -120,7 +119,6 @@ READERS = (
     "visible",
     "checking",
     "kernel_report",
-    "examples",
     "protected",
     *(
         "collector",
@@ -132,7 +130,7 @@ READERS = (
         "notebook_prompt",
         "apply",
         "ops",
-        *("agent_trace", "markdown"),
+        "markdown",
         "untrusted",
     ),
     *(
@@ -180,6 +178,7 @@ OTHERS = {
     "held": "counts characters and compares names",
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
     "runs": "joins names; measured with `stale`",
+    "effects": "reads statements of a bounded length and depth; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
     "stale_input": "passes on what `stale` finds",
     "roots": "compares beginnings of paths",
@@ -490,9 +489,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.known_language": prose.known_language,
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
-    "agent_trace.agent_trace": lambda t: agent_trace.agent_trace(
-        info(t), journal(t), [], json.dumps({"cells": [{"id": t, "source": [t]}]}), t, "1"
-    ),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
     "untrusted.Untrusted.quoted": UNTRUSTED.quoted,

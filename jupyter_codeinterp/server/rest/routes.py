@@ -33,7 +33,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"notices/{_NUMBER}", settings.NoticeHandler),
     (r"models", settings.ModelsHandler),
     (r"connections", connections.ConnectionsHandler),
-    (r"packages", connections.PackagesHandler),
     (rf"connections/{PROVIDER}", connections.ConnectionHandler),
     (rf"connections/{PROVIDER}/test", connections.TrialHandler),
     (r"key", connections.KeyHandler),

@@ -6,13 +6,11 @@ import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
-import { SlashCommands } from '../../panel/slash';
 import { person } from '../../notebook/review/press';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -50,7 +48,6 @@ import type {
   IClient,
   IDraftView,
   INotebooks,
-  IFigure,
   IOutline,
   IPlaces,
   IViewZone
@@ -216,9 +213,7 @@ export function viewOf(...events: Event[]): ISessionView {
 export class FakeClient implements IClient {
   readonly frames = new Signal<this, ServerFrame>(this);
   readonly connectedChanged = new Signal<this, boolean>(this);
-  readonly refused = new Signal<this, { closed: boolean; message: string }>(
-    this
-  );
+  readonly refused = new Signal<this, string>(this);
   connected = true;
   readonly sent: Command[] = [];
   /** What the server answers; a rejection is a refusal. */
@@ -445,12 +440,6 @@ export class FakeNotebooks implements INotebooks {
     return file.name;
   };
 
-  /** What cells show. */
-  readonly shown_figures: IFigure[] = [];
-  figures(_: string, cellIds: readonly string[]): readonly IFigure[] {
-    return this.shown_figures.filter(({ cellId }) => cellIds.includes(cellId));
-  }
-
   outline(): IOutline {
     return this.named;
   }
@@ -483,7 +472,6 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
-    completions: true,
     rehearsals: true,
     untrusted_clicks: true,
     keys_from_admin: false,
@@ -612,12 +600,6 @@ export class FakeApi implements IApi {
   ];
   /** What was entered: provider and credentials. */
   entered: [string, ICredentials][] = [];
-
-  parts: IAdded[] = [];
-
-  async added(): Promise<IAdded[]> {
-    return this.parts;
-  }
 
   mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
   tokens: IAgentToken[] = [];
@@ -762,14 +744,12 @@ export function surroundings(
     trans,
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
-    slash: new SlashCommands(),
-    settings: null,
+    slash: [],
     openNotebook: async () => undefined,
     openTable: async () => undefined,
     files: {
       open: async () => undefined,
-      url: async path => `/files/${path}`,
-      text: async () => ''
+      url: async path => `/files/${path}`
     },
     showSent: async () => undefined,
     showDiff: noDiff,

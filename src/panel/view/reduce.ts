@@ -343,7 +343,6 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
-    pictured: cellsWithImages(view),
     reviewed: {},
     withoutOutputs: [],
     redoable: [],
@@ -354,15 +353,6 @@ function endTurn(
     putBack: null,
     left: {}
   }));
-}
-
-/** Cells of the newest turn with images in their outputs, in run order. */
-function cellsWithImages(view: ISessionView): readonly string[] {
-  const from = view.items.map(item => item.kind).lastIndexOf('end') + 1;
-  const cells = view.items
-    .slice(from)
-    .map(item => (item.kind === 'card' && item.images ? item.cellId : ''));
-  return [...new Set(cells)].filter(cellId => cellId);
 }
 
 function referencesOf(event: {
