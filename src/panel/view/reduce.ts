@@ -125,6 +125,12 @@ function apply(view: ISessionView, event: Event): ISessionView {
           item.block === event.block,
         item => ({ ...item, figures: event.figures })
       );
+    case 'looked':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
+        item => ({ ...item, looked: event })
+      );
     case 'step_discarded':
       return discard(view, event.step, event.reason);
     case 'retrying':
@@ -351,6 +357,8 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
+    looked: null,
+    ran: ranCell(view),
     pictured: cellsWithImages(view),
     reviewed: {},
     withoutOutputs: [],
@@ -362,6 +370,14 @@ function endTurn(
     putBack: null,
     left: {}
   }));
+}
+
+/** Whether the newest turn has the card of a cell. */
+function ranCell({ items }: ISessionView): boolean {
+  const from = items.map(item => item.kind).lastIndexOf('end') + 1;
+  return items
+    .slice(from)
+    .some(item => item.kind === 'card' && item.cellId !== '');
 }
 
 /** Cells of the newest turn with images in their outputs, in run order. */

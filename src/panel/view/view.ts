@@ -13,6 +13,7 @@ import type {
   Figure,
   Finding,
   Label,
+  Looked,
   Kept,
   Note,
   Reference,
@@ -185,6 +186,10 @@ export interface IEndItem {
   readonly key: string;
   readonly end: TurnEnded;
   readonly cleared: readonly ICleared[];
+  /** What a model took for mistakes in the answer; null if none has looked. */
+  readonly looked: Looked | null;
+  /** Whether the turn ran a cell. */
+  readonly ran: boolean;
   /** Ids of cells that had images in their outputs during the turn. */
   readonly pictured: readonly string[];
   /** The person's decisions by cell id; cells without one are open. */
