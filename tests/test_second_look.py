@@ -89,7 +89,7 @@ async def test_an_answer_without_a_cell(site: Site, api: FakeAnthropic) -> None:
 
 
 async def test_long_code_and_outputs_are_cut(site: Site, api: FakeAnthropic) -> None:
-    api.play(playing("[]", "for n in range(9_000):\n    print(n)\n" + "#" * 20_000))
+    api.play(playing("[]", "for n in range(9_000):\n    print(n)\n" + "# x\n" * 5_000))
     w = await asked(site)
     await w.send(c.LookForMistakes(w.session_id))
     told = str(api.requests[2].body["messages"])
