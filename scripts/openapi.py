@@ -15,7 +15,6 @@ import msgspec
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
-from jupyter_codeinterp.core.labels import Rule
 from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.core.session.waiting_files import WaitingList
@@ -310,15 +309,6 @@ ROUTES = {
     "POST sessions/ID/answers": Route(
         "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),
-    "GET sessions/ID/rules": Route(
-        "The rules by which code of this conversation runs without asking.",
-        LOOK,
-        answer=turns.RuleList,
-    ),
-    "POST sessions/ID/rules": Route(
-        "Add the rule that a waiting draft carries.", BOTH, turns.NewRule, Rule, 201
-    ),
-    "DELETE sessions/ID/rules/RULE": Route("Remove a rule.", EXECUTE, status=204),
     "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
     "POST sessions/ID/retry": Route("Go on after an error.", BOTH, turns.Retried, SessionInfo, 202),
     "PUT sessions/ID/mode": Route(
@@ -357,7 +347,7 @@ def served() -> dict[str, bool]:
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
         path = path.replace(routes.PROVIDER, "NAME").replace(routes.TOKEN, "TOKEN")
-        path = path.replace(routes.RULE, "RULE").replace(routes.SERVER, "SERVER")
+        path = path.replace(routes.SERVER, "SERVER")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -381,7 +371,7 @@ def document() -> str:
         method, path = key.split(" ")
         at = PREFIX + path.replace("/ID", "/{session_id}")
         at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
-        at = at.replace("/TOKEN", "/{token}").replace("/RULE", "/{rule}")
+        at = at.replace("/TOKEN", "/{token}")
         at = at.replace("/SERVER", "/{server}")
         paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
     whole = {
@@ -403,7 +393,6 @@ def _operation(
             ("provider", "string"),
             ("number", "integer"),
             ("token", "string"),
-            ("rule", "string"),
         )
         if f"{{{name}}}" in path
     ]

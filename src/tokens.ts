@@ -61,9 +61,7 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
-  /** Let code like this draft's run without asking. False if it failed: see `failure`. */
-  makeRule(draftId: string): Promise<boolean>;
-  /** Try a draft with the notebook's current source in a copy of the kernel; likewise. */
+  /** Try a draft with the notebook's current source in a copy of the kernel. */
   tryFirst(draftId: string): Promise<boolean>;
 }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 from traitlets.config import Config
 
+from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeinterp.server.workbench.config import CodeInterp
 from jupyter_codeinterp.server.workbench.settings import REMOVED, removed_settings
 from tests.conftest import KEY
@@ -91,11 +93,23 @@ def test_a_removed_setting_is_named() -> None:
     assert removed_settings(Config(), removed) == []
 
 
+OTHERS = {
+    "CodeInterp": (CodeInterp, "max_steps"),
+    "SandboxProvisioner": (SandboxProvisioner, "cpu"),
+}
+"""A setting of the same class that stays."""
+
+
 @pytest.mark.parametrize("name", REMOVED)
-def test_each_removed_setting_does_no_harm(name: str) -> None:
-    config = Config({"CodeInterp": {name: True, "max_steps": 3}})
+def test_each_removed_setting_does_no_harm(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    holder, trait = name.split(".") if "." in name else ("CodeInterp", name)
+    made, other = OTHERS[holder]
+    config = Config({holder: {trait: True, other: 3}})
     (sentence,) = removed_settings(config)
-    assert f"CodeInterp.{name} was removed" in sentence
-    with pytest.warns(UserWarning, match=f"`{name}` not recognized"):
-        settings = CodeInterp(config=config)
-    assert settings.max_steps == 3
+    assert f"{holder}.{trait} was removed" in sentence
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        settings = made(config=config)
+    said = "\n".join([caplog.text, *(str(one.message) for one in warned)])
+    assert f"`{trait}` not recognized" in said
+    assert getattr(settings, other) == 3

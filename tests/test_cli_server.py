@@ -19,12 +19,9 @@ import httpx2
 import nbformat
 import pytest
 
-from jupyter_codeinterp.cli.commands.elsewhere import _RemoteTalk
 from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.cli.remote import server as remote
 from jupyter_codeinterp.cli.remote.server import address, is_open
-from jupyter_codeinterp.cli.terminal.fronts import RuleChange
-from jupyter_codeinterp.core.errors import CommandError
 from tests.cli import COMMAND
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.gateways import Link
@@ -258,14 +255,3 @@ def test_addresses() -> None:
     assert address("https://hub.example.org/user/me/") == "https://hub.example.org/user/me"
     assert is_open("http://example.org") and not is_open("http://localhost:8888")
     assert not is_open("https://example.org") and sys.platform
-
-
-async def test_a_rule_that_could_not_be_removed_is_told() -> None:
-    class Away:
-        async def delete(self, path: str) -> None:
-            raise httpx2.ConnectError("refused")
-
-    given: Any = Away()
-    draft: Any = None  # a removal does not look at it
-    with pytest.raises(CommandError, match="The rule may still hold"):
-        await _RemoteTalk(given, "session").change_rule(draft, RuleChange("rule"))

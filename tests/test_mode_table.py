@@ -81,10 +81,9 @@ OTHERS = {
     "adapters/providers/openai/responses_request.py": '"auto"',
     "adapters/tool_servers/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',
-    "sandbox/walls/names.py": '"auto"',
 }
 """Where a word that is a mode's name means something else: `tool_choice`, how much there is to
-be of a summary or of an image, a width, which wall a sandbox has."""
+be of a summary or of an image, a width."""
 
 
 def test_no_file_outside_the_room_decides_by_a_mode() -> None:

@@ -37,9 +37,8 @@ TABLE = [
     ("verify", True, "refuse ask run"),
     ("peek", False, "refuse ask ask"),
     ("peek", True, "refuse ask run"),
-    # Of a tool of an MCP server, "owned" is: the person always allows it.
     ("outside", False, "refuse ask ask"),
-    ("outside", True, "refuse run run"),
+    ("outside", True, "refuse ask ask"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),

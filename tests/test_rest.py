@@ -25,7 +25,6 @@ from tests.reference_window import body
 from tests.site import Site
 
 SESSION = "0" * 32
-RULE = "0" * 12
 TOKEN = "0" * 16
 SERVER = "0" * 64
 ROUTES = (
@@ -63,12 +62,6 @@ ROUTES = (
         for what in ("messages", "branches", "decisions", "rehearsals", "retry")
         for need in ("execute kernels", "write contents")
     ),
-    ("GET", f"sessions/{SESSION}/rules", "read contents"),
-    *(
-        ("POST", f"sessions/{SESSION}/rules", need)
-        for need in ("execute kernels", "write contents")
-    ),
-    ("DELETE", f"sessions/{SESSION}/rules/{RULE}", "execute kernels"),
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
     ("DELETE", f"sessions/{SESSION}/queued/1", "execute kernels"),
     ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
@@ -121,7 +114,7 @@ def test_every_route_is_tried_here() -> None:
     patterns = [pattern for pattern, _ in handlers("/")]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {
-        re.sub(f"{SERVER}|{SESSION}|{TOKEN}|{RULE}", "ID", path).replace("/1", "/N")
+        re.sub(f"{SERVER}|{SESSION}|{TOKEN}", "ID", path).replace("/1", "/N")
         for _, path, _ in ROUTES
     }
     named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}

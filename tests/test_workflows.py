@@ -18,7 +18,7 @@ WITH_SANDBOXES = (
     ("build", "test", "scripts/test --only pytest"),
     ("build", "coverage", "scripts/test --coverage"),
     ("nightly", "sandboxed-browser", "scripts/test --only playwright"),
-    ("nightly", "escape", "scripts/escape --wall landlock"),
+    ("nightly", "escape", "scripts/escape"),
     ("nightly", "torture", "scripts/torture"),
     ("nightly", "hub", "scripts/hub"),
 )

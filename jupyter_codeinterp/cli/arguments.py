@@ -7,7 +7,6 @@ import math
 from typing import NoReturn
 
 from .._version import __version__
-from ..sandbox.walls.names import BUBBLEWRAP, WALLS
 
 EXITS = """\
 exit codes:
@@ -260,13 +259,6 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         "--overlay",
         action="store_true",
         help="its files wait outside of the notebook's folder until you keep them",
-    )
-    installing.add_argument(
-        "--wall",
-        choices=WALLS,
-        default=BUBBLEWRAP,
-        help="what holds it; landlock holds less, auto takes it where bubblewrap cannot run, and "
-        "sandbox-exec is for macOS and untested",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
     changes = what.add_parser("changes", help="list files that wait in overlays; keep or drop them")

@@ -241,24 +241,6 @@ class TryFirst(_Frame, frozen=True, tag="try_first"):
     id: int = 0
 
 
-class MakeRule(_Frame, frozen=True, tag="make_rule"):
-    """Let code like that of a waiting draft run without asking in this conversation, by the
-    ``rule`` that the draft carries. The draft itself goes on waiting."""
-
-    session_id: str
-    draft_id: str
-    nonce: str
-    id: int = 0
-
-
-class RemoveRule(_Frame, frozen=True, tag="remove_rule"):
-    """Take a rule back."""
-
-    session_id: str
-    rule_id: str
-    id: int = 0
-
-
 class Subscribe(_Frame, frozen=True, tag="subscribe"):
     """Send the session's events after number ``after``, then those to come."""
 
@@ -443,8 +425,6 @@ Command = Union[
     SilenceFinding,
     LookForMistakes,
     TryFirst,
-    MakeRule,
-    RemoveRule,
     Subscribe,
     Unsubscribe,
     OpenNotebook,
@@ -521,7 +501,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
     "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
-    "silence", "unsilence", "rule", "no_rule", "keep_files", "try",
+    "silence", "unsilence", "keep_files", "try",
 ]  # fmt: skip
 
 
@@ -539,7 +519,6 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     rename, delete        renamed the conversation to ``name``; deleted it
     silence, unsilence    silenced a finding of the check ``name``; took that back
     try                   tried the draft ``name`` in a fork of the kernel
-    rule, no_rule         added a rule (``name``: what it reads and imports); removed one
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
     After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over

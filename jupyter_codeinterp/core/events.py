@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Union
 import msgspec
 
 from .findings import Finding
-from .labels import Label, Observation, Rule
+from .labels import Label, Observation
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -378,8 +378,7 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
-    reach, as far as the server can read it. ``rule`` would let such code run without asking; None
-    if there can be none.
+    reach, as far as the server can read it.
     """
 
     draft_id: str
@@ -396,7 +395,6 @@ class Draft(msgspec.Struct, frozen=True):
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
-    rule: Union[Rule, None] = None
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
@@ -427,8 +425,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
-    the name of who decided, where several people share the notebook."""
+    code that runs. ``person`` is the name of who decided, where several people share the
+    notebook."""
 
     call_id: str
     draft_id: str
@@ -440,7 +438,6 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     window: int = 0
     said: str = ""
     labels: tuple[Label, ...] = ()
-    rule: str = ""
     person: str = ""
 
 
@@ -555,7 +552,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
     findings: tuple[Finding, ...] = ()
-    seen: tuple[Observation, ...] = ()
+    sandbox: tuple[Observation, ...] = ()
 
 
 class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
@@ -564,20 +561,6 @@ class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
 
     key: str
     silenced: bool = True
-    window: int = 0
-
-
-class RuleMade(_Event, frozen=True, tag="rule_made"):
-    """A person lets code like that of a draft run without asking in this conversation."""
-
-    rule: Rule
-    window: int = 0
-
-
-class RuleRemoved(_Event, frozen=True, tag="rule_removed"):
-    """The rule counts no more. ``window`` 0: a run by it did more than it allows."""
-
-    rule_id: str
     window: int = 0
 
 
@@ -668,8 +651,6 @@ Event = Union[
     RunProgress,
     ToolDone,
     FindingSilenced,
-    RuleMade,
-    RuleRemoved,
     QuestionAsked,
     QuestionAnswered,
     WentOn,

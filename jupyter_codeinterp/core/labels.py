@@ -1,4 +1,4 @@
-"""Labels of what code may reach, and rules for code that runs without asking."""
+"""What code may reach, and what a sandbox saw of its run."""
 
 from __future__ import annotations
 
@@ -42,38 +42,19 @@ class Label(msgspec.Struct, frozen=True):
         return f"{WORDS[self.kind]} (line {self.line})"
 
 
-Deed = Literal["held", "refused", "connected", "programs", "writes", "reads", "lost", "changes"]
+Deed = Literal["held", "refused", "connected", "lost"]
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
-    two go by what the kernel itself reports.
+    """The run did this in a sandbox.
 
     held       the sandbox held it back: its only name is a sentence that says where
     refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
     connected  data went to or came from these hosts
-    programs   started other programs; without names
-    writes     files in the notebook's folder were changed, made or deleted while it ran
-    reads      files there were opened while it ran
-    lost       it did more with files or connections than could be followed; without names
-    changes    variables of the person's that changed
+    lost       it made more connections than the sandbox keeps; without names
     """
 
     kind: Deed
     names: tuple[str, ...] = ()
     more: int = 0
     """Further names that are left out."""
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """A person lets code of a conversation run without asking: code that reads no other ``files``
-    of the notebook's folder, imports no other packages (``imports``), and has no label."""
-
-    rule_id: str
-    files: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ()
-    tool: str = ""
-    """The one tool of an MCP server that runs without asking, by its name for the model. Such a
-    rule lets no code run."""
-    pinned: str = ""
-    """The digest of that tool: its server's entry, its description and its schema."""

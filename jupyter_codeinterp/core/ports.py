@@ -211,7 +211,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
     kernel saw of the run, untrusted: see ``checks.shared.kernel_report``. ``captured`` is
     what output widgets (``ipywidgets.Output``) show that this run has changed; the cell has none
-    of it. ``observed`` is what a sandbox saw of the run; None where nobody saw it.
+    of it. ``observed`` is what a sandbox saw of the run.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -223,7 +223,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
     captured: tuple[Output, ...] = ()
-    observed: Union[tuple[Observation, ...], None] = None
+    observed: tuple[Observation, ...] = ()
 
     @property
     def everything(self) -> tuple[Output, ...]:

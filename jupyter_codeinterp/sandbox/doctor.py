@@ -11,8 +11,6 @@ from pathlib import Path
 
 from ..kernel_side.forks import bpf
 from .shared import groups
-from .walls import enclosed, landlock, seatbelt
-from .walls.names import AUTO, LANDLOCK, SANDBOX_EXEC
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""
@@ -21,12 +19,16 @@ _TRY = (
     "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--ro-bind", "/",
     "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", "exit 0",
 )  # fmt: skip
+_INSTEAD = (
+    "Where that is not possible, run kernels in containers through a kernel gateway "
+    "(c.GatewayClient.url)."
+)
 
 
 def problem() -> str:
-    """What bubblewrap lacks and how to repair it; "" if a sandbox starts here. Tries one."""
+    """Why no sandbox starts here and what to do; "" if one does. Tries it."""
     if _wrong_machine():
-        return _wrong_machine()
+        return f"{_wrong_machine()}\n{_INSTEAD}"
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed. On Debian and Ubuntu: sudo apt install bubblewrap"
@@ -39,72 +41,10 @@ def problem() -> str:
         return ""
     return (
         f"bubblewrap cannot start a sandbox here: {said}\n"
-        "On Ubuntu 23.10 or newer, add an AppArmor profile that allows user namespaces for "
-        f"{program}. In a container, allow its seccomp profile to make user namespaces."
+        "Linux must allow user namespaces. On Ubuntu 23.10 or newer, add an AppArmor profile that "
+        f"allows them for {program}. In a container, use a seccomp profile that allows them.\n"
+        f"{_INSTEAD}"
     )
-
-
-def problem_of(wall: str) -> str:
-    """The same of one of ``walls.WALLS``."""
-    if wall == LANDLOCK:
-        return landlock_problem()
-    if wall == SANDBOX_EXEC:
-        return _sandbox_exec_problem()
-    missing = problem()
-    if wall == AUTO and not landlock_problem():
-        return ""
-    return missing
-
-
-def overlay_problem(wall: str) -> str:
-    """Why a kernel with one of ``walls.WALLS`` can have no overlay here; "" where its wall allows
-    one. ``overlays`` tries the file system."""
-    why = without(wall)
-    return f"An overlay needs bubblewrap. {why}" if why else ""
-
-
-def without(wall: str) -> str:
-    """Why a kernel with one of ``walls.WALLS`` does not run in bubblewrap here; "" if it does."""
-    others = {LANDLOCK: "Landlock", SANDBOX_EXEC: "sandbox-exec"}
-    return f"The wall of this kernel is {others[wall]}." if wall in others else problem()
-
-
-def landlock_problem() -> str:
-    """Why Landlock cannot hold a kernel here; "" if it can."""
-    if _wrong_machine():
-        return _wrong_machine()
-    found = landlock.version()
-    if found == 0:
-        return "This Linux kernel has no Landlock, or has it switched off."
-    if found < landlock.OLDEST:
-        return (
-            f"Landlock of this Linux kernel is version {found}. The sandbox needs version "
-            f"{landlock.OLDEST}, of Linux 6.12, which also holds signals back."
-        )
-    return ""
-
-
-def _sandbox_exec_problem() -> str:
-    if sys.platform != "darwin":
-        return f"sandbox-exec is a program of macOS; this is {platform.system()}."
-    return "" if Path(seatbelt.PROGRAM).is_file() else f"There is no program {seatbelt.PROGRAM}."
-
-
-def without_bubblewrap() -> str:
-    """What holds a kernel here without it; "" where nothing ever does."""
-    if not _sandbox_exec_problem():
-        gaps = "\n".join(f"- {one}" for one in seatbelt.GAPS)
-        return (
-            "sandbox-exec of macOS may hold a kernel here (--wall sandbox-exec). It is untested, "
-            f"and holds less:\n{gaps}"
-        )
-    if _wrong_machine():
-        return ""
-    missing = landlock_problem()
-    if missing:
-        return f"Without bubblewrap, no kernel can run in a sandbox here. {missing}"
-    gaps = "\n".join(f"- {one}" for one in enclosed.GAPS)
-    return f"Landlock can hold a kernel here (--wall landlock), and holds less:\n{gaps}"
 
 
 def _wrong_machine() -> str:

@@ -11,8 +11,6 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from .walls.names import BUBBLEWRAP, TITLES
-
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
 """The kernelspec that ``sandbox install`` makes if it is given no name."""
@@ -26,32 +24,18 @@ def installed(specs: KernelSpecManager) -> str:
     found = [
         name
         for name, one in specs.get_all_specs().items()
-        if _provisioner(one["spec"]) == PROVISIONER
+        if _provisioner(one["spec"].get("metadata")) == PROVISIONER
     ]
     return NAME if NAME in found else min(found, default="")
 
 
-def setting(specs: KernelSpecManager, name: str, trait: str, default: object) -> object:
-    """The provisioner's, for this kernelspec: its own, or else that of the configuration."""
-    named = _named(specs.get_kernel_spec(name).metadata)
-    config = named.get("config")
-    own = config if isinstance(config, dict) else {}
-    return own.get(trait, specs.config.SandboxProvisioner.get(trait, default))
-
-
-def _provisioner(spec: dict[str, Any]) -> object:
-    return _named(spec.get("metadata")).get("provisioner_name")
-
-
-def _named(metadata: object) -> dict[str, Any]:
-    """What a kernelspec's metadata say of its provisioner."""
+def _provisioner(metadata: object) -> object:
+    """The name that a kernelspec's metadata have."""
     named = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
-    return named if isinstance(named, dict) else {}
+    return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(
-    source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP, overlay: bool = False
-) -> tuple[str, str]:
+def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
     user's data folder instead of this environment's. ``overlay``: its files wait outside of the
     notebook's folder. Returns its folder and display name. Raises
@@ -62,14 +46,11 @@ def install(
         raise ValueError(f"{source} is a kernel for {spec.language}. The sandbox is for Python.")
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
-    kind = TITLES[wall] + (", with an overlay" if overlay else "")
+    kind = "sandboxed" + (", with an overlay" if overlay else "")
     title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({kind})"
     provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
-    config: dict[str, Any] = {"wall": wall} if wall != BUBBLEWRAP else {}
     if overlay:
-        config["overlay"] = True
-    if config:
-        provisioner["config"] = config
+        provisioner["config"] = {"overlay": True}
     written = {
         **spec.to_dict(),
         "display_name": title,

@@ -14,15 +14,13 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Bool, Dict, Enum, Integer, List, Unicode
+from traitlets import Bool, Dict, Integer, List, Unicode
 
-from . import doctor
 from .network import book, gate
 from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
-from .seen.observer import Observer
 from .shared import folders, interpreter
 from .shared.limits import (
     NO_NETWORK,
@@ -34,12 +32,11 @@ from .shared.limits import (
     wrote_too_much,
 )
 from .shared.place import Place, sweep
-from .walls import bubblewrap, enclosed, macos
+from .walls import bubblewrap
+from .walls.bubblewrap import Kernel
 from .walls.disk import BytesWritten, DiskGuard
 from .walls.disk import counts as counts_bytes
 from .walls.launching import LAUNCHER, LaunchError, Process, launched
-from .walls.names import AUTO, BUBBLEWRAP, LANDLOCK, UNTESTED, WALLS
-from .walls.starting import Kernel
 
 GIB = 1024**3
 PASSED = (
@@ -53,7 +50,6 @@ class SandboxProvisioner(LocalProvisioner):
     """Its traits are set in Jupyter's configuration, or in a kernelspec's
     ``metadata.kernel_provisioner.config``."""
 
-    wall = Enum(WALLS, BUBBLEWRAP, config=True, help="What holds it: auto takes the best here.")
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
@@ -90,18 +86,8 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def launched(self) -> bool:
-        """Whether a process runs that this object put into a sandbox which counts. Behind an
-        untested wall it does where the server's configuration names that wall: anyone can write a
-        kernelspec."""
-        named = self.config.SandboxProvisioner.get("wall", "")
-        counts = self.wall not in UNTESTED or self.wall == named
-        return counts and self._sandbox is not None and self.process is self._sandbox.popen
-
-    @property
-    def forks(self) -> bool:
-        """Whether a fork of its kernel works. Behind Landlock it could not open its own /proc, and
-        macOS has none."""
-        return self._sandbox is not None and not self._sandbox.watched
+        """Whether a process runs that this object put into a sandbox."""
+        return self._sandbox is not None and self.process is self._sandbox.popen
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         await asyncio.wrap_future(LAUNCHER.submit(sweep))
@@ -185,7 +171,6 @@ class SandboxProvisioner(LocalProvisioner):
         if not any(outside in one for one in cmd[1:]):
             # The kernel would listen where nobody connects.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
-        wall = self._wall()
         kernel = Kernel(
             python=python,
             arguments=cmd[1:],
@@ -198,13 +183,6 @@ class SandboxProvisioner(LocalProvisioner):
             limits=self._limits,
             layer=written.layer if written is not None else None,
         )
-        if wall != BUBBLEWRAP:
-            if self._reaches_hosts:
-                why = doctor.without(self.wall)
-                raise LaunchError(f"A list of allowed hosts needs bubblewrap. {why}")
-            if self.overlay:
-                raise LaunchError(doctor.overlay_problem(self.wall))
-            return enclosed.start(kernel) if wall == LANDLOCK else macos.start(kernel)
         way = self._way(place)
         try:
             return bubblewrap.start(kernel, self.bwrap, way)
@@ -237,11 +215,6 @@ class SandboxProvisioner(LocalProvisioner):
             self.written.leave()
             self.written = None
 
-    def _wall(self) -> str:
-        if self.wall == AUTO:
-            return LANDLOCK if doctor.problem() else BUBBLEWRAP
-        return str(self.wall)
-
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
         if not self._reaches_hosts:
@@ -270,13 +243,14 @@ class SandboxProvisioner(LocalProvisioner):
             return ""
         return book.sentence(way.refused(since), way.has_lost(since)[0])
 
-    def observer(self) -> Observer | None:
-        """Watches a run that begins now; None if no sandbox runs that can be seen into. Takes a
-        while in a large folder."""
-        sandbox = self._sandbox
-        if sandbox is None or not sandbox.observed:
-            return None
-        return Observer(sandbox.init, sandbox.gate, sandbox.files)
+    def connections(self, since: float) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """Hosts with ports that were refused since this time of ``time.monotonic``, those that were
+        reached, and whether there were more."""
+        way = self._sandbox.gate if self._sandbox is not None else None
+        if way is None:
+            return (), (), False
+        refused, made = book.hosts(way.refused(since)), book.hosts(way.made(since))
+        return refused, made, any(way.has_lost(since))
 
     @property
     def _reaches_hosts(self) -> bool:

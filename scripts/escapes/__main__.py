@@ -6,50 +6,43 @@ import argparse
 import asyncio
 import sys
 import time
-from pathlib import Path
 
 from jupyter_codeinterp.sandbox import doctor
-from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP, LANDLOCK
+from scripts.tables import table
 
-from . import report
-from .attempts import AREAS, NOT_OF
-from .running import results
+from .attempt import Control
+from .attempts import AREAS
+from .running import Result, results
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/escape", description=__doc__)
-    parser.add_argument(
-        "--only", nargs="+", choices=AREAS, metavar="AREA", default=AREAS, help=", ".join(AREAS)
-    )
-    parser.add_argument(
-        "--wall", choices=(BUBBLEWRAP, LANDLOCK), default=BUBBLEWRAP, help="what holds the kernels"
-    )
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what was found in a file")
-    parser.add_argument(
-        "--beside", type=Path, metavar="FILE", help="show it beside what another user's run kept"
-    )
-    parser.add_argument(
-        "--write", action="store_true", help=f"renew the table in {report.DOCUMENT}"
-    )
-    options = parser.parse_args()
-    missing = doctor.problem_of(options.wall)
+    parser.add_argument("areas", nargs="*", metavar="AREA", help=", ".join(AREAS))
+    areas: list[str] = parser.parse_args().areas or list(AREAS)
+    if unknown := [one for one in areas if one not in AREAS]:
+        parser.error(f"no areas: {', '.join(unknown)}")
+    missing = doctor.problem()
     if missing:
         parser.error(missing)
     began = time.monotonic()
-    areas = [one for one in options.only if one not in NOT_OF.get(options.wall, ())]
-    found = asyncio.run(results(areas, wall=options.wall))
-    text = report.markdown(found, report.read(options.beside), options.wall)
-    print(f"{text}\n")
-    if options.keep:
-        report.keep(found, options.keep)
-    if options.write:
-        report.write(text, options.wall)
+    found = asyncio.run(results(areas))
+    held = [
+        (one.area, one.attempt.name, "NOT HELD" if one.got_out else "held", _compared(one))
+        for one in found
+    ]
+    print(table([("area", "attempt", "here", "outside of a sandbox"), *held]))
     faults = [one for one in found if one.fault]
     for one in faults:
         print(f"{one.area}: {one.attempt.name}: {one.fault}", file=sys.stderr)
     seconds = time.monotonic() - began
     print(f"{len(found) - len(faults)} passed, {len(faults)} failed in {seconds:.1f}s")
     return 1 if faults else 0
+
+
+def _compared(one: Result) -> str:
+    if one.outside is None:
+        return "root only" if one.attempt.control is Control.ROOT else "not tried"
+    return "succeeds" if one.outside else "fails here, too"
 
 
 if __name__ == "__main__":

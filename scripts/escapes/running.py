@@ -13,10 +13,9 @@ from functools import lru_cache
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from jupyter_codeinterp.sandbox.shared import groups
-from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP
 
 from .attempt import Attempt, Control, Groups
-from .attempts import AREAS, KERNELS, OPEN
+from .attempts import AREAS, KERNELS
 from .attempts.processes import STAYS
 from .outside import marked
 from .world import World, connection_file, end_kernel, start_kernel, world
@@ -40,18 +39,12 @@ class Result:
     outside: bool | None
     error: str
     missed: str
-    known: bool = False
-    """Whether this wall is known not to hold it."""
 
     @property
     def fault(self) -> str:
         """What is wrong; "" for nothing."""
-        if self.got_out != self.known:
-            return (
-                "it got out"
-                if self.got_out
-                else "this wall holds it, but its table says that it does not"
-            )
+        if self.got_out:
+            return "it got out"
         if self.outside is False and self.attempt.control is not Control.SOME:
             return f"it does not succeed {self.attempt.control.value} either: {self.missed}"
         return ""
@@ -118,23 +111,20 @@ async def tried(world: World, name: str, folder: str, attempts: Iterable[Attempt
     return await kernel.outcomes()
 
 
-async def results(
-    areas: Iterable[str] = AREAS, *, controls: bool = True, wall: str = BUBBLEWRAP
-) -> list[Result]:
-    """``controls``: the same code is tried in plain kernels, too, after the sandboxed ones."""
+async def results(areas: Iterable[str] = AREAS) -> list[Result]:
+    """The same code is tried in plain kernels, too, after the sandboxed ones."""
     found: list[Result] = []
-    async with world(wall) as made:
+    async with world() as made:
         for area in areas:
             attempts = [one for one in AREAS[area] if is_possible(one)]
             spec = KERNELS.get(area, "sandboxed")
             held = await tried(made, spec, spec, attempts)
-            compared = [one for one in attempts if controls and is_compared(one)]
+            compared = [one for one in attempts if is_compared(one)]
             free = await tried(made, "python3", "plain", compared) if compared else {}
             for one in attempts:
                 got_out, error = held[one]
                 outside, other = free.get(one, (None, ""))
-                known = one.name in OPEN.get(wall, ())
-                found.append(Result(area, one, got_out, outside, error, other, known))
+                found.append(Result(area, one, got_out, outside, error, other))
     return found
 
 

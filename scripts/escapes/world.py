@@ -17,7 +17,6 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from jupyter_codeinterp.core.commands import Decide
 from jupyter_codeinterp.core.events import DraftDecided
-from jupyter_codeinterp.sandbox.walls.names import BUBBLEWRAP
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -71,7 +70,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(wall: str = BUBBLEWRAP) -> AsyncIterator[World]:
+async def world() -> AsyncIterator[World]:
     async with AsyncExitStack() as stack:
         script = in_order([answer(run_cell("1")), answer(text("Done."))])
         model = await stack.enter_async_context(FakeAnthropic(script, check=False))
@@ -86,21 +85,20 @@ async def world(wall: str = BUBBLEWRAP) -> AsyncIterator[World]:
             jupyter_server(extensions=extensions, environment=variables, at_home=True)
         )
         made = await stack.enter_async_context(outside(server.folder, server.pid))
-        _fill(server.folder, made.owned_by_another, allowed(made.names), wall)
+        _fill(server.folder, made.owned_by_another, allowed(made.names))
         other = await start_kernel(server, "sandboxed", "other")
         window, decision = await _conversation(server, model.url)
         stack.push_async_callback(window.close)
         yield World(server, window, made, {**_places(server), **_of(server, other), **decision})
 
 
-def _fill(home: Path, by_another: bool, allow: list[str], wall: str) -> None:
+def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
     for name in HOME_FILES:
         _write(home / name, f"a secret in {name}\n")
     for folder in FOLDERS:
         notebooks = home / "notebooks" / folder
         notebooks.mkdir(parents=True, exist_ok=True)
-        # Without bubblewrap, a folder with such files is refused.
-        for name in FOLDER_FILES if wall == BUBBLEWRAP else ():
+        for name in FOLDER_FILES:
             _write(notebooks / name, "\n")
         (notebooks / "link").symlink_to(home / ".ssh" / "id_ed25519")
         tool = shutil.copy(shutil.which("id") or "/usr/bin/id", notebooks / "as-its-owner")
@@ -114,7 +112,7 @@ def _fill(home: Path, by_another: bool, allow: list[str], wall: str) -> None:
         "overlaid": {"overlay": True},
     }
     for name, traits in kernels.items():
-        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"wall": wall, **traits}}
+        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
         spec = {
             "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
             "display_name": name,

@@ -125,7 +125,6 @@ def _addresses(session_id: str) -> list[tuple[str, str]]:
         "session_id": session_id,
         "provider": "anthropic",
         "token": "0" * 16,
-        "rule": "0" * 12,
         "server": "0" * 64,
         "number": "1",
     }

@@ -19,8 +19,6 @@ export type Command =
   | SilenceFinding
   | LookForMistakes
   | TryFirst
-  | MakeRule
-  | RemoveRule
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -82,8 +80,6 @@ export type Event =
   | RunProgress
   | ToolDone
   | FindingSilenced
-  | RuleMade
-  | RuleRemoved
   | QuestionAsked
   | QuestionAnswered
   | WentOn
@@ -334,26 +330,6 @@ export interface TryFirst {
   draft_id: string;
   nonce: string;
   source: string;
-  id?: number;
-}
-/**
- * Let code like that of a waiting draft run without asking in this conversation, by the
- * ``rule`` that the draft carries. The draft itself goes on waiting.
- */
-export interface MakeRule {
-  type: 'make_rule';
-  session_id: string;
-  draft_id: string;
-  nonce: string;
-  id?: number;
-}
-/**
- * Take a rule back.
- */
-export interface RemoveRule {
-  type: 'remove_rule';
-  session_id: string;
-  rule_id: string;
   id?: number;
 }
 /**
@@ -613,7 +589,6 @@ export interface YouAre {
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
  * try                   tried the draft ``name`` in a fork of the kernel
- * rule, no_rule         added a rule (``name``: what it reads and imports); removed one
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
  * After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
@@ -631,12 +606,10 @@ export interface DoneElsewhere {
     | 'mode'
     | 'model'
     | 'no_key'
-    | 'no_rule'
     | 'redo'
     | 'reject'
     | 'remove'
     | 'rename'
-    | 'rule'
     | 'run'
     | 'run_all'
     | 'silence'
@@ -736,8 +709,6 @@ export interface EventFrame {
     | RunProgress
     | ToolDone
     | FindingSilenced
-    | RuleMade
-    | RuleRemoved
     | QuestionAsked
     | QuestionAnswered
     | WentOn
@@ -1123,8 +1094,7 @@ export interface DraftWaiting {
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
- * reach, as far as the server can read it. ``rule`` would let such code run without asking; None
- * if there can be none.
+ * reach, as far as the server can read it.
  */
 export interface Draft {
   draft_id: string;
@@ -1139,7 +1109,6 @@ export interface Draft {
   can_run_all: boolean;
   runs: boolean;
   labels: Label[];
-  rule: Rule | null;
 }
 /**
  * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
@@ -1151,21 +1120,10 @@ export interface Label {
   code: string;
 }
 /**
- * A person lets code of a conversation run without asking: code that reads no other ``files``
- * of the notebook's folder, imports no other packages (``imports``), and has no label.
- */
-export interface Rule {
-  rule_id: string;
-  files: string[];
-  imports: string[];
-  tool: string;
-  pinned: string;
-}
-/**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
- * the name of who decided, where several people share the notebook.
+ * code that runs. ``person`` is the name of who decided, where several people share the
+ * notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1179,7 +1137,6 @@ export interface DraftDecided {
   window: number;
   said: string;
   labels: Label[];
-  rule: string;
   person: string;
 }
 /**
@@ -1290,7 +1247,7 @@ export interface ToolDone {
   notes: string[];
   needed: string[] | null;
   findings: Finding[];
-  seen: Observation[];
+  sandbox: Observation[];
 }
 /**
  * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
@@ -1317,20 +1274,15 @@ export interface Place {
   end_column: number;
 }
 /**
- * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
- * two go by what the kernel itself reports.
+ * The run did this in a sandbox.
  *
  * held       the sandbox held it back: its only name is a sentence that says where
  * refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
  * connected  data went to or came from these hosts
- * programs   started other programs; without names
- * writes     files in the notebook's folder were changed, made or deleted while it ran
- * reads      files there were opened while it ran
- * lost       it did more with files or connections than could be followed; without names
- * changes    variables of the person's that changed
+ * lost       it made more connections than the sandbox keeps; without names
  */
 export interface Observation {
-  kind: 'changes' | 'connected' | 'held' | 'lost' | 'programs' | 'reads' | 'refused' | 'writes';
+  kind: 'connected' | 'held' | 'lost' | 'refused';
   names: string[];
   more: number;
 }
@@ -1342,22 +1294,6 @@ export interface FindingSilenced {
   type: 'finding_silenced';
   key: string;
   silenced: boolean;
-  window: number;
-}
-/**
- * A person lets code like that of a draft run without asking in this conversation.
- */
-export interface RuleMade {
-  type: 'rule_made';
-  rule: Rule;
-  window: number;
-}
-/**
- * The rule counts no more. ``window`` 0: a run by it did more than it allows.
- */
-export interface RuleRemoved {
-  type: 'rule_removed';
-  rule_id: string;
   window: number;
 }
 export interface QuestionAsked {

@@ -82,7 +82,7 @@ from jupyter_codeinterp.core.order import headings, imports, unused
 from jupyter_codeinterp.core.order.ordering import Cell as OrderedCell
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import found_secrets, pasted_keys, secrets
-from jupyter_codeinterp.core.rights import cautious, standing
+from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
 from jupyter_codeinterp.core.rights.theirs import theirs
@@ -177,7 +177,7 @@ READERS = (
         "transcript",
     ),
     *("labelling", "paths", "theirs"),
-    *("caution", "cautious", "signs", "standing"),
+    *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
     *("headings", "imports", "unused"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
@@ -205,11 +205,9 @@ OTHERS = {
     "formulas": "lists of names",
     "fetches": "asks what `source` has found; measured with `kernel_report`",
     "labels": "types",
-    "deeds": "compares names of a bounded number of files",
-    "observed": "cuts a bounded number of names",
+    "deeds": "joins a bounded number of names",
     "port": "types",
     "tool": "passes on; measured with `schemas` and `shown_call`",
-    "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
@@ -700,11 +698,6 @@ MEASURED |= {
     "found_secrets.without_secrets": lambda t: [
         found_secrets.without_secrets(one)
         for one in (t, t.replace("x", "token=x"), t.replace("x", "-----BEGIN PRIVATE KEY-----"))
-    ],
-    "standing.matching": lambda t: standing.matching((), standing.Reach((t,), (t,))),
-    "standing.reach_of": lambda t: [
-        standing.reach_of(code, "python", ("df",), ("helpers",))
-        for code in (t, f"x = {t!r}", "open('a').name\n" * (len(t) // 15))
     ],
     "signs.first_sign": lambda t: [signs.first_sign(one) for one in (t, t.replace("x", "ignore "))],
     "cell_names.is_plain": cell_names.is_plain,

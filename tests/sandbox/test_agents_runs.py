@@ -181,6 +181,6 @@ def test_without_the_kernel_the_option_says_how_to_install_it(
     specs = KernelSpecManager(kernel_dirs=[str(tmp_path)])
     monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager", lambda config: specs)
     with pytest.raises(Problem) as raised:
-        _sandboxed(Config(), commit=False)
+        _sandboxed(Config())
     assert "jupyter codeinterp sandbox install" in raised.value.words
     assert raised.value.code == USAGE

@@ -147,7 +147,7 @@ def test_a_run_that_breaks_off_still_says_that_files_wait(
             raise Problem("It broke off.")
 
     monkeypatch.setattr(run_module, "Turn", Broken)
-    monkeypatch.setattr(run_module, "_sandboxed", lambda config, commit: "python3-sandboxed")
+    monkeypatch.setattr(run_module, "_sandboxed", lambda config: "python3-sandboxed")
     monkeypatch.setattr(overlays, "names", lambda root: frozenset())
     monkeypatch.setattr(overlays, "root", lambda config: root)
     words = ["run", str(cli.file), "x", "--yes", "--sandbox", "--commit"]

@@ -12,13 +12,11 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import copies as copying
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.kernel_side.copies.refusing import NAME
-from tests.kernels import Person, kernel_manager, person_at, run, running_kernel, text, until
+from tests.kernels import Person, person_at, until
 from tests.sandbox.here import runs_here
-from tests.sandbox.test_agents_runs import NAMED, folder, install
+from tests.sandbox.test_agents_runs import folder
 from tests.sandbox.test_copies import Kernel, sandboxed
-from tests.sandbox.test_landlock import runs_here as runs_behind_landlock
 
 __all__ = ["folder"]
 
@@ -204,34 +202,3 @@ async def test_a_fork_bounds_its_own_copies(tmp_path: Path, folder: Path) -> Non
                 return
             await asyncio.sleep(0.2)
         raise AssertionError("300 MB of an older copy stay")
-
-
-@runs_here
-async def test_programs_are_seen_also_after_going_back(tmp_path: Path, folder: Path) -> None:
-    async with sandboxed(tmp_path) as k:
-        for _ in range(2):
-            await k.run("import subprocess")
-            await k.keep("one")
-            await k.back("one")
-            for code, expected in (
-                ("subprocess.run(['true'])", (Observation("programs"),)),
-                ("1", ()),
-                ("subprocess.run(['sh', '-c', 'true & exit'])", (Observation("programs"),)),
-            ):
-                assert (await k.run(code)).observed == expected, code
-
-
-@runs_behind_landlock
-async def test_behind_landlock_nothing_is_forked(tmp_path: Path, folder: Path) -> None:
-    async with (
-        kernel_manager(install(tmp_path, *NAMED, wall="landlock")) as kernels,
-        running_kernel(kernels, "sandboxed") as (_, kernel, _),
-    ):
-        _, done = await run(kernel, "import os\nfork = os.fork\nos.fork = lambda: 1 / 0\nx = 1")
-        assert done.status == "ok"
-        answer: dict[str, Any] = await kernel.rehearse("x = 2", 20)
-        assert answer == {"refused": "landlock", "detail": ""}
-        async with kernel.hold() as slot:
-            assert await slot.keep("one") is None, "the kernel is not even asked"
-        _, done = await run(kernel, "print(x)")
-        assert text(done) == "1\n"

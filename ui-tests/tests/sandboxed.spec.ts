@@ -29,19 +29,14 @@ test('what the sandbox refused and what the code did are on the card', async ({
 }, info) => {
   await notebook.start(['']);
   await model.play('code');
-  const code = [
-    "open('made.csv', 'w').close()",
-    "import subprocess; subprocess.run(['true'])",
-    "import urllib.request; urllib.request.urlopen('http://example.org/data.csv')"
-  ];
-  await panel.ask(asked(code.join('\n')));
+  const code =
+    "import urllib.request; urllib.request.urlopen('http://example.org/data.csv')";
+  await panel.ask(asked(code));
   await panel.decide('Run');
   await panel.ended();
   const card = panel.log.getByRole('group', { name: 'Try this' });
   const did = card.getByRole('list', { name: 'What the code did' });
   await expect(did).toContainText('The sandbox has no network.');
-  await expect(did).toContainText('started programs');
-  await expect(did).toContainText('changed a file: made.csv');
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await page.theme.setTheme(theme);
     await page.sidebar.setWidth(300, 'right');
@@ -49,38 +44,7 @@ test('what the sandbox refused and what the code did are on the card', async ({
     expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
   }
   await page.reload();
-  await expect(did).toContainText('changed a file: made.csv');
-});
-
-test('a rule that a run broke is withdrawn, and the next cell asks', async ({
-  model,
-  notebook,
-  page,
-  panel
-}, info) => {
-  await notebook.start([
-    'class Hidden:\n' +
-      '    def head(self):\n' +
-      "        open('new.csv', 'w').close()\n" +
-      'table = Hidden()'
-  ]);
-  await notebook.run(0);
-  await model.play('code');
-  await panel.ask(asked('a = 1'));
-  const bar = notebook.bar('Try this');
-  await bar.getByRole('button', { name: 'Run cells like this' }).click();
-  await bar.getByRole('button', { name: 'Add rule' }).click();
-  await panel.decide('Run');
-  await panel.ended();
-  await panel.ask(asked('table.head()'));
-  await panel.ended();
-  await expect(panel.log).toContainText(
-    'Rule removed: “Try this” changed files. Cells ask again.'
-  );
-  await page.screenshot({ path: info.outputPath('withdrawn.png') });
-  await panel.ask(asked('b = 2'));
-  await panel.decide('Run');
-  await panel.ended();
+  await expect(did).toContainText('The sandbox has no network.');
 });
 
 test('a widget of the agent waits until the person runs the cell', async ({

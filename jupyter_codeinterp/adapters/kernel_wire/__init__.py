@@ -1,13 +1,12 @@
 """What connections to kernels share: their port, and how they read large messages."""
 
-from .port import Expected, Message, Process, Spec, Watching, Wire, execute_request, message_of
+from .port import Expected, Message, Process, Spec, Wire, execute_request, message_of
 
 __all__ = [
     "Expected",
     "Message",
     "Process",
     "Spec",
-    "Watching",
     "Wire",
     "execute_request",
     "message_of",

@@ -176,12 +176,6 @@ class Spec(NamedTuple):
     language: str
 
 
-class Watching(Protocol):
-    """Watches one run from outside of the kernel."""
-
-    def end(self) -> tuple[Observation, ...]: ...
-
-
 class Process(Protocol):
     """The process of one kernel, as the server's manager reaches it."""
 
@@ -227,8 +221,8 @@ class Process(Protocol):
         """The connections that a sandbox refused since this time of ``time.monotonic``; "" for
         none."""
 
-    async def watched(self) -> Watching | None:
-        """Watch a run that begins now; None where nothing can be seen of it from outside."""
+    def connections(self, since: float) -> tuple[Observation, ...]:
+        """What a sandbox saw of connections since this time of ``time.monotonic``."""
 
     @property
     def forks(self) -> bool:

@@ -20,7 +20,7 @@ from ...core.visible import visible_line
 from ..local.problems import USAGE, Problem
 from ..remote.server import RemoteServer, address, is_open
 from ..terminal.following import Following
-from ..terminal.fronts import Decision, Front, RuleChange
+from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 from .turn import exit_code, refused
 
@@ -28,7 +28,6 @@ VARIABLE = "JUPYTER_TOKEN"
 """Of the environment: the server's token or password."""
 NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
 """Options that belong to work in this process."""
-NOT_REMOVED = "The server did not answer. The rule may still hold. Remove it again."
 
 
 class _RemoteTalk:
@@ -53,16 +52,6 @@ class _RemoteTalk:
 
     async def answer(self, call_id: str, text: str) -> None:
         await self._post("answers", {"call_id": call_id, "text": text})
-
-    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
-        if change.remove:
-            try:
-                await self._server.delete(f"sessions/{self._session_id}/rules/{change.remove}")
-            except httpx2.HTTPError:
-                # Nobody else says so, and the rule may still let code run.
-                raise CommandError("not_removed", NOT_REMOVED) from None
-        else:
-            await self._post("rules", {"draft_id": draft.draft_id, "nonce": draft.nonce})
 
     async def try_first(self, draft: e.Draft, source: str) -> None:
         given = {"draft_id": draft.draft_id, "nonce": draft.nonce, "source": source}

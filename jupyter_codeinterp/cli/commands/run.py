@@ -59,7 +59,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     source = place_of(options.notebook)
     place = place_of(options.output) if options.output else source
     check(source.file, written=not options.output)
-    kernel = _sandboxed(config, options.commit) if options.sandbox else options.kernel or ""
+    kernel = _sandboxed(config) if options.sandbox else options.kernel or ""
     existing = find(source.file) if options.existing else None
     if options.output:
         copy(source.file, place.file)
@@ -108,24 +108,17 @@ def warn_of_page(notebook: Path) -> None:
         print(visible_line(words), file=sys.stderr, flush=True)
 
 
-def _sandboxed(config: Config, commit: bool) -> str:
-    """The name of the sandboxed kernelspec. ``commit``: with an overlay, whatever its settings.
-    Raises Problem if there is none, or none with an overlay."""
+def _sandboxed(config: Config) -> str:
+    """The name of the sandboxed kernelspec. Raises Problem if there is none, or if none can run."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     from ...sandbox import doctor, install
-    from ...sandbox.walls.names import BUBBLEWRAP
 
-    specs = KernelSpecManager(config=config)
-    if name := install.installed(specs):
-        wall = str(install.setting(specs, name, "wall", BUBBLEWRAP))
-        overlay = commit or install.setting(specs, name, "overlay", False)
-        if overlay and (missing := doctor.overlay_problem(wall)):
-            raise Problem(missing, USAGE)
+    if missing := doctor.problem():
+        raise Problem(missing, USAGE)
+    if name := install.installed(KernelSpecManager(config=config)):
         return name
     words = "No sandboxed kernel is installed. To install it: jupyter codeinterp sandbox install"
-    if missing := doctor.problem():
-        words = f"{words}\nBefore that: {missing}"
     raise Problem(words, USAGE)
 
 

@@ -12,7 +12,6 @@ from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
 from ...sandbox.install import NAME, OVERLAY_NAME, install
-from ...sandbox.walls.names import BUBBLEWRAP
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
@@ -29,31 +28,21 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
         from .sandboxes import overlays  # Linux alone has what it needs.
 
         return asyncio.run(overlays.changes(options))
+    missing = doctor.problem()
     if options.what == "doctor":
-        missing = doctor.problem()
-        if not missing:
-            print(_abilities())
-            return DONE
-        print("\n".join(filter(None, (missing, doctor.without_bubblewrap()))))
-        return FAILED
-    missing = doctor.problem_of(options.wall)
+        print(missing or _abilities())
+        return FAILED if missing else DONE
     if missing:
         raise Problem(missing)
-    if options.overlay and (missing := doctor.overlay_problem(options.wall)):
-        raise Problem(f"{missing} Leave out --overlay, or --wall.", USAGE)
     name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
-        folder, title = install(
-            options.kernel, name, user=options.user, wall=options.wall, overlay=options.overlay
-        )
+        folder, title = install(options.kernel, name, user=options.user, overlay=options.overlay)
     except NoSuchKernel as error:
         words = f"There is no kernel {error.name!r} here. See: jupyter kernelspec list"
         raise Problem(words, USAGE) from None
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")
-    if options.wall != BUBBLEWRAP:
-        print(doctor.without_bubblewrap())
     return DONE
 
 

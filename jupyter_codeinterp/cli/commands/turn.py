@@ -17,7 +17,7 @@ from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..local.recovery import mark_unfinished
 from ..terminal.following import Following
-from ..terminal.fronts import Decision, Front, RuleChange
+from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
@@ -55,12 +55,6 @@ class _LocalTalk:
 
     async def answer(self, call_id: str, text: str) -> None:
         self._service.answer(self._session_id, call_id, text)
-
-    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
-        if change.remove:
-            self._service.remove_rule(self._session_id, change.remove)
-        else:
-            self._service.make_rule(self._session_id, draft.draft_id, draft.nonce)
 
     async def try_first(self, draft: e.Draft, source: str) -> None:
         self._service.try_first(self._session_id, draft.draft_id, draft.nonce, source)

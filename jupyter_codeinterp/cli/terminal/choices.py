@@ -6,13 +6,12 @@ from ...core.events import Draft
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
-RULES = {"r": "rules", "rules": "rules"}
 TRIES = {"t": "try", "try": "try"}
 UNEDITED = ("delete", "kernel", "notebook", "verify", "peek", "tool")
 """Drafts without code to edit."""
 
 
-def question_for(draft: Draft, about_rules: bool, tries: bool) -> str:
+def question_for(draft: Draft, tries: bool) -> str:
     asked = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
     choices = ["[y]es", "[n]o"]
     if draft.kind not in UNEDITED:
@@ -21,6 +20,4 @@ def question_for(draft: Draft, about_rules: bool, tries: bool) -> str:
         choices.append("[a]ll in this turn")
     if tries:
         choices.append("[t]ry first")
-    if about_rules:
-        choices.append("[r]ules")
     return f"{asked} {', '.join(choices)}: "

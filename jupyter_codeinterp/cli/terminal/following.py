@@ -13,13 +13,11 @@ import msgspec
 from ...core import events as e
 from ...core.errors import CommandError
 from .asking import InputClosed
-from .fronts import Decision, Front, RuleChange, Trial
+from .fronts import Decision, Front, Trial
 from .stopping import Stopping
 
-EVENT_TIME = 5.0
-"""Seconds within which an event should follow its command."""
 TRIAL_TIME = 40.0
-"""The same after a trial, which waits for the kernel."""
+"""Seconds within which a trial, which waits for the kernel, should end."""
 
 _decode = msgspec.json.Decoder(e.Event).decode
 
@@ -35,9 +33,6 @@ class Talk(Protocol):
 
     async def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError if it was answered."""
-
-    async def change_rule(self, draft: e.Draft, change: RuleChange) -> None:
-        """Raises CommandError."""
 
     async def try_first(self, draft: e.Draft, source: str) -> None:
         """Begin a rehearsal. Raises CommandError."""
@@ -57,8 +52,7 @@ class Following:
         """Seconds spent on finished questions."""
         self._since: float | None = None
         self._shown = asyncio.Event()
-        """Set when what the front asked for before its decision was shown: a change of rules, or
-        the result of a trial."""
+        """Set when the result of a trial was shown."""
         self._closed = False
         """Whether the output is closed."""
 
@@ -85,7 +79,7 @@ class Following:
             self._ask(event.draft.call_id, self._decide(event.draft))
         elif isinstance(event, e.QuestionAsked):
             self._ask(event.call_id, self._answer(event))
-        elif isinstance(event, (e.RuleMade, e.RuleRemoved, e.Rehearsed)):
+        elif isinstance(event, e.Rehearsed):
             self._shown.set()
         elif isinstance(event, e.RehearsalStarted):
             return
@@ -122,20 +116,16 @@ class Following:
             with contextlib.suppress(CommandError):  # already decided
                 await self._talk.decide(draft, decision)
 
-    async def _before(self, draft: e.Draft, asked: RuleChange | Trial) -> None:
+    async def _before(self, draft: e.Draft, asked: Trial) -> None:
         """Return when the front has shown what came of it, so that the question comes after it."""
         self._shown.clear()
-        limit = EVENT_TIME if isinstance(asked, RuleChange) else TRIAL_TIME
         try:
-            if isinstance(asked, RuleChange):
-                await self._talk.change_rule(draft, asked)
-            else:
-                await self._talk.try_first(draft, asked.source)
+            await self._talk.try_first(draft, asked.source)
         except CommandError as error:
             self._front.refused(error.message)
         else:
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._shown.wait(), limit)
+                await asyncio.wait_for(self._shown.wait(), TRIAL_TIME)
 
     async def _answer(self, question: e.QuestionAsked) -> None:
         with self._person():

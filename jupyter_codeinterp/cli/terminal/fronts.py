@@ -23,13 +23,6 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class RuleChange:
-    """Before the decision: add the rule that the draft carries, or ``remove`` this one."""
-
-    remove: str = ""
-
-
-@dataclass(frozen=True)
 class Trial:
     """Before the decision: try this code in a fork of the kernel that is thrown away."""
 
@@ -40,14 +33,14 @@ class Front(Protocol):
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
-    async def decide(self, draft: Draft) -> Decision | RuleChange | Trial:
-        """After a change of rules or a trial it is asked again. Raises InputClosed."""
+    async def decide(self, draft: Draft) -> Decision | Trial:
+        """After a trial it is asked again. Raises InputClosed."""
 
     async def answer(self, question: QuestionAsked) -> str:
         """Raises InputClosed."""
 
     def refused(self, words: str) -> None:
-        """Say why a change of rules was not made, or why nothing was tried."""
+        """Say why nothing was tried."""
 
     def pause(self) -> None:
         """Stop animations."""

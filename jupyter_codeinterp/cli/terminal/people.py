@@ -15,16 +15,14 @@ from rich.text import Text
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import without_reports
-from ...core.labels import Rule
 from ...core.rehearsal.endings import reach
 from ...core.rehearsal.rehearsals import may_be_tried
 from ...core.rights.deeds import sentence
-from ...core.session.standing_rules import words_of
 from ...core.visible import visible, visible_line
 from . import asking
-from .choices import ALL, KEYS, RULES, TRIES, UNEDITED, question_for
+from .choices import ALL, KEYS, TRIES, UNEDITED, question_for
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
-from .fronts import NO_ANSWER, Decision, RuleChange, Trial, refused
+from .fronts import NO_ANSWER, Decision, Trial, refused
 from .stopping import Stopping
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
@@ -58,8 +56,6 @@ class Person:
         """Whether the person is at a draft. A rehearsal of then is another window's."""
         self._prompt = ""
         """The question that waits for a line."""
-        self._rules: dict[str, Rule] = {}
-        """Those of the conversation, by id."""
 
     # --- events ----------------------------------------------------------------------
 
@@ -82,20 +78,10 @@ class Person:
             self._line("·", "dim" if event.level == "info" else "yellow", event.text)
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
-        elif isinstance(event, (e.RuleMade, e.RuleRemoved)):
-            with self._above_prompt():
-                self._rule(event)
         elif isinstance(event, e.TurnEnded):
             self._ended(event)
         else:
             self._card(event)
-
-    def _rule(self, event: e.RuleMade | e.RuleRemoved) -> None:
-        if isinstance(event, e.RuleMade):
-            self._rules[event.rule.rule_id] = event.rule
-            self._line("·", "dim", f"Rule added: {words_of(event.rule)}.")
-        elif rule := self._rules.pop(event.rule_id, None):
-            self._line("·", "dim", f"Rule removed: {words_of(rule)}.")
 
     def _retrying(self, event: e.Retrying) -> None:
         """Where nothing moves, a line tells why nothing happens."""
@@ -204,7 +190,7 @@ class Person:
         body = detail.partition("\n")[2].strip("\n")
         if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
-        if did := sentence(event.seen):
+        if did := sentence(event.sandbox):
             self._line("·", "dim", did)
         for note in (*map(str, event.findings), *event.notes):
             self._line("!", "yellow", note)
@@ -283,7 +269,7 @@ class Person:
 
     # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Decision | RuleChange | Trial:
+    async def decide(self, draft: e.Draft) -> Decision | Trial:
         if not self._asks:
             return refused(draft)
         self._decides = True
@@ -292,15 +278,13 @@ class Person:
         finally:
             self._decides = False
 
-    async def _decision(self, draft: e.Draft) -> Decision | RuleChange | Trial:
+    async def _decision(self, draft: e.Draft) -> Decision | Trial:
         keys = KEYS | ALL if draft.can_run_all else KEYS
         tries = self._tries(draft)
         keys = keys | TRIES if tries else keys
         while True:
-            about_rules = bool(self._new_rule(draft) or self._rules)
-            keys = keys | RULES if about_rules else keys
             source = self._source(draft)
-            key, _, rest = (await self._ask(question_for(draft, about_rules, tries))).partition(" ")
+            key, _, rest = (await self._ask(question_for(draft, tries))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
@@ -308,9 +292,6 @@ class Person:
                 await self._edit(draft, source)
             elif word == "try":
                 return Trial(source)
-            elif word == "rules":
-                if change := await self._change_of_rules(draft):
-                    return change
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
@@ -323,30 +304,8 @@ class Person:
     def refused(self, words: str) -> None:
         self._line("!", "yellow", words)
 
-    def _new_rule(self, draft: e.Draft) -> Rule | None:
-        """What the draft carries, unless the conversation has the same."""
-        rule = draft.rule
-        known = ((one.files, one.imports) for one in self._rules.values())
-        return None if rule is None or (rule.files, rule.imports) in known else rule
-
-    async def _change_of_rules(self, draft: e.Draft) -> RuleChange | None:
-        self.print("Code runs without asking in this conversation if it has no label and only")
-        for number, rule in enumerate(self._rules.values(), 1):
-            self._line(str(number), "bold", words_of(rule))
-        new = self._new_rule(draft)
-        choices = ["a number to remove it"] if self._rules else []
-        if new is not None:
-            self._line("+", "bold", words_of(new))
-            choices.insert(0, "+ to add this rule")
-        typed = await self._ask(f"Type {', '.join(choices)}, or Enter to go back: ")
-        if typed == "+" and new is not None:
-            return RuleChange()
-        ids = dict(enumerate(self._rules, 1))
-        chosen = ids.get(int(typed)) if typed.isdecimal() else None
-        return RuleChange(chosen) if chosen else None
-
     def _source(self, draft: e.Draft) -> str:
-        """The code that the person saw last, also after a trial or a change of rules."""
+        """The code that the person saw last, also after a trial."""
         return self._edits.get(draft.draft_id, draft.source)
 
     async def _edit(self, draft: e.Draft, source: str) -> None:

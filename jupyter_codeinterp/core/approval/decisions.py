@@ -37,8 +37,6 @@ class Decision(msgspec.Struct, frozen=True):
     """The window that decided; 0 for none."""
     said: str = ""
     """The person's words with a rejection."""
-    rule: str = ""
-    """The id of the person's rule that let it run."""
     person: str = ""
     """The name of who decided, where several people share the notebook."""
 

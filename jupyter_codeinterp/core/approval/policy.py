@@ -53,8 +53,7 @@ def decide(
 ) -> Verdict:
     """The policy's word on one call.
 
-    ``owned``: the cell is the agent's and unchanged since; of a tool of an MCP server
-    (``outside``): the person always allows this tool, as it is now. ``suspicious``: the source has
+    ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
     invisible characters, is code of which something is pushed out of sight or that a cell has
     put forward, or is Markdown that is not plain. ``always_ask``: no mode lets anything change
     or run without a person (a recording answers), only ``run_all`` does: they have let all of
@@ -66,10 +65,8 @@ def decide(
     allowed = MODES[mode]
     if not allowed.changes:
         return "refuse"
-    if suspicious or barred or action in ("kernel", "notebook"):
+    if suspicious or barred or action in ("kernel", "notebook", "outside"):
         return "ask"
-    if action == "outside":
-        return "run" if owned and not always_ask else "ask"
     if action == "markdown":
         return "run"
     if (always_ask and not run_all) or not allowed.unasked:

@@ -19,11 +19,10 @@ from ..document.ops import Delete, Receipt, SetSource
 from ..events import Draft, DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
-from ..labels import Label, Rule
+from ..labels import Label
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..turn import observed
 from ..turn.results import Result
 from ..turn.turn import Turn
 from . import checked, hooked, missing, packages, trying
@@ -59,8 +58,6 @@ class CellRun:
         self._execution: Execution | ExecutionByHand | None = None
         self._again = ""
         """Why the person must decide again."""
-        self._rule_id = ""
-        """Of the person's rule by which it runs."""
         self._expect()
 
     async def run(
@@ -116,7 +113,6 @@ class CellRun:
         ``placed`` is awaited before asking."""
         draft, turn = self.draft, self.turn
         verdict: policy.Verdict | None = None
-        rule: Rule | None = None
         while self.result is None:
             info = await turn.kernel_info() if draft.is_code else None
             said = await draft.check(draft.source, info)
@@ -129,10 +125,6 @@ class CellRun:
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
-                if verdict == "ask" and not (why or suspicious):
-                    rule = await draft.rule(said, info)
-                    if rule is not None and rule.rule_id:
-                        verdict = "run"
             absent: tuple[Finding, ...] = ()
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
@@ -151,9 +143,7 @@ class CellRun:
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
                 reasons = filter(None, (why, barred, trying.notice(tried)))
-                rule = None if suspicious or why or tried else await draft.rule(said, info)
-                offered = rule if rule is not None and not rule.rule_id else None
-                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting, info)
@@ -161,8 +151,7 @@ class CellRun:
                     # Decided before there was a kernel: holds for the one that has come.
                     info = await turn.kernel_info()
             else:
-                by_rule = rule.rule_id if rule is not None else ""
-                decision = Decision("run", "policy", draft.source, rule=by_rule)
+                decision = Decision("run", "policy", draft.source)
             decision = self._compared(decision)
             runs = decision.action == "run"
             labels = await draft.labels(decision.source, info) if runs else ()
@@ -219,7 +208,6 @@ class CellRun:
             decision.window,
             decision.said,
             labels,
-            decision.rule,
             decision.person,
         )
 
@@ -241,7 +229,6 @@ class CellRun:
         self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
-        self._rule_id = decision.rule
         execution: Execution | None = None
         if by_hand(self.draft.cell_id) is None:
             execution = self._execution = Execution(self.draft, call, decision, info)
@@ -267,10 +254,7 @@ class CellRun:
             if execution is not None and execution is self._execution:
                 said = checked.Said(allowed, contract, execution.examples)
             result = await checked.after_run(self.turn, code, done, result, said)
-            result = await hooked.after_run(self.turn, code, done, result)
-            self.result, follows = observed.after_run(self.turn, done, result, self._rule_id)
-            for event in follows:
-                yield event
+            self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _allowed(self, decision: Decision) -> frozenset[str]:
         """The protected variables that a person has let this code change."""
@@ -323,11 +307,7 @@ class CellRun:
             events.append(self._decided(stopped))
         if self.result is None and self._execution is not None:
             self._execution.abandon(words)
-            result, done = self._execution.result, self._execution.done
-            if result is not None and done is not None:
-                result, follows = observed.after_run(self.turn, done, result, self._rule_id)
-                events += follows
-            self.result = result
+            self.result = self._execution.result
         draft.remove()
         if self.result is None:
             self.result = self.turn.results.make(call, "not_started", words, title=draft.title)

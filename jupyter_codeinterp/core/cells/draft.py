@@ -21,10 +21,10 @@ from ..findings import Finding
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
 from ..hooks.hooks import Checked, Note
-from ..labels import Label, Rule
+from ..labels import Label
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..rights import cautious, standing
+from ..rights import cautious
 from ..rights.labelling import labels
 from ..rights.theirs import theirs
 from ..turn.turn import Turn
@@ -209,25 +209,6 @@ class DraftCell:
         said = cautious.notice(sign, await self.labels(source, info), source, more) if sign else ""
         return (Note("", said),) if said else ()
 
-    async def rule(self, said: Checked, info: KernelInfo | None) -> Rule | None:
-        """The rule that would let code like this run without asking; with an id if the person has
-        made one that does. None if there can be none: anything that a card would point out needs a
-        person."""
-        turn = self.turn
-        of_agent = self.kind == "insert" or (self.kind == "edit" and self.is_owned)
-        if turn.rules is None or not (self.is_code and of_agent) or turn.always_ask:
-            return None
-        if said.ask or said.notes or self.barred or turn.cautions.sign or self.typed_by_person:
-            return None
-        code = self.code(self.source, info)
-        modules = [name[:-3] for name in code.files if name.endswith(".py")]
-        names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
-        read = partial(standing.reach_of, self.source, code.language, names, modules)
-        found = await off_loop(read, len(self.source), lambda: None)
-        if found is None:
-            return None
-        return standing.matching(turn.rules(), found) or Rule("", found.files, found.imports)
-
     async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
         """What the code may reach, for the card. They decide nothing."""
         if not self.is_code:
@@ -273,9 +254,7 @@ class DraftCell:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
-    def asking(
-        self, notices: tuple[str, ...], labels: tuple[Label, ...] = (), rule: Rule | None = None
-    ) -> Draft:
+    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...] = ()) -> Draft:
         """The draft to show the person, with a new nonce."""
         turn = self.turn
         return Draft(
@@ -291,5 +270,4 @@ class DraftCell:
             runs=self.is_code,
             can_run_all=self.is_code and turn.can_run_all and not self.barred,
             labels=labels,
-            rule=rule,
         )

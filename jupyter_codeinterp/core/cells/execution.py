@@ -100,8 +100,6 @@ class Execution:
         self._how = IN_SANDBOX if reviewed and sandboxed else "without asking"
         self._trusted = reviewed and not sandboxed
         self._unasked = decision.by == "policy"
-        # A rule lets the cell alone run: a call may reach what the cell itself does not.
-        self._by_rule = bool(decision.rule)
         self._info = info
         self._run_id = uuid.uuid4().hex[:12]
         self._hides_output = False
@@ -222,8 +220,7 @@ class Execution:
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
-        if not self._by_rule:
-            self.examples = await trying.wanted(turn, self._source, slot.info.language)
+        self.examples = await trying.wanted(turn, self._source, slot.info.language)
         try:
             running = slot.execute(
                 self._source,

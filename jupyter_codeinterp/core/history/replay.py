@@ -17,8 +17,6 @@ from ..events import (
     MessagesHeard,
     MessageTakenBack,
     Reference,
-    RuleMade,
-    RuleRemoved,
     RunStarted,
     StepDiscarded,
     StepStarted,
@@ -33,7 +31,6 @@ from ..events import (
     UsageChanged,
     WentOn,
 )
-from ..labels import Rule
 from ..stores import SessionStore
 from .review import State
 
@@ -91,8 +88,6 @@ class Replay:
     """The checks of findings that cards have, by key."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """The execution count of a turn's last run of a cell, by turn and cell id."""
-    rules: dict[str, Rule] = field(default_factory=dict)
-    """The person's rules, by id."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -180,10 +175,6 @@ class Replay:
             cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TextDone):
             self.said_last.append(event.text)
-        elif isinstance(event, RuleMade):
-            self.rules[event.rule.rule_id] = event.rule
-        elif isinstance(event, RuleRemoved):
-            self.rules.pop(event.rule_id, None)
         elif isinstance(event, TitleChanged):
             self.titled_by = event.by
         elif isinstance(event, TurnEnded):

@@ -151,8 +151,6 @@ class Reader:
     def __init__(self, source: Source, modules: frozenset[str]) -> None:
         self._source = source
         self._modules = modules
-        self.files: list[str] = []
-        """Paths in the notebook's folder that the code reads, once ``found`` has ended."""
         self._imported: dict[str, str] = {}
         for node in source.nodes:
             if isinstance(node, ast.Import):
@@ -251,8 +249,6 @@ class Reader:
             yield "network"
         elif path is None or not paths.is_inside(path):
             yield "reads_outside"
-        else:
-            self.files.append(path)
 
     def _full(self, node: ast.AST, depth: int = 8) -> str:
         """The name with modules in full; a call ends in ``()``, other expressions are ``?``."""

@@ -17,7 +17,6 @@ from ..errors import CodeInterpError, CommandError
 from ..events import Kept, Mode, Reference, TriesDrafts
 from ..history.branching import title_of
 from ..history.review import Review
-from ..labels import Rule
 from ..redaction.pasted_keys import without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
@@ -25,7 +24,6 @@ from .messages.checked_message import checked, need_short
 from .messages.input_routing import Does
 from .messages.title import TITLE_LENGTH
 from .session import Session
-from .standing_rules import words_of
 from .waiting_files import WaitingList
 
 
@@ -358,20 +356,6 @@ class SessionService:
         session = self._here(session_id)
         draft = session.rehearsals.try_first(draft_id, nonce, source, by)
         self._record(session, by, "try", draft.title)
-
-    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> Rule:
-        """Let code like a waiting draft's run without asking. CommandError ``no_rule``,
-        ``rules_forbidden``, ``too_many_rules``, ``held_elsewhere``."""
-        session = self._here(session_id)
-        rule = session.standing_rules.make(draft_id, nonce, by)
-        self._record(session, by, "rule", words_of(rule))
-        return rule
-
-    def remove_rule(self, session_id: str, rule_id: str, by: int = 0) -> None:
-        """CommandError ``unknown_rule``, ``held_elsewhere``."""
-        session = self._here(session_id)
-        rule = session.standing_rules.remove(rule_id, by)
-        self._record(session, by, "no_rule", words_of(rule))
 
     async def delete(self, session_id: str, by: int = 0) -> None:
         """CommandError ``held_elsewhere``."""

@@ -16,7 +16,6 @@ from ..errors import CodeInterpError, CommandError, ModelError, StoreError
 from ..events import Cleared, Looked, MadeFile, Note, Reference, TitleChanged, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
-from ..labels import Rule
 from ..loop.agent import Agent
 from ..loop.second_look import Answered, SecondLook, latest
 from ..own_commands.own_command import skills_of
@@ -39,7 +38,6 @@ from .messages.title import from_answer
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
-from .standing_rules import StandingRules
 from .turn_tools import TurnTools
 from .waiting_files import WaitingFiles
 
@@ -98,8 +96,6 @@ class TurnRunner(PersistentSession):
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
-        allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
-        self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
         self.rehearsals = Rehearsals(
             self.decisions,
             lambda: self.workplace.kernel,
@@ -293,7 +289,6 @@ class TurnRunner(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
-            rules=self._person_rules if self.standing_rules.allowed else None,
             rehearsals=self.rehearsals,
             before=before,
             files_kept=files_kept,
@@ -324,9 +319,6 @@ class TurnRunner(PersistentSession):
             self.show,
             self._take_answer_references,
         )
-
-    def _person_rules(self) -> tuple[Rule, ...]:
-        return self.standing_rules.all
 
     def _take_answer_references(self) -> tuple[Reference, ...]:
         named, self._answer_references = self._answer_references, ()

@@ -10,16 +10,22 @@ import msgspec
 from ..attached.showing import weight
 from ..document.ops import Output
 from ..events import Status, ToolDone
+from ..labels import Observation
 from ..messages import Image, Text, ToolResult, ToolUse
 from ..model_view import outputs
 from ..model_view.outputs import Seen
 from ..model_view.untrusted import Untrusted, bare
 from ..off_loop import INLINE, off_loop
 from ..ports import ExecutionDone
+from ..visible import visible_line
 
 log = logging.getLogger(__name__)
 
 UNREADABLE = "[Could not read the outputs.]"
+SHOWN = 5
+"""Names of each kind of connection on a card."""
+LONGEST = 100
+"""Characters of one of them."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -181,6 +187,13 @@ class Results:
             detail=bare(text),
             images=len(seen.images),
             fixed=fixed,
+            sandbox=tuple(map(self._observed, done.observed)),
         )
         signature = outputs.error_signature(done.outputs, source) if status == "error" else None
         return Result(ToolResult(call.id, content, status != "ok"), card_end, signature)
+
+    def _observed(self, one: Observation) -> Observation:
+        """Names come from code: each is a line of plain text, without known keys."""
+        lines = (visible_line(self._untrusted.scrub(name)) for name in one.names[:SHOWN])
+        names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 1]}\u2026" for n in lines)
+        return Observation(one.kind, names, max(0, len(one.names) - SHOWN))

@@ -18,7 +18,6 @@ from ..figures.held import Held
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
 from ..injection.caution import Cautions
-from ..labels import Rule
 from ..model_view.context import Context
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
@@ -89,8 +88,6 @@ class Turn:
     """Whether a card may offer "Run all in this turn"."""
     cautions: Cautions = field(default_factory=Cautions)
     """The data that has spoken to the model."""
-    rules: Callable[[], tuple[Rule, ...]] | None = None
-    """The person's rules for code that runs without asking; None where there can be none."""
     rehearsals: Rehearsing | None = None
     """Tries drafts that wait; None where nothing does."""
     auto_needs_sandbox: bool = False

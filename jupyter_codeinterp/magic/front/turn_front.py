@@ -197,7 +197,7 @@ class TurnFront:
             self._screen.text(event.call_id, self._assistant.source(event.cell_id))
         elif event.status == "timeout":
             self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
-        if did := sentence(event.seen):
+        if did := sentence(event.sandbox):
             self._screen.note(did)
         for note in event.notes:
             self._screen.note(note)

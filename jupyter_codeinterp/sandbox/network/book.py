@@ -82,6 +82,10 @@ class Book:
             self.number = -1
 
 
+def hosts(found: list[Connection]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.target for one in found))
+
+
 def sentence(refused: list[Connection], more: bool = False) -> str:
     """For the person and the model; "" for none. ``more``: there were others, which are lost."""
     each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))

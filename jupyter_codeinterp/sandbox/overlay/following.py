@@ -47,7 +47,6 @@ class Follower:
             self._watch = FolderWatch(
                 self._layer.folder,
                 PROTECTED,
-                opens=False,
                 entries=self._layer.entries,
                 seconds=SECONDS,
             )

@@ -1,1 +1,1 @@
-"""What a run in a sandbox does, seen from outside: ``observer`` ← ``files``, ``programs``."""
+"""Sees a sandbox from outside: ``files`` that change, and its ``programs``."""

@@ -1,4 +1,4 @@
-"""Sees which files below a folder are opened or changed, by inotify of Linux."""
+"""Sees which files below a folder change, by inotify of Linux."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ENTRIES = 20_000
 SECONDS = 0.2
 """For listing them."""
 NAMES = 50
-"""Most file names in a report: of opened files, and of changed ones."""
-_OPEN, _MODIFY, _ATTRIB = 0x20, 0x2, 0x4
+"""Most file names in a report."""
+_MODIFY, _ATTRIB = 0x2, 0x4
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
 _CHANGES = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
 _ONLYDIR, _IS_FOLDER, _OVERFLOW = 0x0100_0000, 0x4000_0000, 0x4000
@@ -30,7 +30,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Touched(NamedTuple):
     """Paths from the folder. ``lost``: more happened than Linux, or a name here, keeps."""
 
-    opened: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     lost: bool = False
 
@@ -39,9 +38,8 @@ class FolderWatch:
     """Watches one folder, from each ``begin`` to ``touched``.
 
     Files and folders with a name in ``left_out`` are not looked into. A change counts whoever
-    makes it: Linux does not say which program it was. ``opens``: files that are opened, too. A
-    folder that holds more than ``entries``, or takes longer than ``seconds`` to list, is not
-    watched. For threads.
+    makes it: Linux does not say which program it was. A folder that holds more than ``entries``,
+    or takes longer than ``seconds`` to list, is not watched. For threads.
     """
 
     def __init__(
@@ -49,13 +47,12 @@ class FolderWatch:
         folder: Path,
         left_out: Collection[str] = (),
         *,
-        opens: bool = True,
         entries: int = ENTRIES,
         seconds: float = SECONDS,
     ) -> None:
         self._folder = folder
         self._left_out = left_out
-        self._mask = (_OPEN if opens else 0) | _CHANGES | _ONLYDIR
+        self._mask = _CHANGES | _ONLYDIR
         self._entries, self._seconds = entries, seconds
         self._lock = threading.Lock()
         self._number = -1
@@ -77,7 +74,6 @@ class FolderWatch:
 
     def touched(self) -> Touched:
         """Since ``begin``."""
-        opened: dict[str, None] = {}
         changed: dict[str, None] = {}
         lost = False
         with self._lock:
@@ -87,10 +83,7 @@ class FolderWatch:
                     lost = True
                 elif mask & _CHANGES and name:
                     changed[path] = None
-                elif mask & _OPEN and name and not mask & _IS_FOLDER:
-                    opened[path] = None
-        lost = lost or max(len(opened), len(changed)) > NAMES
-        return Touched(tuple(opened)[:NAMES], tuple(changed)[:NAMES], lost)
+        return Touched(tuple(changed)[:NAMES], lost or len(changed) > NAMES)
 
     @property
     def is_stale(self) -> bool:

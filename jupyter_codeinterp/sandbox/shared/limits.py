@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 import signal
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -24,13 +21,12 @@ class Limits(NamedTuple):
     disk: int = 0
 
 
-def apply(pid: int, limits: Limits, others: int = 0) -> None:
-    """To the first process of a sandbox, before it starts another. ``others``: processes and
-    threads that count as well."""
+def apply(pid: int, limits: Limits) -> None:
+    """To the first process of a sandbox, before it starts another."""
     for kind, most in (
         # Not the address space, of which libraries reserve far more than they use.
         (resource.RLIMIT_DATA, limits.memory),
-        (resource.RLIMIT_NPROC, limits.processes and limits.processes + others),
+        (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.file_size),
         (resource.RLIMIT_CPU, limits.cpu),
@@ -40,17 +36,6 @@ def apply(pid: int, limits: Limits, others: int = 0) -> None:
             bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.prlimit(pid, kind, (bound, bound))
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-
-
-def running() -> int:
-    """Processes and threads of this user. Linux counts all of them, but for those in a user
-    namespace."""
-    count = 0
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has just ended
-            if path.stat().st_uid == os.getuid():
-                count += sum(1 for _ in (path / "task").iterdir())
-    return count
 
 
 def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:

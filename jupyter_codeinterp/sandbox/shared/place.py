@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import sys
 import tempfile
 import time
 import weakref
@@ -124,22 +123,9 @@ def _root() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When the process started, in ticks; "" if there is none. macOS has no such file: there, only
-    whether one runs."""
-    if sys.platform == "darwin":
-        return "0" if _runs(pid) else ""
+    """When the process started, in ticks; "" if there is none."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     return text.rpartition(")")[2].split()[19]
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # another user's
-    return True

@@ -1,8 +1,7 @@
 """A seccomp filter in the form that ``bwrap --seccomp`` reads: compiled BPF.
 
 It denies what namespaces leave open: system calls with a history of kernel faults, and sockets that
-no network namespace holds back (vsock, for one). Where there are no namespaces, it also denies what
-Landlock leaves open.
+no network namespace holds back (vsock, for one).
 """
 
 from __future__ import annotations
@@ -12,15 +11,12 @@ import platform
 
 from ...kernel_side.forks.bpf import (
     ALLOW,
-    AND,
     ANY_BIT,
     EQUAL,
     ERROR,
-    RETURN,
     Filter,
     among,
     load,
-    step,
     unless,
     when,
 )
@@ -50,54 +46,14 @@ NEW_NAMESPACES = 0x7E020080
 """CLONE_NEW*: user, pid, net, ipc, uts, cgroup, mount, time."""
 FAMILIES = (1, 2, 10, 16)
 """Sockets that may be made: Unix, IPv4, IPv6, netlink."""
-UNIX = (1,)
-CONNECTED = (1, 5)
-"""Kinds of sockets that send nothing unless connected: SOCK_STREAM and SOCK_SEQPACKET."""
-SHARED = (
-    # what no namespace separates
-    "shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop", "msgget", "msgsnd",
-    "msgrcv", "msgctl", "mq_open", "mq_unlink", "migrate_pages", "process_madvise",
-    "process_mrelease",
-    # a program that listens in the file system may do anything for who connects
-    "connect",
-    # what Landlock does not ask about, on any path or open file
-    "chown", "lchown", "fchown", "fchownat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat",
-    "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
-    "inotify_add_watch",
-)  # fmt: skip
-_SCHEDULES = {
-    # places of arguments, and what they are for the calling thread
-    "setpriority": {0: 0, 1: 0}, "ioprio_set": {0: 1, 1: 0}, "sched_setparam": {0: 0},
-    "sched_setscheduler": {0: 0}, "sched_setaffinity": {0: 0}, "sched_setattr": {0: 0},
-}  # fmt: skip
-"""Without effect on other processes, groups and users: Landlock does not check them. ZeroMQ ends
-with an error if one fails for its threads."""
-_WITHOUT_EFFECT = (
-    "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat",
-)  # fmt: skip
-"""Modes and times, also of files that it may only read. Programs that copy a file set them: an
-error would end them."""
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 _TAKES_SPACE = (0x40305828, 0x4030582A, 0x40305839)
 """FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE: as ``fallocate``."""
-_CONTROLS = (
-    0x5411,  # TIOCOUTQ
-    0x541B,  # FIONREAD
-    0x5421,  # FIONBIO
-    0x5450,  # FIONCLEX
-    0x5451,  # FIOCLEX
-    0x5452,  # FIOASYNC
-    0x40049409,  # FICLONE
-    0x4020940D,  # FICLONERANGE
-)
-"""Requests of ``ioctl`` that change no file but one that is open for writing. Landlock checks those
-of devices alone: others set flags of a file that it may only read, or make folders."""
 
 
-def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
-    """``namespaces``: whether the kernel has its own. Raises ValueError for a machine that this
-    module has no numbers of."""
+def compiled(machine: str = "") -> bytes:
+    """Raises ValueError for a machine that this module has no numbers of."""
     deny = ERROR | errno.EPERM
     made = Filter(machine or platform.machine(), deny)
     # Programs then fall back to clone and openat, whose flags can be read here.
@@ -105,9 +61,6 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
     # They take space on a disk that does not count as written. As on a file system without them.
     made.answer(("fallocate",), ERROR | errno.EOPNOTSUPP)
     made.answer(DENIED, deny)
-    if not namespaces:
-        made.answer(SHARED, deny)
-        _without_namespaces(made, deny)
     made.look("clone", [load(0), *when(ANY_BIT, NEW_NAMESPACES, deny)])
     for name, place in _MODES.items():
         made.look(name, _mode(place, deny))
@@ -117,25 +70,11 @@ def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
     # As a file answers that does not know the request.
     unknown = ERROR | errno.ENOTTY
     taking = [one for number in _TAKES_SPACE for one in when(EQUAL, number, unknown)]
-    known = [] if namespaces else among(_CONTROLS, unknown)
-    made.look("ioctl", [load(1), *typing, *taking, *known])
-    # Without a network, the error after which ZeroMQ does not stop the program.
-    no_family = ERROR | (errno.EAFNOSUPPORT if namespaces else errno.EOPNOTSUPP)
-    family = [load(0), *among(FAMILIES if namespaces else UNIX, no_family)]
-    # The kind of a socket, without its flags.
-    kind = [] if namespaces else [load(1), step(AND, 0xF), *among(CONNECTED, no_family)]
+    made.look("ioctl", [load(1), *typing, *taking])
+    family = [load(0), *among(FAMILIES, ERROR | errno.EAFNOSUPPORT)]
     for name in ("socket", "socketpair"):
-        made.look(name, [*kind, *family])
+        made.look(name, family)
     return made.compiled()
-
-
-def _without_namespaces(made: Filter, deny: int) -> None:
-    made.look("prlimit64", [load(0), *unless(EQUAL, 0, deny)])
-    for name, own in _SCHEDULES.items():
-        looks = [[load(place), *unless(EQUAL, value, ERROR)] for place, value in own.items()]
-        made.look(name, [one for look in looks for one in look])
-    for name in _WITHOUT_EFFECT:
-        made.look(name, [step(RETURN, ERROR)])
 
 
 def _mode(place: int, deny: int) -> list[bytes]:

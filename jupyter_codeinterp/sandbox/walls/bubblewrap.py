@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..network.gate import Gate
+from ..overlay.layer import Layer
 from ..shared import folders, interpreter, seccomp
 from ..shared.descriptor import data
+from ..shared.folders import Folders
+from ..shared.limits import Limits
+from ..shared.place import Place
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LaunchError, Process, launch
-from .starting import Kernel
 
 CONNECTION = "/run/connection.json"
 """The connection file, in the sandbox."""
+
+
+class Kernel(NamedTuple):
+    """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
+    of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
+    ``layer``: what it writes into instead of the notebook's folder."""
+
+    python: str
+    arguments: Sequence[str]
+    file: str
+    connection: Mapping[str, Any]
+    environment: Mapping[str, str]
+    folders: Folders
+    place: Place
+    scratch: int
+    limits: Limits
+    layer: Layer | None = None
+
+    def command(self) -> list[str]:
+        return [self.python, *(one.replace(self.file, CONNECTION) for one in self.arguments)]
+
+    def connection_file(self) -> bytes:
+        """With the paths that its sockets have in the sandbox, but for the number."""
+        key = self.connection["key"]
+        text = key.decode() if isinstance(key, bytes) else key
+        return json.dumps({**self.connection, "ip": f"{INSIDE}/s", "key": text}).encode()
 
 
 def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
@@ -27,10 +59,10 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
         "/etc/passwd": data(user.encode()),
         "/etc/group": data(f"user:x:{os.getgid()}:\n".encode()),
         "/etc/hosts": data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
-        CONNECTION: data(kernel.told(f"{INSIDE}/s")),
+        CONNECTION: data(kernel.connection_file()),
     }
     filtered = data(seccomp.compiled())
-    command = kernel.command(CONNECTION)
+    command = kernel.command()
     environment = {"HOME": str(home), "USER": "user", "TMPDIR": "/tmp", **kernel.environment}
     if way is not None:
         files |= {path: data(content) for path, content in way.files.items()}
@@ -58,6 +90,5 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
 
     inherited = [*files.values(), filtered]
     if layer is None:
-        return launch([program], made, inherited, kernel.limits, kernel.folders.notebook, way)
-    # A person decides what an overlay's files become, so no rule needs to know of them.
-    return launch([*layer.command(), program], made, inherited, kernel.limits, None, way)
+        return launch([program], made, inherited, kernel.limits, way)
+    return launch([*layer.command(), program], made, inherited, kernel.limits, way)

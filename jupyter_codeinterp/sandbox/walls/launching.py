@@ -14,9 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..network.gate import Gate
-from ..seen.files import FolderWatch
 from ..shared import groups, limits
-from ..shared.protected import PROTECTED
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
@@ -30,13 +28,9 @@ class LaunchError(RuntimeError):
 
 
 class Process:
-    """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
-    ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
-    network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
-    does not end the others, but a signal makes it do so. ``observed``: whether anything is seen of
-    its processes from outside."""
-
-    observed = True
+    """``popen`` is bubblewrap; ``init`` is the pid of the kernel's parent, whose end ends all
+    others; ``group`` holds the limits that all its processes share, or is None, as is ``gate``
+    without a network."""
 
     def __init__(
         self,
@@ -44,16 +38,12 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
-        notebook: Path | None,
-        watched: bool = False,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook, PROTECTED) if notebook is not None else None
         self.said = b""
-        self.watched = watched
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
@@ -81,11 +71,9 @@ class Process:
     def kill(self) -> None:
         """End every process of the sandbox."""
         with suppress(OSError):
-            number = signal.SIGTERM if self.watched else signal.SIGKILL
-            signal.pidfd_send_signal(self._handle, number)
-        if not self.watched:
-            with suppress(OSError):
-                self.popen.kill()
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        with suppress(OSError):
+            self.popen.kill()
         if self.gate is not None:
             self.gate.close()
 
@@ -102,8 +90,6 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-            if self.files is not None:
-                self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -124,14 +110,11 @@ def launch(
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
-    notebook: Path | None,
     gate: Gate | None = None,
-    watched: bool = False,
 ) -> Process:
-    """``program`` is bubblewrap or the watcher, after what runs before it. ``made`` gives the
-    arguments for two descriptors: one tells the id of the process that the limits are for, which
-    waits for the other. ``watched``: ``program`` is the watcher. Closes ``inherited``. Raises
-    LaunchError with what the program said."""
+    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
+    descriptors: one tells the id of the process that the limits are for, which waits for the other.
+    Closes ``inherited``. Raises LaunchError with what the program said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
@@ -153,10 +136,9 @@ def launch(
             text = file.read()
         try:
             child = int(json.loads(text)["child-pid"])
-            limits.apply(child, bounds, limits.running() if watched else 0)
+            limits.apply(child, bounds)
             group = groups.join(child, bounds.memory, bounds.processes)
-            init = popen.pid if watched else child
-            process = Process(popen, init, group, gate, notebook, watched)
+            process = Process(popen, child, group, gate)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

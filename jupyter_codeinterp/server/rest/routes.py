@@ -25,7 +25,6 @@ from .base import UnknownHandler
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
-RULE = r"([0-9a-f]{12})"
 SERVER = r"([0-9a-f]{64})"
 _NUMBER = events.NUMBER
 
@@ -65,8 +64,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
     (rf"sessions/{_ID}/rehearsals", turns.RehearsalsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),
-    (rf"sessions/{_ID}/rules", turns.RulesHandler),
-    (rf"sessions/{_ID}/rules/{RULE}", turns.RuleHandler),
     (rf"sessions/{_ID}/stop", turns.StopHandler),
     (rf"sessions/{_ID}/retry", turns.RetryHandler),
     (rf"sessions/{_ID}/mode", turns.ModeHandler),

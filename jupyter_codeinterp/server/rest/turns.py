@@ -14,7 +14,6 @@ from tornado import web
 
 from ...core.commands import SessionInfo
 from ...core.events import Mode, Reference
-from ...core.labels import Rule
 from ...core.session.messages.input_routing import Does
 from .base import Handler, Nothing
 
@@ -144,20 +143,6 @@ class Redone(_Body, frozen=True):
     cells: tuple[str, ...] = ()
     variables: bool = False
     files: bool = False
-
-
-class NewRule(_Body, frozen=True):
-    """The ``rule`` of the draft that waits. The draft goes on waiting."""
-
-    draft_id: str
-    nonce: str
-
-
-class RuleList(msgspec.Struct, frozen=True):
-    """Those that count, the oldest first. ``allowed``: whether this server has rules at all."""
-
-    rules: tuple[Rule, ...]
-    allowed: bool
 
 
 class TurnHandler(Handler):
@@ -361,30 +346,3 @@ class FilesHandler(TurnHandler):
         given = self.given(FilesChosen)
         await self.manager.service.keep_files(session_id, given.stamps, self.by)
         self.answer_session(session_id)
-
-
-class RulesHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self, session_id: str) -> None:
-        found = self.manager.session(session_id).standing_rules
-        self.answer(RuleList(found.all, found.allowed))
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self, session_id: str) -> None:
-        given = self.given(NewRule)
-        service = self.manager.service
-        rule = service.make_rule(session_id, given.draft_id, given.nonce, self.by)
-        self.set_status(HTTPStatus.CREATED)
-        self.answer(rule)
-
-
-class RuleHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self, session_id: str, rule_id: str) -> None:
-        self.manager.service.remove_rule(session_id, rule_id, self.by)
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()

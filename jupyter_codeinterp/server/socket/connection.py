@@ -55,8 +55,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SilenceFinding: (CHANGE,),
     c.LookForMistakes: (EXECUTE,),
     c.TryFirst: (EXECUTE, CHANGE),
-    c.MakeRule: (EXECUTE, CHANGE),
-    c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -93,8 +91,6 @@ METHODS: dict[type[Any], str] = {
     c.SilenceFinding: "silence",
     c.LookForMistakes: "look",
     c.TryFirst: "try_first",
-    c.MakeRule: "make_rule",
-    c.RemoveRule: "remove_rule",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
 name, and ``by``."""

@@ -65,7 +65,6 @@ def not_me(manager: Manager, window: FrontWindow, put_back_settings: Callable[[i
     failed = [words for words in map(_calm(number), manager.live_sessions) if words]
     try:
         _calm_at_rest(manager)
-        _remove_rules(manager, number)
         models = manager.actions.models_set(number)
         for session_id in dict.fromkeys(action.session_id for action in models):
             of_session = [action for action in models if action.session_id == session_id]
@@ -90,14 +89,13 @@ def _calm(window: int) -> Callable[[Session], str]:
     """Stop a session, drop what others queued, and set Review mode. Returns an error or ""."""
 
     def calm(session: Session) -> str:
-        unasked = MODES[session.info.mode].unasked or session.standing_rules.all
+        unasked = MODES[session.info.mode].unasked
         if not (session.running or session.queue.messages or unasked):
             return ""
         session.cancel(window)
         try:
             session.set_mode(cap(session.info.mode, ASKING), window)
             session.queue.take_back_of_others(window)
-            session.standing_rules.remove_all(window)
             session.note(NOT_ME.format(window), "warning")
         except CodeInterpError as error:
             log.warning("%s is not in Review: %s", session.info.session_id, error.message)
@@ -112,15 +110,6 @@ def _calm_at_rest(manager: Manager) -> None:
     for info in manager.store.list(None):
         if MODES[info.mode].unasked and manager.live(info.session_id) is None:
             manager.store.update(replace(info, mode=cap(info.mode, ASKING)))
-
-
-def _remove_rules(manager: Manager, window: int) -> None:
-    """Remove the rules of conversations in which others made one since the window opened. Raises
-    CodeInterpError."""
-    others, _ = manager.actions.since(window, window)
-    for session_id in dict.fromkeys(one.session_id for one in others if one.what == "rule"):
-        session = manager.live(session_id) or manager.session(session_id)
-        session.standing_rules.remove_all(window)
 
 
 def last_of(window: int, changes: Iterable[DoneElsewhere]) -> str:

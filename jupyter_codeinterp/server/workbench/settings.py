@@ -79,11 +79,6 @@ class CodeInterpSettings(Configurable):
         help="Let code run without asking (Auto, Run all in this turn) in sandboxed kernels alone. "
         "In other kernels each run asks.",
     ).tag(config=True)
-    allow_rules = Bool(
-        True,
-        help="Let people make rules from a card: code that only reads named files and imports "
-        "named packages then runs without asking in that conversation. Needs highest_mode auto.",
-    ).tag(config=True)
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "
@@ -289,17 +284,22 @@ class CodeInterpSettings(Configurable):
 
 
 REMOVED: dict[str, str] = {
+    "allow_rules": "Code runs without asking in Auto mode; see CodeInterp.auto_needs_sandbox.",
+    "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
+    "here: jupyter codeinterp sandbox doctor",
     "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
 }
-"""Settings of earlier versions, and what people have instead. The server names them at its
-start."""
+"""Settings of earlier versions, and what people have instead. The server names them at its start.
+A name without a class is one of CodeInterp's."""
 
 
 def removed_settings(config: Config, removed: dict[str, str] = REMOVED) -> list[str]:
     """A sentence for each removed setting that ``config`` still has."""
-    given = config.get("CodeInterp", {})
-    return [
-        f"The setting CodeInterp.{name} was removed and has no effect. {instead}".rstrip()
-        for name, instead in removed.items()
-        if name in given
-    ]
+    found = []
+    for name, instead in removed.items():
+        holder, _, trait = name.rpartition(".")
+        holder = holder or "CodeInterp"
+        if trait in config.get(holder, {}):
+            told = f"The setting {holder}.{trait} was removed and has no effect. {instead}"
+            found.append(told.rstrip())
+    return found

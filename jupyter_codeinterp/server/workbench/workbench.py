@@ -134,7 +134,6 @@ class Workbench:
                 markdown_risks=_markdown_risks,
                 second_look=settings.second_look,
                 auto_needs_sandbox=settings.auto_needs_sandbox,
-                allow_rules=settings.allow_rules,
                 rehearsals=settings.rehearsals,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.sandbox.walls.names import LANDLOCK
 from scripts.escapes.attempt import Attempt
 
 from .bounds import BOUNDS
@@ -30,18 +29,6 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "a rehearsal": FORKS,
     "limits": BOUNDS,
 }
-NOT_OF = {LANDLOCK: ("the allow list", "an overlay", "the notebook's folder", "a rehearsal")}
-"""Areas for which this wall starts no kernel, or no fork."""
-OPEN: dict[str, tuple[str, ...]] = {
-    LANDLOCK: (
-        "learn the size of a private key",
-        "go to the home folder",
-        "learn the machine's name",
-        "hold a program",
-        "fill its own temporary folder",
-    )
-}
-"""Attempts that this wall does not hold."""
 KERNELS = {"limits": "small", "the allow list": "listed", "an overlay": "overlaid"}
 """Areas that are tried in a kernel of their own: one with small limits, one that may connect to a
 server of this machine, and one with an overlay."""

@@ -52,7 +52,6 @@ export class TestClient implements IClient {
 
 export class TestDrafts implements IDrafts {
   readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
-  readonly ruled: string[] = [];
   readonly decided: [string, string, boolean | undefined][] = [];
 
   readonly tried: string[] = [];
@@ -67,11 +66,6 @@ export class TestDrafts implements IDrafts {
     runAll?: boolean
   ): Promise<boolean> {
     this.decided.push([id, action, runAll]);
-    return Promise.resolve(true);
-  }
-
-  makeRule(draftId: string): Promise<boolean> {
-    this.ruled.push(draftId);
     return Promise.resolve(true);
   }
 
@@ -103,7 +97,6 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     notices: [],
     can_run_all: false,
     labels: [],
-    rule: null,
     runs: true,
     sessionId: 'S',
     notebook: PATH,

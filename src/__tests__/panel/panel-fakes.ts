@@ -104,7 +104,6 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
-    rule: null,
     runs: true,
     ...change
   };
@@ -127,7 +126,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     notes: [],
     findings: [],
     needed: null,
-    seen: [],
+    sandbox: [],
     ...change
   };
 }
@@ -190,7 +189,6 @@ export const decided: Event = {
   window: 1,
   said: '',
   labels: [],
-  rule: '',
   person: ''
 };
 

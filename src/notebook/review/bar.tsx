@@ -23,8 +23,6 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
-  /** Let code like this draft's run without asking. Whether it will. */
-  readonly addRule: (draftId: string) => Promise<boolean>;
   readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
@@ -57,7 +55,6 @@ export class DraftBar extends Panel {
         trans,
         decide: (action, runAll) =>
           _options.decide(draft.draft_id, action, runAll),
-        addRule: () => _options.addRule(draft.draft_id),
         tryFirst: () => _options.tryFirst(draft.draft_id)
       },
       { draft, early: false }

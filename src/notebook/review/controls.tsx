@@ -12,7 +12,6 @@ import {
 import React from 'react';
 import type { IDraftView } from '../../tokens';
 import { useSure } from './press';
-import type { IRuleOffer } from './rule-offer';
 
 const Rehearsal = React.lazy(() => import('./rehearsal'));
 
@@ -27,8 +26,6 @@ export interface IControlsOptions {
   readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
-  /** Let code like the draft's run without asking. Whether it will. */
-  readonly addRule: () => Promise<boolean>;
   readonly tryFirst: () => void;
 }
 
@@ -72,14 +69,6 @@ export class Controls extends ReactWidget {
             </span>
           )}
         </div>
-        {draft.state === 'waiting' && draft.rule && (
-          <RuleLink
-            key={draft.nonce}
-            draft={draft}
-            trans={trans}
-            add={this._options.addRule}
-          />
-        )}
         <div className="jp-codeinterp-hint" role="status">
           {draft.state === 'waiting' &&
             early &&
@@ -94,48 +83,6 @@ export class Controls extends ReactWidget {
       </>
     );
   }
-}
-
-/** The form behind it is loaded when the person opens it. */
-function RuleLink(props: {
-  draft: IDraftView;
-  trans: TranslationBundle;
-  add: () => Promise<boolean>;
-}): JSX.Element {
-  const { trans } = props;
-  const [open, setOpen] = React.useState(false);
-  const [Offer, setOffer] = React.useState<React.ComponentType<IRuleOffer>>();
-  const [failed, setFailed] = React.useState(false);
-  const press = async () => {
-    setOpen(!open);
-    try {
-      const { default: loaded } = await import('./rule-offer');
-      setOffer(() => loaded);
-      setFailed(false);
-    } catch (error) {
-      console.error('The form for a rule could not be loaded', error);
-      setFailed(true);
-    }
-  };
-  return (
-    <div className="jp-codeinterp-RuleOffer">
-      <button
-        type="button"
-        className="jp-codeinterp-more"
-        aria-expanded={open}
-        data-lm-suppress-shortcuts="true"
-        onClick={() => void press()}
-      >
-        {trans.__('Run cells like this without asking…')}
-      </button>
-      {open && Offer && <Offer {...props} close={() => setOpen(false)} />}
-      {open && failed && (
-        <div role="alert">
-          {trans.__("Couldn't load this form. Reload the page to retry.")}
-        </div>
-      )}
-    </div>
-  );
 }
 
 /** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */

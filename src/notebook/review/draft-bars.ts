@@ -32,7 +32,6 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      addRule: (draftId: string) => Promise<boolean>;
       tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       editors: IEditorServices;
@@ -142,7 +141,7 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { addRule, decide, editors, proposal, trans } = this._options;
+    const { decide, editors, proposal, trans } = this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -150,7 +149,6 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
-      addRule,
       tryFirst: this._options.tryFirst,
       editors,
       trans,

@@ -132,14 +132,6 @@ function words(
       return trans.__('%1 lets a finding be reported again: %2.', who, name);
     case 'try':
       return trans.__('%1 tried “%2” in a copy of the kernel.', who, name);
-    case 'rule':
-      return trans.__(
-        '%1 lets cells run without asking: code that %2.',
-        who,
-        name
-      );
-    case 'no_rule':
-      return trans.__('%1 removed a rule: code that %2.', who, name);
     case 'delete':
       return trans.__('%1 deleted a conversation.', who);
   }

@@ -12,7 +12,6 @@ import { StatusBanners } from './StatusBanners';
 const WaitingFiles = lazy(
   async () => (await import('./files/WaitingFiles')).WaitingFiles
 );
-const Rules = lazy(async () => (await import('./rules/Rules')).Rules);
 
 export function Panel(): JSX.Element {
   const state = usePanelState();
@@ -29,7 +28,6 @@ export function Panel(): JSX.Element {
       {view && view.filesChanged > 0 && (
         <WaitingFiles key={`files/${view.info.session_id}`} view={view} />
       )}
-      {view && view.rules.length > 0 && <Rules rules={view.rules} />}
       {view && <Queue view={view} />}
       <Composer view={view} state={state} />
     </>

@@ -296,17 +296,6 @@ export class Conversation {
     );
   }
 
-  async removeRule(rule_id: string): Promise<boolean> {
-    return (
-      this._options.state.byPerson() &&
-      this._command(session_id => ({
-        type: 'remove_rule',
-        session_id,
-        rule_id
-      }))
-    );
-  }
-
   removeCell(cell_id: string): Promise<boolean> {
     return this._command(session_id => ({
       type: 'remove_cell',

@@ -77,15 +77,6 @@ export class Drafts implements IDrafts {
     }
   }
 
-  makeRule(draftId: string): Promise<boolean> {
-    return this._ask(draftId, ({ draft_id, nonce, sessionId }) => ({
-      type: 'make_rule',
-      session_id: sessionId,
-      draft_id,
-      nonce
-    }));
-  }
-
   /** Try a waiting draft first; its card has the result. */
   tryFirst(draftId: string): Promise<boolean> {
     return this._ask(draftId, draft => ({

@@ -72,7 +72,7 @@ export class Others {
 /** Whether an action concerns more than one cell or a key, or cannot be undone. */
 export function isGrave({ what, name }: DoneElsewhere): boolean {
   return (
-    ['run_all', 'rule', 'turn', 'key', 'no_key', 'delete'].includes(what) ||
+    ['run_all', 'turn', 'key', 'no_key', 'delete'].includes(what) ||
     (what === 'mode' && name === 'auto')
   );
 }

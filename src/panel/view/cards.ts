@@ -85,7 +85,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
-    seen: (event.seen as Observation[] | undefined) ?? [],
+    sandbox: (event.sandbox as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     failure: ''
   });
@@ -123,8 +123,7 @@ const NO_DRAFT: Draft = {
   notices: [],
   can_run_all: false,
   runs: true,
-  labels: [],
-  rule: null
+  labels: []
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
@@ -144,9 +143,8 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   notes: [],
   findings: [],
   labels: [],
-  rule: '',
   silenced: [],
-  seen: [],
+  sandbox: [],
   needed: [],
   fixed: false,
   leftover: false,

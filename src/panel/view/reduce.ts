@@ -31,7 +31,6 @@ export function emptyView(info: SessionInfo): ISessionView {
     seq: 0,
     items: [],
     queued: [],
-    rules: [],
     filesChanged: 0,
     filesKept: null,
     made: 0,
@@ -168,7 +167,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
         comment: event.said ?? '',
         // Older journals have none.
         labels: (event.labels as Label[] | undefined) ?? [],
-        rule: (event.rule as string | undefined) ?? '',
         failure: ''
       });
     case 'kernel_waiting':
@@ -181,12 +179,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return toolDone(view, event);
     case 'finding_silenced':
       return findingSilenced(view, event);
-    case 'rule_made':
-      return { ...view, rules: [...view.rules, event.rule] };
-    case 'rule_removed': {
-      const rules = view.rules.filter(rule => rule.rule_id !== event.rule_id);
-      return { ...view, rules };
-    }
     case 'question_asked':
       return append(view, key => ({
         kind: 'question',

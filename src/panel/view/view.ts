@@ -20,7 +20,6 @@ import type {
   Rehearsed,
   Retrying,
   Observation,
-  Rule,
   SessionInfo,
   ToolDone,
   TurnEnded,
@@ -116,12 +115,10 @@ export interface ICardItem {
   readonly findings: readonly Finding[];
   /** What the code may reach. */
   readonly labels: readonly Label[];
-  /** The id of the person's rule that let it run; '' if none did. */
-  readonly rule: string;
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
-  /** What the server saw the run do. */
-  readonly seen: readonly Observation[];
+  /** What the sandbox saw the run do. */
+  readonly sandbox: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
   /** It failed, and its cell is still in the notebook after the turn. */
@@ -234,8 +231,6 @@ export interface ISessionView {
   readonly items: readonly Item[];
   /** In the order in which the person sent them. */
   readonly queued: readonly IQueued[];
-  /** The person's rules for code that runs without asking. */
-  readonly rules: readonly Rule[];
   /**
    * The last event that may have changed which files wait in the kernel's overlay; 0 if the
    * conversation had no kernel with one.

@@ -59,14 +59,14 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
-    async def watched(self) -> None:
-        return None
-
     def limit_hit(self, error: str, since: float) -> str:
         return ""
 
     def refused(self, since: float) -> str:
         return ""
+
+    def connections(self, since: float) -> tuple[()]:
+        return ()
 
     def replaced(self) -> Callable[[], None]:
         raise OSError("kernels of a gateway are not copied")

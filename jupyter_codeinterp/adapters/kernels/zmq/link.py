@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ....core.document.ops import Output
 from ....core.errors import KernelError
+from ....core.labels import Observation
 from ....core.ports import KernelInfo
 from ...kernel_iopub.counting import Counter
 from ...kernel_iopub.widgets import OutputWidgets
-from ...kernel_wire import Message, Process, Watching, Wire
+from ...kernel_wire import Message, Process, Wire
 
 if TYPE_CHECKING:
     from ....sandbox.overlay.written import Written
@@ -341,9 +342,9 @@ class KernelLink:
         """Refused connections (``Process.refused``); "" for none."""
         return self._process.refused(since)
 
-    async def watched(self) -> Watching | None:
-        """Watch a run that begins now (``Process.watched``)."""
-        return await self._process.watched()
+    def connections(self, since: float) -> tuple[Observation, ...]:
+        """What a sandbox saw of connections (``Process.connections``)."""
+        return self._process.connections(since)
 
     @property
     def written(self) -> Written | None:

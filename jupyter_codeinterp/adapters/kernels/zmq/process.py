@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,8 @@ from ...kernel_wire.port import GONE
 from .wire import ZmqWire
 
 if TYPE_CHECKING:
-    # Only a sandboxed kernel needs them.
+    # Only a sandboxed kernel needs it.
     from ....sandbox.overlay.written import Written
-    from ....sandbox.seen.observer import Observer, Seen
 
 
 class LocalProcess:
@@ -81,23 +79,22 @@ class LocalProcess:
         provisioner: Any = self._km.provisioner
         return str(provisioner.refused(since)) if self.is_sandboxed else ""
 
-    async def watched(self) -> Watched | None:
+    def connections(self, since: float) -> tuple[Observation, ...]:
         if not self.is_sandboxed:
-            return None
-        # In a thread: it may list the notebook's folder.
-        provisioner: Any = self._km.provisioner
-        observer = await asyncio.to_thread(provisioner.observer)
-        return Watched(observer) if observer is not None else None
+            return ()
+        refused, connected, lost = self._km.provisioner.connections(since)
+        named = (Observation("refused", refused), Observation("connected", connected))
+        listed = tuple(one for one in named if one.names)
+        return (*listed, Observation("lost")) if lost else listed
 
     @property
     def forks(self) -> bool:
-        provisioner: Any = self._km.provisioner
-        return bool(provisioner.forks) if self.is_sandboxed else True
+        return True
 
     @property
     def copies(self) -> tuple[int, int]:
         provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed or not provisioner.forks:
+        if not self.is_sandboxed:
             return 0, 0
         return int(provisioner.copies), int(provisioner.copies_memory)
 
@@ -148,29 +145,3 @@ class LocalProcess:
     def close(self) -> None:
         if self._restarted is not None:
             self._km.remove_restart_callback(self._restarted)
-
-
-class Watched:
-    """Implements ``Watching``."""
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-
-    def end(self) -> tuple[Observation, ...]:
-        return tuple(_observations(self._observer.end()))
-
-
-def _observations(seen: Seen) -> Iterator[Observation]:
-    if seen.refused:
-        yield Observation("refused", seen.refused)
-    if seen.connected:
-        yield Observation("connected", seen.connected)
-    if seen.started_programs:
-        yield Observation("programs")
-    files = seen.files
-    if files is not None and files.changed:
-        yield Observation("writes", files.changed)
-    if files is not None and files.opened:
-        yield Observation("reads", files.opened)
-    if seen.lost or (files is not None and files.lost):
-        yield Observation("lost")

@@ -24,7 +24,7 @@ from ....core.ports import (
 )
 from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
 from ...kernel_iopub.counting import UNSURE, Mark
-from ...kernel_wire import Message, Watching, execute_request
+from ...kernel_wire import Message, execute_request
 from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, KernelLink
 
@@ -96,8 +96,6 @@ class Run:
         self._unheard = False
         self._cuts = 0
         self._lag = 0.0
-        self._watching: Watching | None = None
-        """From outside; None where nothing is seen."""
         self._limit = ""
         """The limit of a sandbox that made it fail."""
 
@@ -110,11 +108,6 @@ class Run:
         ``start``."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
-            if self._watching is None:
-                self._watching = await self._link.watched()
-                if self._watching is not None:
-                    # Somebody may have run a cell meanwhile.
-                    await self._link.settle()
             if self._link.start != start:
                 raise KernelError(
                     "kernel_changed", "The kernel was restarted while the code was waiting for it."
@@ -375,11 +368,9 @@ class Run:
         )
         return self.done
 
-    def _observed(self) -> tuple[Observation, ...] | None:
-        if self._watching is None:
-            return None
+    def _observed(self) -> tuple[Observation, ...]:
         held = (Observation("held", (self._limit,)),) if self._limit else ()
-        return (*held, *self._watching.end())
+        return (*held, *self._link.connections(self._sent_at))
 
     def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
         if self._cause == "dead":

@@ -6,7 +6,7 @@ ignores unknown fields.
 
 from __future__ import annotations
 
-REMOVED_EVENTS: tuple[str, ...] = ("answer_checked",)
+REMOVED_EVENTS: tuple[str, ...] = ("answer_checked", "rule_made", "rule_removed")
 """Kinds of events."""
 
 REMOVED_TABLES: tuple[str, ...] = ()

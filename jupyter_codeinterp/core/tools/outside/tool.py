@@ -1,5 +1,4 @@
-"""Makes tools of the registry from tools of MCP servers. Each call asks the person until a rule of
-theirs allows this tool as it is now (``approval/policy.py``)."""
+"""Makes tools of the registry from tools of MCP servers. Each call asks the person."""
 
 from __future__ import annotations
 
@@ -12,10 +11,9 @@ import msgspec
 from ...approval import policy
 from ...approval.code_warnings import hidden_characters
 from ...errors import ToolServerError
-from ...events import DraftDecided, DraftWaiting, Event, Status
+from ...events import DraftWaiting, Event, Status
 from ...injection.caution import SPOKEN_TO
 from ...injection.signs import first_sign
-from ...labels import Rule
 from ...messages import ToolUse
 from ...model_view.plain_text import clean, cut
 from ...model_view.untrusted import Untrusted
@@ -41,8 +39,6 @@ CHANGED = (
     "The server has changed the tool's description since the conversation began. The model knows "
     "the old one."
 )
-CHANGED_SINCE = "The tool has changed since you allowed it."
-
 
 _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
 """Of calls that had begun, by the error's code."""
@@ -129,31 +125,9 @@ class _Call:
             now = await self._source.pinned(self._tool)
             if not now:
                 raise _NotCalled(GONE)
-            rule, notices = self._rule(now), self._notices(now, words)
-            verdict = policy.decide(
-                "outside",
-                turn.mode,
-                owned=rule is not None,
-                suspicious=bool(notices or why),
-                always_ask=turn.always_ask,
-                run_all=turn.run_all,
-                barred=turn.auto_needs_sandbox,
-            )
+            notices = self._notices(now, words)
             draft = draft_of(self._call, "tool", self._title, words, why)
-            draft = msgspec.structs.replace(
-                draft, notices=(*draft.notices, *notices), rule=self._offered(rule, now)
-            )
-            if verdict != "ask":
-                # The card shows what is sent, too.
-                yield DraftDecided(
-                    self._call.id,
-                    draft.draft_id,
-                    "run",
-                    "policy",
-                    words,
-                    rule=rule.rule_id if rule is not None else "",
-                )
-                break
+            draft = msgspec.structs.replace(draft, notices=(*draft.notices, *notices))
             yield DraftWaiting(draft)
             decision = await turn.clock.attend(turn.decisions.ask(draft))
             yield decided(draft, decision)
@@ -178,28 +152,14 @@ class _Call:
             quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
         )
 
-    def _rule(self, now: str) -> Rule | None:
-        rules = self._turn.rules() if self._turn.rules is not None else ()
-        return next((r for r in rules if (r.tool, r.pinned) == (self._tool.name, now)), None)
-
     def _notices(self, now: str, words: str) -> tuple[str, ...]:
-        """Why it asks in every mode."""
+        """What the person should know before deciding."""
         found = list(hidden_characters(words))
-        rules = self._turn.rules() if self._turn.rules is not None else ()
-        pins = {rule.pinned for rule in rules if rule.tool == self._tool.name}
-        if pins and now not in pins:
-            found.append(CHANGED_SINCE)
-        elif not pins and now != self._tool.pinned:
+        if now != self._tool.pinned:
             found.append(CHANGED)
         if self._turn.cautions.sign:
             found.append(SPOKEN_TO.format(sign=self._turn.cautions.sign))
         return tuple(found)
-
-    def _offered(self, rule: Rule | None, now: str) -> Rule | None:
-        """The rule that a person may make from this card."""
-        turn = self._turn
-        barred = turn.rules is None or turn.always_ask or turn.auto_needs_sandbox
-        return None if barred or rule is not None else Rule("", tool=self._tool.name, pinned=now)
 
     def _reject(self, words: str, summary: str = "") -> None:
         self._set(self._turn.results.rejected(self._call, words, self._title, "", summary))

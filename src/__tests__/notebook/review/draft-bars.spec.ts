@@ -246,50 +246,12 @@ describe('keys', () => {
   });
 });
 
-describe('a rule in the bar', () => {
-  const RULE = {
-    rule_id: '',
-    files: ['a.csv'],
-    imports: [],
-    tool: '',
-    pinned: ''
-  };
-
-  it('is read, then added once', async () => {
-    stage.drafts.set([draft({ rule: RULE, source: 'y = 2' })]);
-    const node = await bar();
-    const find = (text: string) =>
-      [...node.querySelectorAll('button')].find(button =>
-        button.textContent?.startsWith(text)
-      );
-    await until('the offer', () => !!find('Run cells like this'));
-    act(() => find('Run cells like this')!.click());
-    await until('the form', () => !!find('Add rule'));
-    expect(node.textContent).toContain('reads only a.csv');
-    act(() => find('Add rule')!.click());
-    expect(stage.drafts.ruled).toEqual([]);
-    await until('a button that has stood still', () =>
-      find('Add rule')!.matches(':not([aria-disabled])')
-    );
-    act(() => find('Add rule')!.click());
-    await until('the answer', () => node.textContent!.includes('Rule added'));
-    expect(stage.drafts.ruled).toEqual(['D']);
-  });
-
-  it('fails in words under the draft', async () => {
-    stage.drafts.set([draft({ rule: RULE, failure: 'Rules are off.' })]);
-    const node = await bar();
-    await until('the words', () =>
-      [...node.querySelectorAll('[role=alert]')].some(
-        alert => alert.textContent === 'Rules are off.'
-      )
-    );
-  });
-
-  it('is not offered for a draft without one', async () => {
-    stage.drafts.set([draft({ source: 'y = 2' })]);
-    const node = await bar();
-    await still(node, 'Run');
-    expect(node.textContent).not.toContain('like this');
-  });
+it('says under the draft why something failed', async () => {
+  stage.drafts.set([draft({ failure: 'Rehearsals are off.' })]);
+  const node = await bar();
+  await until('the words', () =>
+    [...node.querySelectorAll('[role=alert]')].some(
+      alert => alert.textContent === 'Rehearsals are off.'
+    )
+  );
 });

@@ -9,7 +9,7 @@ import { makeStore, surroundings } from '../panel-fakes';
 afterEach(cleanup);
 
 const trans = nullTranslator.load('jupyterlab');
-const files = ['a.csv', 'b.csv', '<b>c.csv'];
+const hosts = ['a.org:443', 'b.org:80', '<b>c.org:80'];
 const TABLE: [Observation, string][] = [
   [{ kind: 'held', names: ['No network.'], more: 0 }, 'No network.'],
   [
@@ -24,15 +24,11 @@ const TABLE: [Observation, string][] = [
     { kind: 'connected', names: ['a.org:443'], more: 0 },
     'connected to a.org:443'
   ],
-  [{ kind: 'programs', names: [], more: 0 }, 'started programs'],
-  [{ kind: 'writes', names: ['a.csv'], more: 0 }, 'changed a file: a.csv'],
   [
-    { kind: 'writes', names: files, more: 4 },
-    'changed 7 files: a.csv, b.csv, …'
+    { kind: 'connected', names: hosts, more: 4 },
+    'connected to a.org:443, b.org:80, …'
   ],
-  [{ kind: 'reads', names: ['a.csv'], more: 0 }, 'read a file: a.csv'],
-  [{ kind: 'lost', names: [], more: 0 }, 'did more than can be followed'],
-  [{ kind: 'changes', names: ['df'], more: 0 }, 'changed your df']
+  [{ kind: 'lost', names: [], more: 0 }, 'made more connections']
 ];
 
 it.each(TABLE)('says what a run did: %j', (deed, words) => {
@@ -43,8 +39,8 @@ it('shows names as text', () => {
   const { store } = makeStore();
   render(
     <PanelContext.Provider value={surroundings(store)}>
-      <Deeds seen={[{ kind: 'reads', names: ['<b>c.csv'], more: 0 }]} />
+      <Deeds seen={[{ kind: 'connected', names: ['<b>c.org'], more: 0 }]} />
     </PanelContext.Provider>
   );
-  expect(screen.getByRole('note').textContent).toBe('read a file: <b>c.csv');
+  expect(screen.getByRole('note').textContent).toBe('connected to <b>c.org');
 });

@@ -73,7 +73,7 @@ it('offers it only where the server allows it', async () => {
   expect(screen.queryByText('Try first')).toBeNull();
 });
 
-it.each(['tryFirst', 'makeRule'] as const)(
+it.each(['tryFirst'] as const)(
   '%s says on the draft why it failed, until it is tried again',
   async action => {
     const { client, store } = await shown(true);

@@ -18,9 +18,6 @@ const Findings = lazy(
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
-const RuleOffer = lazy(
-  async () => (await import('../rules/RuleOffer')).RuleOffer
-);
 const Rehearsal = lazy(
   async () => (await import('../../../notebook/review/rehearsal')).default
 );
@@ -121,13 +118,10 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {waiting?.draft.rehearsal && (
         <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
       )}
-      {waiting && card.draft?.rule && (
-        <RuleOffer draft={card.draft} rule={card.draft.rule} />
-      )}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
-      {card.seen.length > 0 && <Deeds seen={card.seen} />}
+      {card.sandbox.length > 0 && <Deeds seen={card.sandbox} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
@@ -184,11 +178,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {card.edited && (
         <span className="jp-codeinterp-Card-status">
           {trans.__('edited by you')}
-        </span>
-      )}
-      {card.rule && (
-        <span className="jp-codeinterp-Card-status">
-          {trans.__('by a rule')}
         </span>
       )}
       {card.fixed && (

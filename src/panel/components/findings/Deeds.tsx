@@ -63,21 +63,8 @@ export function wordsOf(deed: Observation, trans: TranslationBundle): string {
       );
     case 'connected':
       return trans.__('connected to %1', some);
-    case 'programs':
-      return trans.__('started programs');
-    case 'writes':
-      return trans._n(
-        'changed a file: %2',
-        'changed %1 files: %2',
-        count,
-        some
-      );
-    case 'reads':
-      return trans._n('read a file: %2', 'read %1 files: %2', count, some);
     case 'lost':
-      return trans.__('did more than can be followed');
-    case 'changes':
-      return trans.__('changed your %1', some);
+      return trans.__('made more connections');
   }
 }
 
@@ -97,18 +84,8 @@ function tipOf(deed: Observation, trans: TranslationBundle): string {
         'The sandbox does not allow this:\n%1\nThe list of allowed hosts is a setting of the server.',
         listed
       );
-    case 'writes':
-    case 'reads':
-      return trans.__(
-        'While it ran, in the notebook’s folder:\n%1\nAnother program may have done it.',
-        listed
-      );
-    case 'programs':
-      return trans.__('The sandbox holds them as it holds the code.');
     case 'lost':
-      return trans.__('Not all files and connections are listed here.');
-    case 'changes':
-      return trans.__('Your variables with another value now:\n%1', listed);
+      return trans.__('Not all connections are listed here.');
     case 'connected':
       return trans.__('Hosts that the sandbox allows:\n%1', listed);
   }
