@@ -8,7 +8,9 @@ from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, notebook
 from tests.site import Site
 
-DISCARDED = answer(run_cell("names = ['b', 'a']\nsorted(names)\nprint(names)"))
+SORTED = answer(
+    run_cell("import pandas as pd\nsizes = pd.Series(['9', '10'])\nprint(sizes.sort_values())")
+)
 DONE = answer(text("Done."))
 
 
@@ -19,7 +21,7 @@ def done_elsewhere(window: ReferenceWindow) -> list[c.DoneElsewhere]:
 async def test_a_window_silences_a_finding_and_others_hear_of_it(
     site: Site, api: FakeAnthropic
 ) -> None:
-    api.play(in_order([DISCARDED, DONE, DISCARDED, DONE]))
+    api.play(in_order([SORTED, DONE, SORTED, DONE]))
     w = await site.window("a.ipynb", kernel_id=await site.kernel_of("a.ipynb"))
     other = await site.window("b.ipynb")
     await w.ask("Sort", mode="auto")
@@ -34,7 +36,7 @@ async def test_a_window_silences_a_finding_and_others_hear_of_it(
     assert silenced == e.FindingSilenced(finding.key, True, you.window)
     await other.until(lambda: [one for one in done_elsewhere(other) if one.what == "silence"])
     told = next(one for one in done_elsewhere(other) if one.what == "silence")
-    assert (told.window, told.name, told.notebook) == (you.window, "Result not kept", "a.ipynb")
+    assert (told.window, told.name, told.notebook) == (you.window, "Order and text", "a.ipynb")
 
     # Another conversation about the notebook does not report it; the same code elsewhere does.
     w.session_id = ""

@@ -266,8 +266,8 @@ class Slot(Protocol):
         timeout: float | None = None,
         looks_at: dict[str, Any] | None = None,
     ) -> AsyncIterator[ExecutionEvent]:
-        """Run exactly ``source``. ``looks_at`` (``Contract.asked``, and examples to try) is what
-        the kernel's report also tells of, where the kernel is watched. Cancelling the consumer
+        """Run exactly ``source``. ``looks_at`` (``Contract.asked``) is what the
+        kernel's report also tells of, where the kernel is watched. Cancelling the consumer
         (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
 
     async def stopped(self) -> ExecutionDone | None:
@@ -384,10 +384,6 @@ class Kernel(Protocol):
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
-
-    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        """Which of the names, attributes and arguments in ``checks.names.absent.question`` do not
-        exist; None where unavailable or not soon. Untrusted. Raises KernelError."""
 
     async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
         """What ``code`` would do, tried in a fork of the idle kernel that is thrown away, as

@@ -19,8 +19,6 @@ from .variables import CONTAINERS, ONE_COLUMN, is_among, is_one_of, key_text, ty
 
 MOST_KEYS = 2_000
 """Of tables with more columns, and dictionaries with more keys, the keys are not compared."""
-MEASURED = 200_000
-"""Numbers of a column that are read."""
 
 BUILT_IN = {
     int: ("int", "number"),
@@ -77,8 +75,6 @@ def seen(wanted: dict[str, Any], namespace: dict[str, Any], last: Any) -> dict[s
     labels = keys(value) if wanted.get("columns") else None
     if labels is not None:
         found["missing"] = [label for label in wanted["columns"] if label not in labels]
-    if wanted.get("measure"):
-        found.update(measures(value))
     return found
 
 
@@ -140,23 +136,3 @@ def keys(value: Any) -> set[str] | None:
     if len(labels) > MOST_KEYS:
         return None
     return {label if type(label) is str else key_text(label) for label in labels}
-
-
-def measures(value: Any) -> dict[str, float]:
-    """The smallest and the largest number of a number or a column."""
-    kind, numpy, pandas = type(value), sys.modules.get("numpy"), sys.modules.get("pandas")
-    if kind is int or kind is float:
-        small = kind is float or value.bit_length() < 200
-        return {"low": float(value), "high": float(value)} if small else {}
-    if numpy is None:
-        return {}
-    if pandas is not None and is_one_of(kind, pandas, ("Series",)):
-        is_numpys = is_among(numpy.dtype, ancestors(type(value.dtype)))
-        value = value.to_numpy() if is_numpys else None
-    elif is_among(kind, (numpy.float64, numpy.int64)):
-        value = numpy.asarray([value])
-    if not is_one_of(type(value), numpy, ("ndarray",)) or value.dtype.kind not in "iuf":
-        return {}
-    flat = value.reshape(-1)[:MEASURED]
-    finite = flat[numpy.isfinite(flat)]
-    return {"low": float(finite.min()), "high": float(finite.max())} if finite.size else {}

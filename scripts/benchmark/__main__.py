@@ -13,7 +13,6 @@ from . import (
     attach,
     browser,
     bundle,
-    checks,
     command_line,
     copies,
     files,
@@ -32,6 +31,7 @@ from . import (
     status,
     steps,
     task,
+    watch,
     wires,
 )
 from .figures import Figure, Kept
@@ -45,7 +45,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "bundle": bundle.measure,
     "install": install.measure,
     "status": status.measure,
-    "checks": checks.measure,
+    "watch": watch.measure,
     "answers": answers.measure,
     "files": files.measure,
     "journal": journal.measure,

@@ -34,14 +34,11 @@ from jupyter_codeinterp.core.cell_code import cell_names, parsing, python_of
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
-from jupyter_codeinterp.core.checks.names import absent, fetches
-from jupyter_codeinterp.core.checks.names.wanted import needs
 from jupyter_codeinterp.core.checks.run import lost_values
-from jupyter_codeinterp.core.checks.shared import examples, tables
+from jupyter_codeinterp.core.checks.shared import tables
 from jupyter_codeinterp.core.checks.shared.check import Change
 from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.checks.shared.source import parsed
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import (
@@ -195,7 +192,6 @@ OTHERS = {
     "runs": "joins names; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
     "stale_input": "passes on what `stale` finds",
-    "aggregated": "asks what `source` has found; measured with `kernel_report`",
     "roots": "compares beginnings of paths",
     "check": "types",
     "contract": "takes names and counts within bounds; measured with `kernel_report`",
@@ -203,7 +199,6 @@ OTHERS = {
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
     "formulas": "lists of names",
-    "fetches": "asks what `source` has found; measured with `kernel_report`",
     "labels": "types",
     "deeds": "joins a bounded number of names",
     "port": "types",
@@ -211,18 +206,10 @@ OTHERS = {
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
-    "wanted": "asks what `source` has found; measured with `kernel_report`",
-    "absent": "compares an answer within bounds; measured with `kernel_report`",
-    "trying": "passes on what `examples` finds",
-    "missing": "passes on what `wanted`, `absent` and `fetches` find",
     "tables": "cuts names and values; measured with `kernel_report`",
     "reading": "asks what `source` has found; measured with `kernel_report`",
     **dict.fromkeys(
-        (
-            *("columns", "discarded", "invented", "on_a_copy", "queries", "shares", "state"),
-            *("swallowed", "units", "windows", "filters", "joins", "lost_values", "order"),
-            *("variables", "expected", "tried"),
-        ),
+        ("filters", "joins", "lost_values", "order", "variables", "expected"),
         "a check; measured with `kernel_report`",
     ),
     "peek": "passes on what `outputs` and `untrusted` make; its code is bounded",
@@ -430,7 +417,7 @@ def collect(text: str) -> object:
 def check_all(text: str) -> object:
     """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
     at = (1, 0, 1, 5)
-    kinds = sorted({*lost_values.READERS, "no_match", "empty_filter", "joined", "text_order"})
+    kinds = sorted({*lost_values.INTO, "no_match", "empty_filter", "joined", "text_order"})
     figures = {"near": [text], "keys": [text]}
     facts = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
     changes = [{"name": text, "how": "changed", "persons": True, "before": text}]
@@ -438,21 +425,11 @@ def check_all(text: str) -> object:
     found: list[object] = []
     for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
         cell = CellCode("a.ipynb", "c", source, files=(text,))
-        result = {"kinds": [text], "rows": 1, "missing": [text], "low": 0.5, "high": 0.5}
-        asked = (examples.Example("f", "f(1)", "2"),)
-        told = [{"call": "f(1)", "got": text}]
-        report = {"facts": facts, "changes": changes, "result": result, "examples": told}
-        contract = Contract("x", columns=(text[:100],), rows="2", unit="%", may_change=("y",))
-        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract, examples=asked)
-        tree = parsed(source)
-        if tree is not None:
-            wanted = needs(source, tree)
-            answer = [{"number": 0, "what": "name", "name": text, "near": text}]
-            found += (wanted, absent.findings(wanted, answer))
-            fetched = fetches.fetches(tree)
-            found += (fetched, fetches.findings(fetched, [{"name": text, "engine": "spark"}]))
-        columns = [{"name": text, "top": [(text, 0.5)], "distinct": 1}]
-        made = {"tables": [{"name": "t", "rows": 20, "columns": columns}]}
+        result = {"kinds": [text], "rows": 1, "missing": [text]}
+        report = {"facts": facts, "changes": changes, "result": result}
+        contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
+        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
+        made = {"tables": [{"name": "t", "rows": 20, "missing": [(text, 0.5)]}]}
         found += tables.lines(made, lambda name: False, str)
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
@@ -573,8 +550,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
-    "examples.of_message": examples.of_message,
-    "examples.examples": lambda t: examples.examples(t, t),
     "kernel_report.read": check_all,
     "kernel_report.seen_run": check_all,
     "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),
@@ -844,19 +819,10 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
-    "core.checks.code.columns.IDENTIFIER": "a column's name, the whole of it",
-    "core.checks.run.order.IDENTIFIER": "a column's name, the whole of it",
-    "core.checks.shared.examples._BULLET": "a line",
-    "core.checks.shared.examples._DOCTEST": "a line",
-    "core.checks.shared.examples._AND": "what stands between two calls, the whole of it",
-    "core.checks.shared.examples._SURE": "what follows a call, of at most 200",
-    "core.checks.shared.examples._PLAIN": "what follows a call, of at most 200",
-    "core.checks.shared.examples._AFTER": "what follows a result, of at most 200",
+    "core.checks.run.order._IDENTIFIER": "a column's name, the whole of it",
     "core.rights.labelling._MAGIC": "a line, the whole of it",
     "core.rights.labelling._TARGETS": "a line",
     "core.rights.paths._URL": "a path",
-    "core.checks.code.columns._RUNNING": "a column's name, the whole of it",
-    "core.checks.code.columns._RATE": "a column's name, the whole of it",
     "core.figures.masking._VALUE": "the whole text",
     "core.verify.unvarying._LOGGED": "a line",
     "core.figures.texts._BARE": "the whole text",

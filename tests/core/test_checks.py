@@ -8,14 +8,24 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.api import CellCode, Check, Finding, SeenRun
+from jupyter_codeinterp.api import CellCode, Check, Finding, Place, SeenRun
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.history.transcript import FACTS
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
-DISCARDED = "names = ['b', 'a']\nsorted(names)\nprint(names)"
+SOURCE = "names = ['b', 'a']\nsorted(names)\nprint(names)"
+SENTENCE = "The result of `sorted(names)` is not kept."
+
+
+def discarded(cell: CellCode) -> Iterator[Finding]:
+    for number, line in enumerate(cell.source.split("\n"), 1):
+        if line.startswith("sorted("):
+            yield Finding("x", SENTENCE, Place(number, 0, number, len(line)))
+
+
+DISCARDED = Check("Result not kept", before_run=discarded)
 
 
 def having(*checks: Check) -> Checks:
@@ -32,20 +42,19 @@ def told(result: str) -> str:
 
 
 async def test_a_finding_reaches_the_draft_the_model_and_the_card(bench: Benches) -> None:
-    b = bench(run(DISCARDED), say("Done."))
+    b = bench(run(SOURCE), say("Done."), checks=having(DISCARDED))
     b.send()
     draft = await b.draft()
-    sentence = "The result of `sorted(names)` is not kept, so this line changes nothing."
-    assert draft.notices == (f"Result not kept: {sentence}",)
+    assert draft.notices == (f"Result not kept: {SENTENCE}",)
     b.decide(draft)
     await b.ended()
     (done,) = b.of(e.ToolDone)
     (finding,) = done.findings
-    assert (finding.check, finding.sentence) == ("Result not kept", sentence)
+    assert (finding.check, finding.sentence) == ("Result not kept", SENTENCE)
     assert finding.place is not None
     assert (finding.place.line, finding.place.column, finding.place.end_column) == (2, 0, 13)
-    assert told(b.sent_results[0]) == f"Line 2: {sentence}"
-    assert done.detail.endswith(f"{FACTS}\nLine 2: {sentence}")
+    assert told(b.sent_results[0]) == f"Line 2: {SENTENCE}"
+    assert done.detail.endswith(f"{FACTS}\nLine 2: {SENTENCE}")
 
 
 async def test_a_right_program_gets_not_one_word(bench: Benches) -> None:
@@ -88,7 +97,7 @@ def nothing(*about: object) -> None:
     ("check", "why"),
     [
         (Check("", before_run=nothing), "is not a valid"),
-        (Check("Result not kept", before_run=nothing), "already"),
+        (Check("Join", before_run=nothing), "already"),
         (Check("a"), "must have"),
         ("text", "is not a Check"),
     ],
@@ -107,6 +116,7 @@ def failing(cell: CellCode) -> Iterator[Finding]:
     "call", [failing, lambda cell: 5, lambda cell: [3], lambda cell: [Finding("x", "y" * 9_999)]]
 )
 async def test_a_fault_of_a_check_ends_no_turn(bench: Benches, call: Any) -> None:
-    b = bench(run(DISCARDED), say("Done."), checks=having(Check("bad", before_run=call)))
+    bad = Check("bad", before_run=call)
+    b = bench(run(SOURCE), say("Done."), checks=having(bad, DISCARDED))
     assert (await b.turn(mode="auto")).stop_reason == "end_turn"
     assert [finding.check for finding in b.of(e.ToolDone)[0].findings] == ["Result not kept"]

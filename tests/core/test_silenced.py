@@ -1,4 +1,4 @@
-"""Findings that a person has silenced, protected variables, and runs that look checked."""
+"""Findings that a person has silenced, and protected variables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.transcript import FACTS
+from tests.core.test_checks import DISCARDED as NOT_KEPT
+from tests.core.test_checks import having
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
@@ -25,7 +27,7 @@ def bench(bench: Benches) -> Benches:
     path = f"{uuid.uuid4().hex}.ipynb"
 
     def make(*script: Any) -> Bench:
-        made = bench(*script)
+        made = bench(*script, checks=having(NOT_KEPT))
         made.document.path = path
         return made
 

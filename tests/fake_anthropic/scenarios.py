@@ -399,8 +399,7 @@ DISOBEDIENT: dict[str, Script] = {
                         "rows": "12",
                         "columns": ["<img src=x onerror=alert(1)>"],
                     },
-                    "source": "by_month = {n: 1 for n in range(1, 12)}\n"
-                    "def half(n):\n    return n // 2",
+                    "source": "by_month = {n: 1 for n in range(1, 12)}",
                 },
             )
         ),

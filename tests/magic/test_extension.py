@@ -125,14 +125,6 @@ async def test_top_level_await_runs(api: FakeAnthropic) -> None:
     assert said(after) == "'still'"
 
 
-async def test_findings_are_printed_below(api: FakeAnthropic) -> None:
-    code = "names = ['b', 'a']\nsorted(names)\nprint(names)"
-    api.play([answer(run_cell(code)), answer(text("Done."))])
-    (found,) = await run(api, "%%ai -y\nsort")
-    sentence = "! Line 2: The result of `sorted(names)` is not kept, so this line changes nothing."
-    assert said(found).rstrip().endswith(sentence)
-
-
 async def test_the_next_prompt_goes_on_with_the_conversation(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text(f"{len(request.said)} said")))
     ran = await run(api, "%%ai -t\none", "%%ai -t\ntwo", "%ai reset", "%%ai -t\nthree")

@@ -1,1 +1,1 @@
-"""Programs with silent errors, and right ones of the same look: can the checks tell them apart?"""
+"""Programs with errors that the checks find, and right ones of the same look."""

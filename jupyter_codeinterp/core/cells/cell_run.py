@@ -17,7 +17,6 @@ from ..approval.modes import MODES
 from ..checks import protected
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import Draft, DraftDecided, DraftWaiting, Event
-from ..findings import Finding
 from ..hooks.hooks import Note
 from ..labels import Label
 from ..messages import ToolUse
@@ -25,7 +24,7 @@ from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
 from ..turn.turn import Turn
-from . import checked, hooked, missing, packages, trying
+from . import checked, hooked, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -125,7 +124,6 @@ class CellRun:
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
-            absent: tuple[Finding, ...] = ()
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
             elif verdict == "ask" or why:
@@ -133,16 +131,10 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                if draft.is_code:
-                    absent = await missing.found(turn, draft.source, info)
-                    absent += await missing.fetched_tables(turn, draft.source, info)
-                language = info.language if info is not None else "python"
-                tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
-                told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
-                notices = tuple(hooked.line(turn, note) for note in told)
+                notices = tuple(hooked.line(turn, note) for note in said.notes)
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
-                reasons = filter(None, (why, barred, trying.notice(tried)))
+                reasons = filter(None, (why, barred))
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
                 draft.shown = draft.source
                 yield waiting
@@ -159,8 +151,6 @@ class CellRun:
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
-                if absent and self.result is not None and not decision.edited:
-                    self.result = checked.with_findings(turn, self.result, list(absent))
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.
@@ -251,8 +241,6 @@ class CellRun:
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
             said = checked.Said(allowed, contract)
-            if execution is not None and execution is self._execution:
-                said = checked.Said(allowed, contract, execution.examples)
             result = await checked.after_run(self.turn, code, done, result, said)
             self.result = await hooked.after_run(self.turn, code, done, result)
 

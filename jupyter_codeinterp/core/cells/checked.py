@@ -17,7 +17,6 @@ import msgspec
 from ..checks import protected
 from ..checks.shared import tables
 from ..checks.shared.contract import Contract
-from ..checks.shared.examples import Example
 from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
 from ..history.transcript import FACTS
@@ -40,11 +39,10 @@ KEY = 16
 
 class Said(msgspec.Struct, frozen=True):
     """``allowed`` are the protected variables whose change a person has allowed, ``contract`` is
-    what the model said of this code, ``examples`` are the person's that the kernel was to try."""
+    what the model said of this code."""
 
     allowed: frozenset[str]
     contract: Union[Contract, None] = None
-    examples: tuple[Example, ...] = ()
 
 
 async def after_run(
@@ -65,7 +63,6 @@ async def after_run(
         turn.asked,
         turn.private.__contains__,
         said_before.contract if is_python else None,
-        said_before.examples,
     )
     names = turn.document.protected
     guarded = tuple(name for name in names if name not in said_before.allowed)

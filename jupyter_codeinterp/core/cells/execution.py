@@ -17,7 +17,6 @@ import uuid
 from collections.abc import AsyncIterator
 
 from ..approval.decisions import Decision
-from ..checks.shared.examples import Example
 from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
@@ -37,7 +36,7 @@ from ..ports import (
 )
 from ..turn.results import Result
 from ..turn.turn import Turn, copy_key, identity
-from . import stale_input, trying
+from . import stale_input
 from .draft import DraftCell
 from .run_by_hand import EDITED
 
@@ -84,7 +83,6 @@ class Execution:
         """How the run ended; None if it goes on after Stop."""
         self.next_inputs: tuple[str, ...] = ()
         """Code proposed with set_next_input."""
-        self.examples: tuple[Example, ...] = ()
         """Those that the kernel tries after the run."""
         self.turn = draft.turn
         self._draft = draft
@@ -220,13 +218,13 @@ class Execution:
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
-        self.examples = await trying.wanted(turn, self._source, slot.info.language)
+        expects = self._draft.expects
         try:
             running = slot.execute(
                 self._source,
                 msg_id=msg_id,
                 timeout=turn.cell_timeout,
-                looks_at=trying.looks_at(self._draft.expects, self.examples),
+                looks_at=expects.asked if expects is not None else None,
             )
             async for event in running:
                 if isinstance(event, OutputsChanged):

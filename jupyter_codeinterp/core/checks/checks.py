@@ -18,26 +18,12 @@ from ..hooks.bounded import Caller, CallFailed
 from ..hooks.hook import CellCode
 from ..hooks.hooks import is_name
 from ..off_loop import off_loop
-from .code import (
-    columns,
-    discarded,
-    invented,
-    on_a_copy,
-    queries,
-    shares,
-    state,
-    swallowed,
-    units,
-    windows,
-)
-from .run import expected, filters, joins, lost_values, order, tried, variables
+from .run import expected, filters, joins, lost_values, order, variables
 from .shared.check import Check, SeenRun
 
 BUILT_IN = (
-    *(expected.CHECK, tried.CHECK),
-    *(discarded.CHECK, on_a_copy.CHECK, swallowed.CHECK, invented.CHECK, state.CHECK),
-    *(units.CHECK, windows.CHECK, queries.CHECK, columns.CHECK, shares.CHECK),
-    *(filters.CHECK, joins.CHECK, lost_values.CHECK, order.CHECK, variables.CHECK),
+    *(expected.CHECK, filters.CHECK, joins.CHECK),
+    *(lost_values.CHECK, order.CHECK, variables.CHECK),
 )
 
 MOST = 10

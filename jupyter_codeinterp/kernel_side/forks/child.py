@@ -8,6 +8,7 @@ import gc
 import os
 import random
 import sys
+import time
 from typing import Any
 
 from ..variables import details
@@ -68,7 +69,7 @@ def one_thread() -> None:
 
 def ended(shell: Any, code: str, pipe: Pipe) -> dict[str, Any]:
     reached = Reached()
-    before = fingerprints(shell.user_ns, shell.user_ns_hidden)
+    before = fingerprints(shell.user_ns, shell.user_ns_hidden, time.perf_counter() + 0.1)
     show = shell.showtraceback
     shell.showtraceback = lambda *a, **k: None if is_stopped(sys.exc_info()[1]) else show(*a, **k)
     for name in ("system", "getoutput"):
@@ -78,7 +79,7 @@ def ended(shell: Any, code: str, pipe: Pipe) -> dict[str, Any]:
     reached.on = False
     pipe.flush()
     error = result.error_before_exec or result.error_in_exec
-    after = fingerprints(shell.user_ns, shell.user_ns_hidden)
+    after = fingerprints(shell.user_ns, shell.user_ns_hidden, time.perf_counter() + 0.1)
     return {
         "success": bool(result.success),
         "stopped": is_stopped(error),

@@ -1,4 +1,4 @@
-"""Watches calls of pandas and polars that a cell makes itself. This file's text runs **in the
+"""Watches calls of pandas that a cell makes itself. This file's text runs **in the
 kernel**.
 
 While the cell runs, some of their functions are wrapped. A wrapper calls the original first,
@@ -8,9 +8,10 @@ changes a result, and leaves no trace:
 - An exception passes without the wrapper's frame: a bare ``raise`` adds no frame to the
   traceback (Python 3.11 or newer; older ones are not watched).
 - A warning names the cell's line: the wrapper's code counts as a file of the package.
-- pandas warns of chained assignment by counting references, and the wrapper holds one more. So
-  where the cell has such code, the functions in question are not wrapped.
+- pandas warns of changes of a copy by counting references, and the wrapper holds one more. So
+  where the cell has ``inplace``, the functions in question are not wrapped.
 
+When the looks and the wrappers have taken their share of the time, the originals are put back.
 Standard library only.
 """
 
@@ -25,32 +26,35 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .budget import SECONDS, Budget
+
 MOST_FACTS = 60
 MOST_A_PLACE = 20
 """Looks at one place in the code, which may be in a loop."""
-SECONDS = 0.1
-"""For all looks of a cell."""
+A_CALL = 1.5e-6
+"""Seconds that a wrapper takes beside its look."""
+SHARE = 0.65
+"""Of the time: what is spent before the cell's end."""
 OLDEST = (3, 11)
 TIMED = "<timed exec>"
 """The file of a cell below ``%%time``, without that line."""
 
-Watched = tuple[Any, str, Callable[..., Any]]
+Look = Callable[[Any, Any, Any], Iterator[dict[str, Any]]]
+"""Gets a call's result and arguments, and yields facts with their ``kind`` and figures."""
+Watched = tuple[Any, str, Look]
 """The class or module, the function's name, and what looks at a call of it."""
 
 
 class Tracer:
     """Watches the code with the file name ``cell`` and the globals ``namespace``."""
 
-    def __init__(self, cell: str, namespace: dict[str, Any]) -> None:
+    def __init__(self, cell: str, namespace: dict[str, Any], budget: Budget) -> None:
         self.facts: list[dict[str, Any]] = []
-        self.sorted: dict[int, Any] = {}
-        """By id of a sorted table: a weak reference to it, and the columns."""
         self.cell = cell
         self.namespace = namespace
         self.wrapped: list[tuple[Any, str, Any, Any]] = []
         self.looks: dict[Any, int] = {}
-        self.seconds = SECONDS
-        self.active = True
+        self.budget = budget
 
     def start(self, watched: Iterator[Watched], folder: str) -> None:
         """Wrap the functions. ``folder`` is the package's."""
@@ -64,7 +68,6 @@ class Tracer:
 
     def stop(self) -> None:
         """Put back the originals, except where the cell has put something else."""
-        self.active = False
         while self.wrapped:
             owner, name, wrapper, original = self.wrapped.pop()
             if vars(owner).get(name) is not wrapper:
@@ -74,18 +77,26 @@ class Tracer:
             else:
                 setattr(owner, name, original)
 
-    def look(
-        self, frame: Any, call: Callable[..., Any], result: Any, args: Any, kwargs: Any
-    ) -> None:
-        if not self.active or len(self.facts) >= MOST_FACTS or self.seconds < 0:
-            return
+    def called(self, frame: Any, look: Look, result: Any, args: Any, kwargs: Any) -> None:
+        """Look at a call if the cell itself made it, and stop when the time is up."""
+        began = time.perf_counter()
+        own = frame.f_code.co_filename in (self.cell, TIMED) and frame.f_globals is self.namespace
+        if own and self.wrapped and len(self.facts) < MOST_FACTS:
+            self.look(frame, look, result, args, kwargs)
+        self.spend(time.perf_counter() - began + A_CALL)
+
+    def spend(self, seconds: float) -> None:
+        self.budget.spent += seconds
+        if self.budget.spent > SHARE * SECONDS:
+            self.stop()
+
+    def look(self, frame: Any, look: Look, result: Any, args: Any, kwargs: Any) -> None:
         place = (frame.f_code, frame.f_lasti)
         count = self.looks[place] = self.looks.get(place, 0) + 1
         if count > MOST_A_PLACE:
             return
-        began = time.perf_counter()
         try:
-            for fact in call(self, result, args, kwargs) or ():
+            for fact in look(result, args, kwargs):
                 at = position(frame)
                 if at is not None and frame.f_code.co_filename == TIMED:
                     at[0], at[2] = at[0] + 1, at[2] + 1
@@ -93,28 +104,21 @@ class Tracer:
         except Exception:
             # A look at values of any kind may fail. The cell must not notice.
             pass
-        self.seconds -= time.perf_counter() - began
 
 
 def wrapped(
-    original: Callable[..., Any], look: Callable[..., Any], tracer: Tracer, file: str
+    original: Callable[..., Any], look: Look, tracer: Tracer, file: str
 ) -> Callable[..., Any]:
-    getframe, cell, namespace = sys._getframe, (tracer.cell, TIMED), tracer.namespace
-    deeper = original.__name__ == "query"
+    getframe = sys._getframe
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            if deeper:
-                # It looks for the caller's variables by the number of frames.
-                result = original(*args, **{**kwargs, "level": kwargs.get("level", 0) + 1})
-            else:
-                result = original(*args, **kwargs)
+            result = original(*args, **kwargs)
         except BaseException as error:
+            tracer.spend(A_CALL)
             error.__traceback__ = error.__traceback__.tb_next  # type: ignore[union-attr]
             raise
-        frame = getframe(1)
-        if frame.f_code.co_filename in cell and frame.f_globals is namespace:
-            tracer.look(frame, look, result, args, kwargs)
+        tracer.called(getframe(1), look, result, args, kwargs)
         return result
 
     call.__code__ = call.__code__.replace(co_filename=file, co_name=original.__name__)
@@ -143,14 +147,14 @@ class Code:
 
     def __init__(self, source: str) -> None:
         try:
-            tree = ast.parse(source)
+            tree = ast.parse(source if len(source) <= 20_000 else "")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = ast.parse("")
-        self.tree = tree
         nodes = list(ast.walk(tree))
         self.modules = {name for node in nodes for name in imported(node)}
         self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}
-        self.chained = any(is_chained(node) for node in nodes)
+        names = (node for node in nodes if isinstance(node, ast.Name))
+        self.assigned = [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
 def imported(node: ast.AST) -> list[str]:
@@ -158,9 +162,3 @@ def imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [name.name.split(".")[0] for name in node.names]
     return [(node.module or "").split(".")[0]] if isinstance(node, ast.ImportFrom) else []
-
-
-def is_chained(node: ast.AST) -> bool:
-    """Whether it assigns to a part of something that has no name."""
-    is_part = isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del))
-    return is_part and not isinstance(node.value, ast.Name)  # type: ignore[attr-defined]

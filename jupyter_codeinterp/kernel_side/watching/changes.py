@@ -1,8 +1,9 @@
 """What a cell did to the variables. This file's text runs **in the kernel**.
 
 A fingerprint before and one after the cell are compared. It holds no reference to a value, and is
-bounded: of large values it sees samples and sums. As in ``variables.py``, no attribute and no
-``repr`` of an unknown type is ever read: of those only the identity counts. Standard library only.
+bounded: of large values it sees samples and sums, until the time is up. As in ``variables.py``, no
+attribute and no ``repr`` of an unknown type is ever read: of those only the identity counts.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -12,27 +13,36 @@ import time
 from itertools import islice
 from typing import Any
 
-from ..variables import dtype_text, is_among, is_one_of, key_text, type_name, user_variables
+from ..variables import (
+    PLAIN,
+    dtype_text,
+    is_among,
+    is_one_of,
+    key_text,
+    type_name,
+    user_variables,
+)
 
-SECONDS = 0.02
-"""For all fingerprints before a cell, and again after it."""
 SAMPLES = 32
 MOST_COLUMNS = 100
 MOST_TOLD = 20
 """Columns of a change."""
-SUMMED = 5_000_000
-"""Numbers of a column that are summed."""
+SUMMED = 4_000_000
+"""Bytes of a column's numbers that are summed."""
 SIMPLE = (str, int, float, bool, type(None))
+BOXES = ("Timestamp", "Timedelta", "Period", "Interval")
+"""Values of pandas, which may be another object at each look."""
 
 
-def fingerprints(namespace: dict[str, Any], hidden: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def fingerprints(
+    namespace: dict[str, Any], hidden: dict[str, Any], deadline: float
+) -> dict[str, dict[str, Any]]:
     """By name ``{id, text, parts}``. ``parts`` is None for types that are not known, and for
-    those that had no time left."""
-    deadline = time.monotonic() + SECONDS
+    those that had no time left before the ``deadline`` (of ``perf_counter``)."""
     found = {}
     for name, value in user_variables(namespace, hidden):
-        known = time.monotonic() < deadline
-        parts = fingerprint(value) if known else None
+        known = time.perf_counter() < deadline
+        parts = fingerprint(value, deadline) if known else None
         found[name] = {"id": id(value), "text": described(value), "parts": parts}
     return found
 
@@ -72,7 +82,7 @@ def compared(before: Any, after: Any) -> dict[str, list[str]]:
     }
 
 
-def fingerprint(value: Any) -> Any:
+def fingerprint(value: Any, deadline: float) -> Any:
     """What is equal for equal values, as far as a bounded look can tell; None if unknown."""
     kind = type(value)
     if is_among(kind, SIMPLE):
@@ -90,48 +100,67 @@ def fingerprint(value: Any) -> Any:
     if pandas is not None and is_one_of(kind, pandas, ("Series",)):
         return ("Series", len(value), column(value), column(value.index))
     if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
-        return table(value)
+        return table(value, deadline)
     return None
 
 
 def item(value: Any) -> Any:
-    """A member of a container: by value if it is simple, by identity otherwise."""
+    """A member of a container: by value if its type is known, by identity otherwise."""
     kind = type(value)
     if is_among(kind, SIMPLE):
-        return (kind.__name__, value)
+        return (kind.__name__, value if value == value else "nan")
     if kind is tuple:
         return tuple(map(item, value[:2]))
+    pandas = sys.modules.get("pandas")
+    kinds = (getattr(pandas, name, None) for name in BOXES)
+    nothing = (type(getattr(pandas, name, None)) for name in ("NaT", "NA"))
+    if is_among(kind, (*PLAIN, bytes, *kinds, *nothing)):
+        return (kind.__name__, str(value)[:200])
     return id(value)
 
 
-def table(frame: Any) -> dict[str, Any]:
-    """Rows, index, and columns by label."""
+def table(frame: Any, deadline: float) -> Any:
+    """Rows, index, and columns by label; None if there is no time for all of them."""
     labels = [key_text(label) for label in frame.columns[:MOST_COLUMNS]]
-    columns = {
-        label: column(frame.iloc[:, position]) for position, label in enumerate(labels) if label
-    }
+    columns = {}
+    for position, label in enumerate(labels):
+        if label:
+            columns[label] = column(frame.iloc[:, position])
+        if time.perf_counter() > deadline:
+            return None
     return {"rows": len(frame), "index": column(frame.index), "columns": columns}
 
 
 def column(values: Any) -> Any:
-    """Of a Series or an Index: its type, a sum over all numbers, and a few values."""
+    """Of a Series or an Index: its type, a sum over its numbers, and a few values."""
+    pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
+    if is_one_of(type(values), pandas, ("RangeIndex",)):
+        # Its numbers are not made until somebody asks for them.
+        return ("range", values.start, values.stop, values.step)
     dtype = values.dtype
     text = dtype_text(dtype)
-    module = type.__dict__["__module__"].__get__(type(dtype))
-    if module.split(".")[0] not in ("numpy", "pandas") or not len(values):
+    kind = type(dtype)
+    module = type.__dict__["__module__"].__get__(kind)
+    if type(module) is not str or module.split(".")[0] not in ("numpy", "pandas"):
         return (text, len(values))
-    numpy = sys.modules["numpy"]
-    if type(dtype) is not numpy.dtype and not isinstance(dtype, numpy.dtype):
-        return (text, sample(values))
-    if dtype.kind == "O":
-        return (text, sample(values))
-    return (text, numbers(values.to_numpy()))
+    if not len(values):
+        return (text, 0)
+    if is_one_of(kind, pandas, ("DatetimeTZDtype", "PeriodDtype")):
+        return (text, numbers(values.array.asi8))
+    if is_one_of(kind, pandas, ("CategoricalDtype",)):
+        return (text, numbers(values.array.codes), column(values.array.categories))
+    if isinstance(dtype, numpy.dtype) and dtype.kind != "O":
+        return (text, numbers(values.to_numpy()))
+    return (text, sample(values, is_stored=text == "object"))
 
 
-def sample(values: Any) -> tuple[Any, ...]:
+def sample(values: Any, is_stored: bool) -> tuple[Any, ...]:
+    """A few values. Those that are not stored as objects are made anew at each look, so of an
+    unknown type nothing counts."""
     step = max(1, len(values) // SAMPLES)
     few = values.take(list(range(0, len(values), step)))
-    return tuple(map(item, few.tolist()))
+    found = tuple(map(item, few.tolist()))
+    return found if is_stored else tuple(0 if type(one) is int else one for one in found)
 
 
 def numbers(array: Any) -> Any:
@@ -141,7 +170,7 @@ def numbers(array: Any) -> Any:
         return (str(array.dtype), array.size)
     bits = array.view(f"u{size}")
     few = bits[:: max(1, array.size // SAMPLES)].tolist()
-    total = int(bits.sum(dtype="u8")) if array.size <= SUMMED else 0
+    total = int(bits.sum(dtype="u8")) if array.nbytes <= SUMMED else 0
     return (str(array.dtype), total, tuple(few))
 
 

@@ -1,159 +1,132 @@
-"""Looks at joins and groups: rows that multiply, and rows that vanish.
+"""Looks at joins: rows that multiply, and keys without a partner. It compares numbers of rows, and
+the keys of short tables or of some rows.
 
-Each function gets the tracer, the result and the call's arguments, and yields facts. It changes
-nothing. This file's text runs **in the kernel**. Standard library only.
+Each function gets the result and the call's arguments, and yields facts. It changes nothing. This
+file's text runs **in the kernel**. Standard library only.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
-from .calls import Tracer, arguments
-from .values import (
-    EXAMPLES,
-    HEAD,
-    LARGEST,
-    Facts,
-    folded,
-    is_table,
-    pandas,
-    shown,
-)
+from ..variables import PLAIN, is_among
+from .calls import arguments
+from .changes import SIMPLE
+from .values import EXAMPLES, KEYS, SAMPLE, Facts, folded, is_missing, is_table, pandas, shown
 
 
-def keys_of(given: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The names of both sides' key columns, as far as the call gives them."""
-    both = given.get("on")
-    sides = (both, both) if both is not None else (given.get("left_on"), given.get("right_on"))
-    left, right = ([side] if type(side) is str else side for side in sides)
-    names = [side if type(side) is list and all(type(n) is str for n in side) else []
-             for side in (left, right)]  # fmt: skip
-    return names[0], names[1]
-
-
-def merge(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
+def merge(result: Any, args: Any, kwargs: Any) -> Facts:
     given = arguments(pandas().merge.__wrapped__, args, kwargs)
-    left, right = given.get("left"), given.get("right")
-    if left is None or right is None or not is_table(left) or not is_table(right):
+    left: Any = given.get("left")
+    right: Any = given.get("right")
+    how = str(given.get("how", "inner"))
+    if not is_table(left) or not is_table(right) or how == "cross":
         return
-    names = keys_of(given)
-    if not names[0] and given.get("left_on") is None and not given.get("left_index"):
-        shared = [name for name in left.columns.tolist() if name in set(right.columns.tolist())]
-        names = (shared, shared)
-    yield from joined(left, right, result, names, str(given.get("how", "inner")))
+    both = given.get("on")
+    names = [names_of(given.get(f"{side}_on") if both is None else both)
+             for side in ("left", "right")]  # fmt: skip
+    if both is None and not {"left_on", "left_index", "right_on", "right_index"} & given.keys():
+        shared = [name for name in left.columns.tolist() if name in right.columns]
+        names = [names_of(shared)] * 2
+    if names[0] and len(names[0]) == len(names[1]):
+        keys = [keys_of(table, some) for table, some in zip((left, right), names)]  # noqa: B905
+        yield joined(len(left), len(right), len(result), how, keys, names[0])
 
 
-def join(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
+def join(result: Any, args: Any, kwargs: Any) -> Facts:
+    """``df.join(other)`` by the index of both."""
     left, right = args[0], args[1] if len(args) > 1 else kwargs.get("other")
-    if is_table(left) and is_table(right):
-        for fact in joined(left, right, result, ([], []), str(kwargs.get("how", "left"))):
-            same = left.index.name == right.index.name == "id" and not {"on"} & kwargs.keys()
-            if same and len(args) < 3:
-                fact["other_key"] = other_key(left, left.index, right.index)
-            yield fact
+    by_index = len(args) < 3 and not {"on", "lsuffix", "rsuffix"} & kwargs.keys()
+    if is_table(left) and is_table(right) and by_index and left.index.nlevels == 1:
+        keys = [table.index[:: step(table)].tolist() for table in (left, right)]
+        name = left.index.name if type(left.index.name) is str else "index"
+        how = str(kwargs.get("how", "left"))
+        yield joined(len(left), len(right), len(result), how, keys, [name])
 
 
-def joined(left: Any, right: Any, result: Any, names: Any, how: str) -> Facts:
-    if max(len(left), len(right), len(result)) > LARGEST or how == "cross":
-        return
+def names_of(side: Any) -> list[str]:
+    """The names of key columns; none if they are computed."""
+    names = [side] if type(side) is str else side
+    known = type(names) is list and all(type(name) is str for name in names)
+    return names if known else []
+
+
+def step(table: Any) -> int:
+    return -(-len(table) // KEYS) or 1
+
+
+def keys_of(table: Any, names: list[str]) -> list[Any]:
+    """All keys of a short table; of a longer one those of every so many rows."""
+    columns = [table[name].iloc[:: step(table)].tolist() for name in names]
+    return columns[0] if len(columns) == 1 else list(zip(*columns))  # noqa: B905
+
+
+def joined(
+    left: int, right: int, result: int, how: str, keys: list[list[Any]], names: list[str]
+) -> dict[str, Any]:
+    """From numbers of rows, and keys of both sides. ``repeats``: keys repeat on both sides, for
+    certain."""
+    rows = [left, right]
     fact: dict[str, Any] = {
         "kind": "joined",
         "how": how,
-        "left": len(left),
-        "right": len(right),
-        "result": len(result),
-        "keys": [name[:60] for name in names[0]],
+        "left": left,
+        "right": right,
+        "result": result,
+        "keys": [name[:60] for name in names],
+        # Each row of a side whose keys are unique comes once, or not at all.
+        "repeats": result > (max(rows) if how == "inner" else sum(rows)),
     }
-    if names[0] and names[1] and len(names[0]) == len(names[1]):
-        mine, theirs = keys(left, names[0]), keys(right, names[1])
-        fact["left_matched"] = int(mine.isin(theirs).sum())
-        fact["right_matched"] = int(theirs.isin(mine).sum())
-        fact["left_repeats"] = int(mine.duplicated().sum())
-        fact["right_repeats"] = int(theirs.duplicated().sum())
-        fact["missing_keys"] = missing(left, names[0]) and missing(right, names[1])
-        if names[0] == names[1] == ["id"]:
-            fact["other_key"] = other_key(left, mine, theirs)
-        if len(names[0]) == 1:
-            fact.update(unmatched(mine, theirs))
-    own = [name for name in left.columns.tolist() if type(name) is str and name not in names[0]]
-    fact["left_columns"] = [name[:60] for name in own[:20]]
-    theirs_only = [n for n in right.columns.tolist() if type(n) is str and n not in names[1]]
-    fact["right_columns"] = [name[:60] for name in theirs_only[:20]]
-    yield fact
+    if not all(map(is_plain_key, {*map(type, parts(keys[0])), *map(type, parts(keys[1]))})):
+        return fact
+    mine, theirs = keys
+    whole = len(mine) == left and len(theirs) == right
+    if whole and result > min(rows):
+        fact["repeats"] = bool(repeated(mine) & repeated(theirs))
+    if len(theirs) == right:
+        there = set(theirs)
+        alone = [key for key in mine if key not in there and is_known(key)]
+        fact.update(looked_at=len(mine), alone=len(alone))
+        fact["examples"] = list(dict.fromkeys(map(text_of, alone[:SAMPLE])))[:EXAMPLES]
+        others = {folded(key) for key in list(there)[:SAMPLE] if type(key) is str}
+        alike = (key for key in alone[:SAMPLE] if type(key) is str and folded(key) in others)
+        fact["near"] = list(dict.fromkeys(map(shown, alike)))[:EXAMPLES]
+    if whole:
+        # pandas joins a missing key with each missing key of the other side.
+        here = sum(1 for key in mine if not is_known(key))
+        fact["missing_keys"] = here if not all(map(is_known, theirs)) else 0
+    return fact
 
 
-def other_key(left: Any, mine: Any, theirs: Any) -> str:
-    """A column like ``studio_id`` that fits the other table's ids better than the table's own."""
-    if not mine.isin(theirs).all():
-        for name in left.columns[:100].tolist():
-            if type(name) is str and name.endswith("_id") and left[name].isin(theirs).all():
-                return name[:60]
-    return ""
+def parts(keys: list[Any]) -> Iterator[Any]:
+    for key in keys:
+        if type(key) is tuple:
+            yield from key
+        else:
+            yield key
 
 
-def keys(frame: Any, names: list[str]) -> Any:
-    if len(names) == 1:
-        return pandas().Index(frame[names[0]])
-    return pandas().MultiIndex.from_frame(frame[names])
+def is_plain_key(kind: type) -> bool:
+    """Whether comparing keys of this type runs no code of others."""
+    pd = sys.modules.get("pandas")
+    known = [*SIMPLE, *PLAIN]
+    if pd is not None:
+        known += [pd.Timestamp, pd.Timedelta, pd.Period, type(pd.NaT), type(pd.NA)]
+    return is_among(kind, known)
 
 
-def missing(frame: Any, names: list[str]) -> int:
-    """Rows with a NaN among the keys. pandas joins NaN with NaN."""
-    return int(frame[names].isna().any(axis=1).sum())
+def text_of(key: Any) -> str:
+    return " and ".join(map(shown, key)) if type(key) is tuple else shown(key)
 
 
-def unmatched(mine: Any, theirs: Any) -> dict[str, Any]:
-    """Keys without a partner, and those of them that differ only in case or blanks."""
-    alone = mine[~mine.isin(theirs)].unique()[:HEAD].tolist()
-    other = {folded(key) for key in theirs.unique()[:HEAD].tolist() if type(key) is str}
-    alike = [key for key in alone if type(key) is str and folded(key) in other]
-    return {
-        "near": [shown(key) for key in alike[:EXAMPLES]],
-        "alone": [shown(key) for key in alone[:EXAMPLES]],
-    }
+def is_known(key: Any) -> bool:
+    """Whether the key, and each of its parts, has a value."""
+    return not any(map(is_missing, key if type(key) is tuple else (key,)))
 
 
-def groupby(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
-    """Rows that belong to no group because their key is NaN."""
-    frame, by = args[0], args[1] if len(args) > 1 else kwargs.get("by")
-    names = [by] if type(by) is str else by
-    if "dropna" in kwargs or not is_table(frame) or type(names) is not list:
-        return
-    if not all(type(name) is str and name in frame.columns for name in names):
-        return
-    dropped = missing(frame, names)
-    if dropped:
-        yield {"kind": "group_lost", "rows": len(frame), "count": dropped, "keys": names[:5]}
-
-
-def pivot(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
-    given = arguments(pandas().DataFrame.pivot_table.__wrapped__, args, kwargs)
-    named = [given.get("index"), given.get("columns")]
-    names = [name for side in named for name in (side if type(side) is list else [side])]
-    if is_table(given["self"]) and "dropna" not in given:
-        known = [name for name in names if type(name) is str and name in given["self"].columns]
-        yield from groupby(tracer, result, (given["self"], known), {})
-
-
-def concat(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
-    """Tables below each other whose columns are written differently."""
-    parts = args[0] if args else kwargs.get("objs")
-    if type(parts) not in (list, tuple) or kwargs.get("axis", 0) not in (0, "index"):
-        return
-    columns = [[n for n in p.columns.tolist() if type(n) is str] for p in parts[:50] if is_table(p)]
-    seen: dict[str, str] = {}
-    for names in columns:
-        for name in names:
-            other = seen.setdefault(folded(name), name)
-            if other != name and not any({other, name} <= {*own} for own in columns):
-                yield {"kind": "column_twice", "columns": [other[:60], name[:60]]}
-                return
-    tables = [part for part in parts[:50] if is_table(part)]
-    if len(tables) == len(parts) and 0 < len(result) <= HEAD:
-        # A whole table is in another one, with the same labels.
-        labelled = result.reset_index(drop=False)
-        count = int(labelled.duplicated().sum()) - sum(
-            int(part.reset_index().duplicated().sum()) for part in tables
-        )
-        if count and any(len(part) == count for part in tables):
-            yield {"kind": "rows_twice", "count": count, "rows": len(result)}
+def repeated(keys: list[Any]) -> set[Any]:
+    found: set[Any] = set()
+    twice = {key for key in keys if key in found or found.add(key)}  # type: ignore[func-returns-value]
+    return {key for key in twice if is_known(key)}

@@ -1,4 +1,4 @@
-"""Reads a column's values safely, for all that looks at calls of pandas.
+"""Reads a few values of a column safely, for all that looks at calls of pandas.
 
 This file's text runs **in the kernel**. Standard library only.
 """
@@ -16,13 +16,11 @@ from .changes import SIMPLE
 Facts = Iterator[dict[str, Any]]
 """Each has a ``kind`` and figures. Core decides which facts are worth a word."""
 
-HEAD = 20_000
-"""Rows that are read where all would take too long."""
-LARGEST = 1_000_000
-"""Rows of a table that is searched."""
+SAMPLE = 2_000
+"""Values of a column that are read."""
+KEYS = 5_000
+"""Rows of a table whose keys are read."""
 EXAMPLES = 3
-FIGURE = re.compile(r"\s*[-+]?[$\u20ac\u00a3]?\s?[-+]?(?!0\d)\d+([.,]\d+)*\s?[%$\u20ac\u00a3]?\s*")
-"""A number as people write it; no code that begins with zero."""
 NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)*\s*")
 
 
@@ -38,13 +36,22 @@ def is_table(value: Any) -> bool:
     return type(value) is pandas().DataFrame
 
 
-def is_text(series: Any) -> bool:
-    return series.dtype == object or series.dtype.name in ("str", "string")
+def is_text(values: Any) -> bool:
+    return values.dtype == object or values.dtype.name in ("str", "string")
 
 
-def texts(series: Any) -> list[str]:
-    """The texts among the first rows."""
-    return [value for value in series.head(HEAD).tolist() if type(value) is str]
+def sample(values: Any) -> list[Any]:
+    """Values from all over a column or an index; all of a short one."""
+    step = -(-len(values) // SAMPLE) or 1
+    part = values.iloc[::step] if is_series(values) else values[::step]
+    return part.tolist()  # type: ignore[no-any-return]
+
+
+def is_missing(value: Any) -> bool:
+    known = sys.modules.get("pandas")
+    if value is None or (known is not None and (value is known.NA or value is known.NaT)):
+        return True
+    return type(value) is float and value != value
 
 
 def shown(value: Any) -> str:
@@ -58,9 +65,9 @@ def shown(value: Any) -> str:
     return repr(item())[:60] if item is not None else f"<{type_name(type(value))}>"
 
 
-def examples(series: Any, most: int = EXAMPLES) -> list[str]:
-    """Different values, the first ones first."""
-    return [shown(value) for value in series.head(HEAD).drop_duplicates().head(most).tolist()]
+def different(values: list[Any]) -> list[str]:
+    """Each value once, as text, the first ones first; none that is missing."""
+    return list(dict.fromkeys(shown(value) for value in values if not is_missing(value)))
 
 
 def folded(text: str) -> str:
@@ -68,37 +75,38 @@ def folded(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text).strip().casefold()
 
 
-def near(series: Any, wanted: Any) -> list[str]:
-    """Texts of the column that differ from the wanted one only in case or blanks, or numbers and
-    texts that look the same."""
-    if type(wanted) is str and not folded(wanted):
-        return []
-    if type(wanted) is str and is_text(series):
-        found = {text for text in texts(series) if folded(text) == folded(wanted)}
+def near(values: list[Any], wanted: Any) -> list[str]:
+    """Texts that differ from the wanted one only in case or blanks, or numbers and texts that look
+    the same."""
+    texts = [value for value in values if type(value) is str]
+    if type(wanted) is str and texts:
+        alike = folded(wanted)
+        found = {text for text in texts if alike and folded(text) == alike}
         return [shown(text) for text in sorted(found - {wanted})[:EXAMPLES]]
-    if is_text(series) and str(wanted) in {text.strip() for text in texts(series)}:
-        return [shown(str(wanted))]
-    if type(wanted) is str and series.dtype.kind in "iu" and NUMBER.fullmatch(wanted):
-        return [wanted.strip()] if (series.head(HEAD) == float(wanted)).any() else []
-    return []
+    if type(wanted) is str:
+        numbers = {value for value in values if type(value) is int}
+        return [wanted.strip()] if wanted.strip() in set(map(str, numbers)) else []
+    return [shown(str(wanted))] if str(wanted) in {text.strip() for text in texts} else []
 
 
-def name_of(series: Any) -> str:
-    return series.name if type(series.name) is str else ""
+def name_of(values: Any) -> str:
+    return values.name if type(values.name) is str else ""
 
 
-def few(index: Any) -> list[str]:
-    return [shown(value) for value in index[:EXAMPLES].tolist()]
-
-
-def text_numbers(series: Any, how: str) -> Facts:
+def text_numbers(values: Any, how: str) -> Facts:
     """Numbers written as text, whose order as text is another than as numbers."""
-    if not is_text(series):
+    if not is_text(values) or not len(values):
         return
-    found = texts(series)[:2_000]
-    if len(found) < 2 or not all(map(NUMBER.fullmatch, found)):
+    found = [value for value in sample(values) if not is_missing(value)]
+    if not all(type(one) is str and NUMBER.fullmatch(one) for one in found):
         return
-    numbers = sorted(set(found), key=lambda text: float(text.replace(",", "")))
-    if numbers != sorted(set(found)):
-        figures = {"column": name_of(series), "examples": sorted(set(found))[:EXAMPLES]}
-        yield dict(figures, kind="text_order", how=how, rows=len(series))
+    texts = sorted(set(found))
+    numbers = sorted(texts, key=lambda text: float(text.replace(",", "")))
+    if numbers != texts:
+        yield {
+            "kind": "text_order",
+            "how": how,
+            "column": name_of(values),
+            "rows": len(values),
+            "examples": texts[:EXAMPLES],
+        }

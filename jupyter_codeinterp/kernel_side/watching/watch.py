@@ -1,33 +1,34 @@
-"""Watches cells of the agent: variables before and after, and calls of pandas
-and polars in between. This
+"""Watches cells of the agent: variables before and after, and calls of pandas in between. This
 file's text runs **in the kernel**.
 
-The reply to the cell carries the report as a payload, which only our server reads. It watches
-only cells of our own connection and adds no name to the person's. Standard library only.
+All of it takes the time of one ``Budget`` for a cell. The reply to the cell carries the report as a
+payload, which only our server reads. It watches only cells of our own connection and adds no name
+to the person's. Standard library only.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib.abc
 import importlib.util
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from ..expected import seen
 from ..held import held
-from ..mark import LOOKS_AT, TRIES, WATCH
+from ..mark import LOOKS_AT, WATCH
+from .budget import Budget
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
-from .constants import repeated
-from .polars_calls import watched_polars
 from .profile import profiles
-from .watched import families, watched
+from .watched import watched
 
-LIBRARIES = ("pandas", "polars")
+BEFORE, AFTER, TABLES = 0.35, 0.9, 1.0
+"""Shares of the time that are spent once the variables are read before the cell, after it, and the
+tables that it made."""
 LARGEST = 100_000
 """Characters of a report."""
 
@@ -41,52 +42,50 @@ class Watch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
-        self.facts: list[dict[str, Any]] = []
-        """What the code shows beside the variables."""
         self.assigned: list[str] = []
         """Names that the code assigns."""
+        self.budget = Budget()
         self.tracer: Tracer | None = None
-        self.hooks: list[WhenImported] = []
-        self.watched: list[str] = []
-        """What is looked at in this run; nothing if it is not watched in full."""
+        self.hook: WhenImported | None = None
 
     def begin(self, info: Any) -> None:
         self.finish()
         if not self.is_ours():
             return
+        began, self.budget = time.perf_counter(), Budget()
         try:
-            self.before = self.variables()
+            self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
-            shell = self.shell
-            self.assigned = assigned(code.tree)
-            self.facts = repeated(code.tree, shell.user_ns, shell.user_ns_hidden)
+            self.assigned = code.assigned
             self.trace(info, code)
         except Exception:
             # The cell runs all the same, unwatched.
             self.finish()
+        self.budget.spent += time.perf_counter() - began
 
     def end(self, result: Any) -> None:
         if self.before is None:
             return
         try:
-            tracer, before, facts = self.tracer, self.before, self.facts
+            tracer, before = self.tracer, self.before
             self.finish()
-            # First: what a call changes is a change by the cell.
-            examples = self.examples(result, before)
-            after = self.variables()
+            until = self.budget.deadline(TABLES)
+            after = self.variables(AFTER)
             found = changes(before, after)
             for change in found:
                 name = change["name"]
                 change["persons"] = name in before and self.own.get(name) != before[name]["id"]
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
-            facts = [*facts, *(tracer.facts if tracer else [])]
             namespace = self.shell.user_ns
-            tables = profiles(found, before, after, namespace)
-            report = {"facts": facts, "changes": found, "tables": tables, "watched": self.watched}
+            report = {
+                "facts": tracer.facts if tracer is not None else [],
+                "changes": found,
+                "tables": profiles(found, after, namespace, until),
+            }
             names = [*self.assigned, *(change["name"] for change in found)]
             report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
-            self.tell(dict(report, **self.expected(result), **examples))
+            self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
 
@@ -101,25 +100,6 @@ class Watch:
             # A look at values of any kind may fail. The other facts stay.
             return {}
 
-    def examples(self, result: Any, before: dict[str, Any]) -> dict[str, Any]:
-        """What became of the examples in the request, if the cell has run."""
-        metadata = self.metadata
-        wanted = (metadata.get(LOOKS_AT) or {}).get("examples")
-        if not wanted or not result.success:
-            return {}
-        values = self.shell.user_ns
-        own = dict(globals())
-
-        def is_new(name: str) -> bool:
-            return name not in before or before[name]["id"] != id(values.get(name))
-
-        try:
-            exec(metadata[TRIES], own)
-            return {"examples": own["tried"](wanted, self.shell, is_new)}
-        except Exception:
-            # The code may have changed what a call needs. The other facts stay.
-            return {}
-
     @property
     def metadata(self) -> dict[str, Any]:
         found: dict[str, Any] = self.shell.kernel.get_parent("shell").get("metadata", {})
@@ -128,8 +108,9 @@ class Watch:
     def finish(self) -> None:
         """Remove everything that watches the cell."""
         tracer, self.tracer, self.before = self.tracer, None, None
-        while self.hooks:
-            self.hooks.pop().remove()
+        hook, self.hook = self.hook, None
+        if hook is not None:
+            hook.remove()
         if tracer is not None:
             tracer.stop()
 
@@ -137,52 +118,41 @@ class Watch:
         header = self.shell.kernel.get_parent("shell").get("header", {})
         return bool(header.get("session") == self.session)
 
-    def variables(self) -> dict[str, Any]:
-        return fingerprints(self.shell.user_ns, self.shell.user_ns_hidden)
+    def variables(self, share: float) -> dict[str, Any]:
+        deadline = self.budget.deadline(share)
+        return fingerprints(self.shell.user_ns, self.shell.user_ns_hidden, deadline)
 
     def trace(self, info: Any, code: Code) -> None:
         shell = self.shell
-        self.watched = []
         if sys.version_info < OLDEST:
             return
-        self.watched = ["variables"]
         plain = info.transformed_cell or info.raw_cell
-        libraries = [name for name in LIBRARIES if name in sys.modules or name in code.modules]
-        if not libraries:
+        if "pandas" not in sys.modules and "pandas" not in code.modules:
             return
         name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)
-        tracer = self.tracer = Tracer(name, shell.user_ns)
-        for library in libraries:
-            start = functools.partial(self.start, library, tracer, code)
-            if library in sys.modules:
-                start()
-            else:
-                self.hooks.append(WhenImported(library, start))
+        tracer = self.tracer = Tracer(name, shell.user_ns, self.budget)
+        start = functools.partial(self.start, tracer, code)
+        if "pandas" in sys.modules:
+            start()
+        else:
+            self.hook = WhenImported("pandas", start)
 
-    def start(self, library: str, tracer: Tracer, code: Code) -> None:
+    def start(self, tracer: Tracer, code: Code) -> None:
         try:
-            folder = os.path.dirname(sys.modules[library].__file__ or "")  # noqa: PTH120
-            tracer.start(watched(code) if library == "pandas" else watched_polars(), folder)
-            self.watched += families(code, library)
+            folder = os.path.dirname(sys.modules["pandas"].__file__ or "")  # noqa: PTH120
+            tracer.start(watched(code), folder)
         except Exception:
             # A package of another make. The cell goes on, unwatched.
             tracer.stop()
-            self.watched = []
 
     def tell(self, report: dict[str, Any]) -> None:
         """Bounded: first the last facts go, then all."""
         while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]
-        told = report["facts"] or report["changes"] or report["watched"] or report["held"]
-        if told or "result" in report or "examples" in report:
+        if any(report.values()):
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)
-
-
-def assigned(tree: ast.AST) -> list[str]:
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
 class WhenImported(importlib.abc.MetaPathFinder):

@@ -80,8 +80,6 @@ class TurnFront:
         self._step = 0
         self._texts: dict[str, str] = {}
         """Texts of the current step, by key. The last step's texts are the answer."""
-        self._found: list[str] = []
-        """What the checks say of the runs, for below the answer."""
         self._inserted = False
 
     def around(self) -> contextlib.AbstractContextManager[None]:
@@ -201,7 +199,6 @@ class TurnFront:
             self._screen.note(did)
         for note in event.notes:
             self._screen.note(note)
-        self._found += (f"! {finding}" for finding in event.findings)
 
     # --- the end ---------------------------------------------------------------------
 
@@ -219,8 +216,6 @@ class TurnFront:
             self.fault = "The kept code failed."
         else:
             self._finish()
-        for words in dict.fromkeys(self._found):
-            self._screen.note(words)
 
     def _finish(self) -> None:
         if self._kept is None:

@@ -19,7 +19,7 @@ from ....core.ports import (
     ExecutionStarted,
     KernelInfo,
 )
-from ....kernel_side import lookups, variables
+from ....kernel_side import variables
 from .capture import Capture
 from .main_thread import MainThread, Ticket
 
@@ -64,13 +64,6 @@ class InProcessKernel:
             return None
         with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
             return variables.describe(self._shell.user_ns, self._shell.user_ns_hidden, names)
-        return None
-
-    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        if not self.sees_variables:
-            return None
-        with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
-            return lookups.missing(asked["wanted"], asked["imports"], self._shell.user_ns)
         return None
 
     async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:

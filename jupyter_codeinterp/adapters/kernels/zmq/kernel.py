@@ -164,10 +164,6 @@ class ZmqKernel:
         _, variables = await self.current()
         return await variables.read(names)
 
-    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        _, variables = await self.current()
-        return await variables.missing(asked)
-
     async def outline(
         self, names: tuple[str, ...] = (), keys: bool = False
     ) -> list[dict[str, Any]] | None:

@@ -22,10 +22,9 @@ from ....core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
+from ....kernel_side.mark import LOOKS_AT, WATCH
 from ...kernel_iopub.counting import UNSURE, Mark
 from ...kernel_wire import Message, execute_request
-from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, KernelLink
 
 FLUSH = 0.1
@@ -71,8 +70,6 @@ class Run:
         self._msg_id = msg_id
         self._timeout = timeout
         self._metadata: dict[str, Any] = {LOOKS_AT: looks_at} if looks_at else {}
-        if looks_at and looks_at.get("examples"):
-            self._metadata[TRIES] = plain_text("examples")
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._collector = Collector()

@@ -21,7 +21,6 @@ from ....core.errors import KernelError
 from ....core.events import EngineWork
 from ....core.ports import EnginesWork
 from ....kernel_side.engines.progress import PROGRESS
-from ....kernel_side.lookups import LOOKUPS
 from ....kernel_side.mark import WATCH
 from ...kernel_wire import execute_request
 from .kernel_files import files, one_file
@@ -29,8 +28,6 @@ from .link import KernelLink
 
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
-SOON = 0.4
-"""The same where a draft waits for the answer."""
 FIRST = 3.0
 """Seconds of a run before the first question for the work of engines. A kernel without an engine
 gets no other one."""
@@ -38,9 +35,8 @@ PAUSE = 2.0
 LATER = 10.0
 """Seconds between questions, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
-_PANDAS = ("filters", "lost_values", "joins", "order")
-_CALLS = ("calls", "values", *_PANDAS, "polars_calls", "watched")
-_WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
+_LOOKS = ("filters", "lost_values", "joins", "order", "watched")
+_WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "watch")
 _LISTING = ("engines/facts", "engines/sizes", "variables")
 _BEFORE = ("mark", *_LISTING, "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
@@ -83,24 +79,6 @@ class Variables:
             self._registered_at = 0
         return answer
 
-    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        """What does not exist in an idle kernel, as ``kernel_side/lookups.py`` tells it; None where
-        that is not available in time."""
-        try:
-            return await asyncio.wait_for(self._missing(asked), SOON)
-        except (asyncio.TimeoutError, KernelError):
-            return None
-
-    async def _missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        info = await self._link.info()
-        if info.language != "python" or self._link.busy:
-            return None
-        if self._registered_at != info.start and not await self._register(info.start):
-            return None
-        answer = (await self.ask(asked, LOOKUPS)).get("missing")
-        # A cell of the person may define it.
-        return None if self._link.busy else answer
-
     async def progress(self) -> dict[str, Any] | None:
         """What ``engines/progress.py`` tells while a cell runs; None where nothing can."""
         if self._subshell is None or self._registered_at != self._link.start:
@@ -137,9 +115,8 @@ class Variables:
         asking = files(_LISTING, __name__=TARGET)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
-        looking = files((*_LISTING, "lookups"), __name__=LOOKUPS)
         following = files(("engines/progress",), __name__=PROGRESS)
-        code = "\n".join((asking, guarding, watching, looking, following))
+        code = "\n".join((asking, guarding, watching, following))
         request = execute_request(code, silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding
-from ..code.units import DIMENSION_OF, SAME, unit_in
 from ..shared.check import Check, Result, SeenRun
-from ..shared.contract import PERCENT, SHARE, Contract
+from ..shared.contract import Contract
 from ..shared.reading import listed
 
 NAME = "Expected result"
@@ -48,29 +47,12 @@ def _result(contract: Contract, result: Result) -> Iterator[Finding]:
         columns = listed(tuple(map(repr, result.missing)))
         verb = "is" if len(result.missing) == 1 else "are"
         yield Finding(NAME, f"Expected {columns} in {it}, which {verb} missing.")
-    yield from _unit(contract, result, it)
 
 
 def _range(low: int, high: int | None) -> str:
     if high is None:
         return f"at least {low:,}"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _unit(contract: Contract, result: Result, it: str) -> Iterator[Finding]:
-    unit = (contract.unit or "").lower()
-    unit = SAME.get(unit, unit)
-    named = unit_in(contract.name or "")
-    if named and named != unit and DIMENSION_OF.get(unit) == DIMENSION_OF[named]:
-        yield Finding(NAME, f"Expected {it} in {unit}; its name says {named}.")
-    if result.low is None or result.high is None:
-        return
-    values = f"its values go from {result.low:,.4g} to {result.high:,.4g}"
-    largest = max(abs(result.low), abs(result.high))
-    if unit in PERCENT and 0 < largest < 1:
-        yield Finding(NAME, f"Expected {it} in percent; {values}, as shares do.", None, (), "model")
-    elif unit in SHARE and largest > 1:
-        yield Finding(NAME, f"Expected {it} as a share; {values}.", None, (), "model")
 
 
 def _changes(contract: Contract, allowed: tuple[str, ...], run: SeenRun) -> Iterator[Finding]:

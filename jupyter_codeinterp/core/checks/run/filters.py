@@ -1,4 +1,4 @@
-"""Filters that match nothing, or not what they name."""
+"""Filters whose literal matches no row."""
 
 from __future__ import annotations
 
@@ -44,10 +44,6 @@ def read(run: SeenRun) -> Iterator[Finding]:
     for fact in facts(run, "nothing_excluded"):
         words = f"{code_at(source, fact, 'A filter')} excludes nothing; the column has"
         yield Finding(NAME, f"{words} {listed(texts(fact, 'near'))}.", fact.place)
-    for fact in facts(run, "dropped_most"):
-        rows, kept = number(fact, "rows"), number(fact, "kept")
-        words = f"{code_at(source, fact, '`dropna`')} kept {kept:,} of {rows:,} rows."
-        yield Finding(NAME, words, fact.place, audience="model" if kept else "person")
 
 
 def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
@@ -108,13 +104,7 @@ def _operand(node: ast.expr) -> ast.expr | None:
     """What a comparison or a call compares with."""
     if isinstance(node, ast.Compare):
         return node.comparators[0] if len(node.comparators) == 1 else None
-    if not isinstance(node, ast.Call):
-        return None
-    is_filter = isinstance(node.func, ast.Attribute) and node.func.attr == "filter"
-    if is_filter and not node.args and len(node.keywords) == 1:
-        return node.keywords[0].value  # ``df.filter(region="North")`` of polars
-    first = node.args[0] if node.args else None
-    return _operand(first) if isinstance(first, ast.Compare) else first
+    return node.args[0] if isinstance(node, ast.Call) and node.args else None
 
 
 def _is_negated(source: Source, node: ast.AST | None) -> bool:

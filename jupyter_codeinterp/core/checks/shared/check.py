@@ -41,33 +41,17 @@ class Change(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """What a contract is about, as the kernel saw it after the run. ``kinds`` are the names of
     its types, its own first; none if there is no such variable. ``missing`` are columns that the
-    contract names. ``low`` and ``high`` are its smallest and largest number, where asked for."""
+    contract names."""
 
     kinds: tuple[str, ...] = ()
     rows: Union[int, None] = None
     missing: tuple[str, ...] = ()
-    low: Union[float, None] = None
-    high: Union[float, None] = None
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """An example of the person's message that the kernel tried: what its call ``got``, or the
-    type of the error that it ``raised``. ``late``: it was ended. ``untried``: it was not called."""
-
-    call: str
-    expected: str = ""
-    got: str = ""
-    raised: str = ""
-    same: bool = False
-    late: bool = False
-    untried: bool = False
 
 
 class SeenRun(msgspec.Struct, frozen=True):
     """A run that has come to its end. Kernels other than Python's give no facts and changes.
     ``asked`` are the person's words. ``contract`` is what the model said of the result before,
-    and ``result`` what the kernel saw of it. ``watched`` is what the kernel looked at, "variables"
-    first; nothing if it could not watch the run."""
+    and ``result`` what the kernel saw of it."""
 
     cell: CellCode
     outputs: CellOutputs
@@ -76,8 +60,6 @@ class SeenRun(msgspec.Struct, frozen=True):
     asked: str = ""
     contract: Union[Contract, None] = None
     result: Union[Result, None] = None
-    watched: tuple[str, ...] = ()
-    examples: tuple[Tried, ...] = ()
 
 
 Found = Union[Iterable[Finding], None]

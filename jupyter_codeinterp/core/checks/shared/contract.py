@@ -1,8 +1,8 @@
-"""What the model says of a cell before it runs: the result's type, extent and unit, and which
-variables may change.
+"""What the model says of a cell before it runs: the result's type and extent, and which variables
+may change.
 
 The server compares it with what the kernel saw (``checks/run/expected.py``). It never makes a
-finding disappear: only the person's own words do that.
+finding disappear.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ import msgspec
 
 LONGEST = 100
 """Characters of a name."""
-LONGEST_UNIT = 20
 MOST_NAMES = 50
-PERCENT = ("%", "percent", "pct", "percentage")
-SHARE = ("share", "fraction", "proportion")
 _SAME = {
     "array": "ndarray",
     "boolean": "bool",
@@ -44,7 +41,6 @@ class Contract(msgspec.Struct, frozen=True):
     type: Union[str, None] = None
     columns: Union[tuple[str, ...], None] = None
     rows: Union[int, str, None] = None
-    unit: Union[str, None] = None
     may_change: Union[tuple[str, ...], None] = None
 
     def __post_init__(self) -> None:
@@ -52,8 +48,6 @@ class Contract(msgspec.Struct, frozen=True):
             raise ValueError("name must be the name of a variable")
         if len(self.type or "") > LONGEST:
             raise ValueError("type must be the name of a type")
-        if len(self.unit or "") > LONGEST_UNIT:
-            raise ValueError(f"unit is longer than {LONGEST_UNIT} characters")
         for names in (self.columns or (), self.may_change or ()):
             if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
                 raise ValueError(
@@ -88,15 +82,10 @@ class Contract(msgspec.Struct, frozen=True):
     @property
     def asked(self) -> dict[str, Any]:
         """What the kernel is to look at; empty if nothing."""
-        about = (self.name, self.type, self.columns, self.rows, self.unit)
+        about = (self.name, self.type, self.columns, self.rows)
         if not any(part not in (None, "", ()) for part in about):
             return {}
-        measured = (self.unit or "").lower() in (*PERCENT, *SHARE)
-        return {
-            "name": self.name or "",
-            "columns": list(self.columns or ()),
-            "measure": measured,
-        }
+        return {"name": self.name or "", "columns": list(self.columns or ())}
 
 
 def _is_name(text: str) -> bool:

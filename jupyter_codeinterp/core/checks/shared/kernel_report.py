@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
 
 from ...findings import Place
 from ...hooks.hook import CellCode, CellOutputs
-from .check import Change, Fact, Result, SeenRun, Tried
+from .check import Change, Fact, Result, SeenRun
 from .contract import Contract
-from .examples import MOST, Example
 from .source import Source, parsed
 
 MOST_FACTS = 60
@@ -20,8 +19,6 @@ LONGEST = 200
 """Characters of a text in it."""
 MOST_VALUES = 20
 """Values of a list in it."""
-WATCHED = ("variables", "filters", "joins", "lost values", "order")
-"""What a kernel can watch."""
 
 
 class _Fact(msgspec.Struct, frozen=True):
@@ -45,7 +42,6 @@ def seen_run(
     asked: str = "",
     is_private: Callable[[str], bool] = lambda name: False,
     contract: Contract | None = None,
-    examples: Sequence[Example] = (),
 ) -> SeenRun:
     """The run with what the kernel reports of it, without private variables."""
     facts, changes, result = read(report, parsed(cell.source))
@@ -53,31 +49,7 @@ def seen_run(
     known = tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", ""))))
     if contract is None or is_private(contract.name or ""):
         result = None
-    tried = tuple(_tried(report, examples))
-    watched = _watched(report)
-    if watched and tried:
-        watched += ("examples",)
-    return SeenRun(cell, outputs, known, shown, asked, contract, result, watched, tried)
-
-
-def _tried(report: dict[str, Any], wanted: Sequence[Example]) -> Iterator[Tried]:
-    """What the kernel tells of the examples that it was asked to try."""
-    expected = {one.call: one.expected for one in wanted}
-    told = report.get("examples") if expected else None
-    for each in told[:MOST] if isinstance(told, list) else ():
-        try:
-            one = msgspec.convert(each, Tried, strict=True)
-        except msgspec.ValidationError:
-            continue
-        if one.call in expected:
-            got, raised = _bounded(one.got), _bounded(one.raised)
-            says = expected[one.call]
-            yield msgspec.structs.replace(one, expected=says, got=got, raised=raised)
-
-
-def _watched(report: dict[str, Any]) -> tuple[str, ...]:
-    told = report.get("watched")
-    return tuple(one for one in WATCHED if one in told) if isinstance(told, list) else ()
+    return SeenRun(cell, outputs, known, shown, asked, contract, result)
 
 
 def read(

@@ -9,11 +9,10 @@ from itertools import islice
 from ...cell_code.parsing import base
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, column, dotted, text_constant
+from .source import Source, dotted
 
 MOST = 12
-MISSING = ("isna", "isnull", "notna", "notnull", "dropna")
-LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size", "is_empty", "height")
+LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
 """What code asks of a table or a column to find out whether something is there."""
 
 
@@ -35,10 +34,6 @@ def text(fact: Fact, name: str) -> str:
 def texts(fact: Fact, name: str) -> tuple[str, ...]:
     value = fact.figures.get(name)
     return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def first(fact: Fact, name: str) -> str:
-    return next(iter(texts(fact, name)), "")
 
 
 def listed(values: tuple[str, ...]) -> str:
@@ -113,25 +108,6 @@ def calls_after(source: Source, node: ast.AST) -> set[str]:
             if is_part and other.lineno > statement.lineno:
                 found.add(other.attr)
     return found
-
-
-def calls_chained(source: Source, node: ast.AST) -> set[str]:
-    """Names of methods that the code calls directly on an expression."""
-    return set(_chained(source, node))
-
-
-def asks_of_missing(source: Source, name: str) -> bool:
-    """Whether the cell asks which values of a column are missing, or drops those rows."""
-    for node in source.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        owner, how = node.func.value, node.func.attr
-        if how in MISSING and column(owner) == name:
-            return True
-        named = any(text_constant(part) == name for part in ast.walk(node))
-        if how == "dropna" and named:
-            return True
-    return False
 
 
 def _chained(source: Source, node: ast.AST) -> Iterator[str]:

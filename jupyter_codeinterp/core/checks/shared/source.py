@@ -137,17 +137,6 @@ def is_method_call(node: ast.AST | None) -> TypeGuard[MethodCall]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
 
 
-def is_call_of(node: ast.AST | None, name: str) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and dotted(node.func) == name
-
-
-def text_constant(node: ast.AST | None) -> str:
-    """The text that is written there; "" for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    return ""
-
-
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((one.value for one in call.keywords if one.arg == name), None)
 

@@ -29,7 +29,6 @@ EXPECTS = {
         "type": STRING,
         "columns": _NAMES,
         "rows": STRING,
-        "unit": STRING,
         "may_change": _NAMES,
     },
 }

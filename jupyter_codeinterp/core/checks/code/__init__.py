@@ -1,1 +1,0 @@
-"""Checks that read the code only, one family a file."""

@@ -1,1 +1,0 @@
-"""Names, attributes and arguments that code needs and the kernel does not have."""
