@@ -101,7 +101,9 @@ it('shows the value in its output on hover and focus', async () => {
   fireEvent.mouseLeave(link);
   expect(screen.queryByRole('tooltip')).toBeNull();
   fireEvent.focus(screen.getByText('9,001'));
-  expect(screen.getByRole('tooltip').textContent).toMatch(/^This value as a percentage:/);
+  expect(screen.getByRole('tooltip').textContent).toMatch(
+    /^This value as a percentage:/
+  );
   fireEvent.keyDown(document.body, { key: 'Escape' });
   expect(screen.queryByRole('tooltip')).toBeNull();
 });

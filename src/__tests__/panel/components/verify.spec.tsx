@@ -109,7 +109,7 @@ describe('Does it hold?', () => {
     for (const words of [
       '410 … 7,453',
       'North is first in 7 of 8; else South.',
-      'shuffled rows: cell 1 failed.',
+      'shuffled rows: cell 1 failed.'
     ]) {
       expect(section.textContent).toContain(words);
     }
