@@ -15,7 +15,6 @@ import msgspec
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
-from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.core.session.waiting_files import WaitingList
 from jupyter_codeinterp.server.models import Described
@@ -77,18 +76,6 @@ class ToolServersFound(msgspec.Struct):
 
     servers: list[Shown]
     faults: list[str]
-
-
-class AddedPart(msgspec.Struct):
-    kind: str
-    name: str
-    package: str
-    unreviewed: bool
-    fault: str
-
-
-class Packages(msgspec.Struct):
-    added: list[AddedPart]
 
 
 class Tried(msgspec.Struct):
@@ -154,9 +141,6 @@ ROUTES = {
     "GET connections": Route(
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
     ),
-    "GET packages": Route(
-        "What other packages add: tools, checks, providers.", LOOK, answer=Packages
-    ),
     "POST connections/NAME": Route(
         "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected
     ),
@@ -215,25 +199,6 @@ ROUTES = {
     "DELETE verifications": Route(
         "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
     ),
-    "GET holdings": Route(
-        "The latest runs of a notebook on changed data. `seen` as for `GET verifications`.",
-        LOOK,
-        answer=verify.Held,
-        query=("notebook", "seen"),
-    ),
-    "POST holdings": Route(
-        "Run the cells behind an answer on changed data, or plan it.",
-        f"{EXECUTE}, {LOOK}",
-        verify.HoldAsked,
-        verify.Held,
-    ),
-    "DELETE holdings": Route("Cancel it.", EXECUTE, answer=verify.Held, query=("notebook",)),
-    "POST orders": Route(
-        "Propose an order of the file's cells in which each finds its names. Nothing changes.",
-        LOOK,
-        verify.OrderAsked,
-        Proposal,
-    ),
     "GET mcp/tokens": Route(
         "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens
     ),
@@ -279,7 +244,7 @@ ROUTES = {
         query=("after",),
     ),
     "GET sessions/ID/export": Route(
-        "To take along: `format` is `markdown`, `recording` or `agent-trace`.",
+        "To take along: `format` is `markdown` or `recording`.",
         LOOK,
         query=("format",),
     ),

@@ -1,9 +1,3 @@
 export { default } from './plugins';
-export { ICodeInterpreter, ISlashCommands, IToolRenderers } from './tokens';
-export type {
-  ISessionEvent,
-  ISlashCommand,
-  IToolCall,
-  ToolRenderer
-} from './tokens';
-export type { Event, SessionInfo } from './protocol/protocol';
+export { IToolRenderers } from './tokens';
+export type { IToolCall, ToolRenderer } from './tokens';

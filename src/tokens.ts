@@ -23,11 +23,9 @@ import type { ISignal } from '@lumino/signaling';
 import type React from 'react';
 import type {
   Draft,
-  Event,
   Origin,
   Place,
   Rehearsed,
-  SessionInfo,
   ToolDone
 } from './protocol/protocol';
 
@@ -106,15 +104,6 @@ export interface IViewZone extends IDisposable {
   readonly node: HTMLElement;
   /** Scroll to it. */
   show(): Promise<void>;
-}
-
-/** An image among the outputs of a cell. */
-export interface IFigure {
-  readonly cellId: string;
-  /** From 1 in its cell. */
-  readonly number: number;
-  /** The PNG as base64, unchanged from the output. */
-  readonly data: string;
 }
 
 /** The notebooks that are open in this window. */
@@ -198,8 +187,6 @@ export interface INotebooks {
   /** Where new cells can go; null if the notebook is not open here. */
   places(path: string): IPlaces | null;
   readonly placesChanged: ISignal<INotebooks, string>;
-  /** The PNG images of these cells, within limits; empty if the notebook is not open here. */
-  figures(path: string, cellIds: readonly string[]): readonly IFigure[];
   /**
    * What tells why a figure is from an earlier run of its cell: a sentence; '' if it is not,
    * undefined while the cell runs. Null if the notebook is not open here.
@@ -266,66 +253,4 @@ export interface IToolRenderers {
 export const IToolRenderers = new Token<IToolRenderers>(
   'jupyter-codeinterp:IToolRenderers',
   'Draws the results of tools in the panel of the code interpreter.'
-);
-
-/** A slash command of the message field. */
-export interface ISlashCommand {
-  /** Without the slash: lower-case letters, digits, `-` and `_`, a letter first. */
-  readonly name: string;
-  /** What it does, in a few words. */
-  readonly caption: string;
-  /**
-   * Called on the person's own key press or click, after the command is removed from the field;
-   * text behind it stays there. It must not decide or send for the person: propose a message
-   * with `ICodeInterpreter.compose`. The panel shows the errors it throws.
-   */
-  execute(): void | Promise<unknown>;
-}
-
-/** The slash commands, in the order in which they were added. */
-export interface ISlashCommands {
-  readonly all: readonly ISlashCommand[];
-  get(name: string): ISlashCommand | null;
-  /** Disposing removes the command. Throws if the name is invalid or taken. */
-  add(command: ISlashCommand): IDisposable;
-}
-
-export const ISlashCommands = new Token<ISlashCommands>(
-  'jupyter-codeinterp:ISlashCommands',
-  'Slash commands in the message field of the code interpreter.'
-);
-
-/** An event of a conversation. Numbers increase from 1, with gaps. */
-export interface ISessionEvent {
-  readonly seq: number;
-  readonly event: Event;
-}
-
-/** The conversations with the code interpreter, for other extensions. */
-export interface ICodeInterpreter {
-  /** Emitted at most once per frame, when `current` or a conversation may have changed. */
-  readonly changed: ISignal<ICodeInterpreter, void>;
-  /** The conversation shown for the notebook in front; null if it is a new one. */
-  readonly current: SessionInfo | null;
-  /** The conversations about a notebook, newest first. Rejects with a message for people. */
-  sessions(notebook: string): Promise<readonly SessionInfo[]>;
-  /**
-   * Send a message in the current conversation, or begin one; returns the conversation's id.
-   * A message can run code. So this works only while the browser handles the person's own
-   * click or key press in the panel, for example in a tool result that you draw. Otherwise,
-   * or if the server refuses, it rejects with a message for people. From elsewhere, use
-   * `compose`.
-   */
-  send(text: string): Promise<string>;
-  /** Open the panel with this text in the message field; the person sends it. */
-  compose(text: string): void;
-  /** The events of a conversation after number `after`, past and live, until you stop iterating. */
-  follow(sessionId: string, after?: number): AsyncIterable<ISessionEvent>;
-  /** Open the panel; no effect if its plugin is disabled. */
-  open(): void;
-}
-
-export const ICodeInterpreter = new Token<ICodeInterpreter>(
-  'jupyter-codeinterp:ICodeInterpreter',
-  'The conversations with the code interpreter.'
 );

@@ -57,18 +57,6 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
     assert recording.code == 0
     header, *steps = map(json.loads, recording.out.splitlines())
     assert header["version"] == 1 and len(steps) == 4
-    (cli.folder / ".git").mkdir()
-    trace = cli.run("export", short, "--to", "agent-trace")
-    (traced,) = json.loads(trace.out)["files"]
-    (conversation,) = traced["conversations"]
-    assert (traced["path"], conversation["contributor"]["type"]) == ("a.ipynb", "ai")
-    lines = cli.file.read_text().splitlines()
-    assert len(conversation["ranges"]) == 2
-    for part in conversation["ranges"]:
-        assert all('"' in line for line in lines[part["start_line"] - 1 : part["end_line"]])
-        assert '"source": [' in lines[part["start_line"] - 2]
-    cli.file.unlink()
-    assert "cannot be read" in cli.run("export", short, "--to", "agent-trace").err
 
 
 @pytest.mark.parametrize("given", ["ffff", "f" * 32, "../x", "x", "", "%"])

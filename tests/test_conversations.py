@@ -169,24 +169,6 @@ async def test_as_a_recording(site: Site, api: FakeAnthropic) -> None:
     assert last["content"] == [{"type": "text", "text": "Done."}]
 
 
-async def test_as_a_record_of_agent_trace(site: Site, api: FakeAnthropic) -> None:
-    w = await a_turn(site, api, "What is 1 + 1?", "1 + 1")
-    contents = site.app.contents_manager
-    await contents.save({"type": "notebook", "content": w.notebook}, "a.ipynb")
-    response = await export(site, w.session_id, "agent-trace")
-    assert response.headers["Content-Type"] == "application/vnd.agent-trace.record+json"
-    assert name_of(response) == "What-is-1-1.json"
-    ((traced,),) = [one["conversations"] for one in body(response)["files"]]
-    saved = (await contents.get("a.ipynb", type="file"))["content"].splitlines()
-    (part,) = traced["ranges"]
-    assert saved[part["start_line"] - 1].strip() == '"1 + 1"'
-    await contents.save({"type": "file", "format": "text", "content": "# %%"}, "a.ipynb")
-    refused = await export(site, w.session_id, "agent-trace")
-    assert (refused.code, body(refused)["code"]) == (400, "not_a_notebook")
-    await contents.delete("a.ipynb")
-    assert (await export(site, w.session_id, "agent-trace")).code == 404
-
-
 @pytest.mark.parametrize(
     ("title", "name"),
     [

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.server.windows import kept_marks
-from jupyter_codeinterp.server.windows.kept_marks import KeptMarks, Mark
 from jupyter_codeinterp.server.windows.stale_cells import ReportedCells
 from tests.test_room_document import World
 
@@ -35,11 +29,15 @@ class Tab:
         self.frames.append(frame)
 
     def report(self, *ran: str, kernel: str = "k1", restarted: bool = False) -> None:
-        """``ran``: cells with their execution counts, as in ``a1``."""
-        runs = tuple(c.BegunRun(one[0], int(one[1:]), SOURCES[one[0]]) for one in ran)
-        known = {} if self.stale else SOURCES
+        """``ran``: cells with their execution counts, as in ``a1``. ``a`` is edited each time."""
+        runs: list[c.BegunRun] = []
+        for one in ran:
+            if one[0] == "a":
+                SOURCES["a"] = f"x = {one[1:]}"
+            runs.append(c.BegunRun(one[0], int(one[1:]), SOURCES[one[0]]))
+        known = {"a": SOURCES["a"]} if self.stale else dict(SOURCES)
         order = tuple(SOURCES)
-        command = c.CodeCells(PATH, kernel, order, known, runs, restarted)
+        command = c.CodeCells(PATH, kernel, order, known, tuple(runs), restarted)
         self._cells.report(self, self._notebook, command)
 
     @property
@@ -68,88 +66,6 @@ async def test_a_restart_forgets_the_runs_of_its_kernel_alone() -> None:
     assert tab.stale == [("b",), (), ("b",), ()]
 
 
-def restarted(folder: Path, root: str = "") -> Tab:
-    """A tab of a new server, with what the last one kept."""
-    return Tab(LiveNotebook(PATH), ReportedCells(KeptMarks(folder, root)))
-
-
-def files(folder: Path) -> list[Path]:
-    return list(folder.iterdir())
-
-
-def reasons(tab: Tab) -> list[str]:
-    frame = tab.frames[-1]
-    assert isinstance(frame, c.StaleCells)
-    return [cell.reason for cell in frame.cells]
-
-
-async def test_marks_survive_a_restart_of_the_server(tmp_path: Path) -> None:
-    tab = restarted(tmp_path)
-    tab.report("a1", "b2", "a3")
-    assert tab.stale == [("b",)]
-    tab = restarted(tmp_path)
-    tab.report(kernel="k2", restarted=True)
-    words = "Known from before the Jupyter server restarted: `x` was changed by In [3]"
-    assert tab.stale == [("b",)] and reasons(tab)[0].startswith(words)
-    tab.report("a1", kernel="k2")
-    assert tab.stale == [("b",)], "its input ran again, it did not"
-    tab.report("b2", kernel="k2")
-    assert tab.stale == [("b",), ()]
-    tab = restarted(tmp_path)
-    tab.report(kernel="k2")
-    assert tab.stale == [()] and files(tmp_path) == []
-
-
-async def test_what_became_stale_since_is_said_as_ever(tmp_path: Path) -> None:
-    restarted(tmp_path).report("a1", "b2", "a3")
-    tab = restarted(tmp_path)
-    tab.report("a1", "b2", "a3", kernel="k2")
-    assert reasons(tab) == ["`x` was changed by In [3] after this ran."]
-
-
-async def test_a_mark_from_before_holds_for_the_same_code_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    restarted(tmp_path).report("a1", "b2", "a3")
-    monkeypatch.setitem(SOURCES, "b", "print(2)")
-    tab = restarted(tmp_path)
-    tab.report()
-    assert tab.stale == [()]
-
-
-async def test_a_restart_of_the_kernel_forgets_the_marks_from_before(tmp_path: Path) -> None:
-    restarted(tmp_path).report("a1", "b2", "a3")
-    tab = restarted(tmp_path)
-    tab.report()
-    tab.report(restarted=True)
-    assert tab.stale == [("b",), ()]
-
-
-async def test_marks_of_another_folder_are_not_taken(tmp_path: Path) -> None:
-    restarted(tmp_path, "/one").report("a1", "b2", "a3")
-    other = restarted(tmp_path, "/two")
-    other.report()
-    assert other.stale == [()]
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"cells": {"b": 7}}', b"x" * 2_000_000])
-async def test_a_file_that_cannot_be_read_gives_no_marks(tmp_path: Path, content: bytes) -> None:
-    restarted(tmp_path).report("a1", "b2", "a3")
-    (file,) = files(tmp_path)
-    file.write_bytes(content)
-    tab = restarted(tmp_path)
-    tab.report()
-    assert tab.stale == [()]
-
-
-def test_the_folder_keeps_few_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_marks, "MOST_FILES", 3)
-    kept = KeptMarks(tmp_path)
-    for number in range(9):
-        kept.save(f"{number}.ipynb", {"b": Mark("Old.", True, "")})
-    assert len(list(tmp_path.iterdir())) == 3 and kept.load("8.ipynb")
-
-
 async def test_only_the_window_that_the_agent_works_in_is_heard() -> None:
     notebook, cells = LiveNotebook(PATH), ReportedCells()
     first, second = Tab(notebook, cells), Tab(notebook, cells)
@@ -174,13 +90,12 @@ async def test_in_a_shared_notebook_all_windows_are_heard_and_told() -> None:
     assert len(ada.stale) == 3, "its copy is another one"
 
 
-async def test_a_view_without_a_kernel_erases_nobodys_marks(tmp_path: Path) -> None:
-    notebook, cells = LiveNotebook(PATH, World()), ReportedCells(KeptMarks(tmp_path))
+async def test_a_view_without_a_kernel_erases_nobodys_marks() -> None:
+    notebook, cells = LiveNotebook(PATH, World()), ReportedCells()
     ada, bert = Tab(notebook, cells, True), Tab(notebook, cells, True, kernel="")
     ada.report("a1", "b2", "a3")
     bert.report(kernel="")
     assert (ada.stale, bert.stale) == ([("b",)], [()])
-    assert KeptMarks(tmp_path).load(PATH), "nothing was saved over the marks"
     notebook.kernel_of(bert, "k1")
     bert.report()
     ada.report("b4")

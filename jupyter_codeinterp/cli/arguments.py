@@ -169,9 +169,9 @@ def _export(export: argparse.ArgumentParser) -> None:
     export.add_argument("session", metavar="SESSION", help="its id, or the beginning of the id")
     export.add_argument(
         "--to",
-        choices=("markdown", "recording", "agent-trace"),
+        choices=("markdown", "recording"),
         default="markdown",
-        help="for reading, for replay, or which lines it wrote (default: %(default)s)",
+        help="for reading, or for replay (default: %(default)s)",
     )
 
 

@@ -639,12 +639,10 @@ class Lease(_Frame, frozen=True, tag="lease"):
 
 
 class StaleCell(msgspec.Struct, frozen=True):
-    """``marked``: whether the notebook shows it. A cell without a mark depends on an edited cell
-    that has not run yet."""
+    """A cell, and why it is stale."""
 
     cell_id: str
     reason: str
-    marked: bool = True
 
 
 class StaleCells(_Frame, frozen=True, tag="stale_cells"):

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
-    from .windows.kept_marks import KeptMarks
     from .windows.stale_cells import ReportedCells
 
 
@@ -59,7 +58,6 @@ class SessionManager:
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
         put_back_settings: Callable[[int], None] = lambda window: None,
-        stale_marks: Callable[[], KeptMarks | None] = lambda: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
         """Set up an empty manager.
@@ -73,13 +71,11 @@ class SessionManager:
         tools, hooks, checks  called with the first session
         on_window      called with each window
         put_back_settings  reverts server settings that others changed since a window opened
-        stale_marks    gives the marks of stale cells on disk, if they are kept
         has_rooms      whether windows may share a notebook in a room of this server
         """
         self.store = store
         self.rules = rules
         self.surroundings = surroundings
-        self._stale_marks = stale_marks
         self._activity = activity
         self._model = model
         self._default_model = default_model
@@ -112,7 +108,7 @@ class SessionManager:
     def stale_cells(self) -> ReportedCells:
         from .windows.stale_cells import ReportedCells  # see ``preload``
 
-        return ReportedCells(self._stale_marks())
+        return ReportedCells()
 
     @cached_property
     def service(self) -> SessionService:

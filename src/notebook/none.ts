@@ -77,10 +77,6 @@ export class NoNotebooks implements INotebooks {
     return this.createNotebook();
   }
 
-  figures(): readonly [] {
-    return [];
-  }
-
   readonly staleChanged = new Signal<this, string>(this);
 
   earlier(): null {

@@ -9,14 +9,12 @@ import { Signal } from '@lumino/signaling';
 import type {
   IDraftView,
   IDrafts,
-  IFigure,
   INotebooks,
   IOutline,
   IPlaces,
   IViewZone
 } from '../tokens';
 import { makeViewZone } from './changes/view-zone';
-import { figuresOf } from './figures';
 import { insertBelow } from './insert';
 import { OpenNotebooks } from './open-notebooks';
 import type { IOpenNotebooksOptions } from './open-notebooks';
@@ -186,7 +184,7 @@ export class Notebooks implements INotebooks, IDisposable {
   staleAbove(): readonly Cell[] {
     const panel = this._open.panelOf(this.currentPath);
     const live = panel && this._open.find(this.currentPath);
-    const stale = live && this._open.staleOf(live)?.cells;
+    const stale = live && this._open.staleOf(live)?.reasons;
     return (panel?.content.widgets ?? [])
       .slice(0, (panel?.content.activeCellIndex ?? -1) + 1)
       .filter(cell => stale?.has(cell.model.id));
@@ -240,16 +238,11 @@ export class Notebooks implements INotebooks, IDisposable {
       : null;
   }
 
-  figures(path: string, cellIds: readonly string[]): readonly IFigure[] {
-    const model = this._open.find(path)?.context.model;
-    return model ? figuresOf(model, cellIds) : [];
-  }
-
   earlier(path: string): Earlier | null {
     const live = this._open.find(path);
     const stale = live && this._open.staleOf(live);
     return stale && live.context.isReady
-      ? earlierIn(live.model, stale.cells, this._options.trans)
+      ? earlierIn(live.model, stale.reasons, this._options.trans)
       : null;
   }
 

@@ -5,8 +5,7 @@
  *   connection   the socket and REST
  *   notebook     the open notebooks, where the agent works
  *   core         the conversations that this window follows
- *   interpreter  the API for other extensions
- *   renderers    other extensions' renderers for tool results, and their slash commands
+ *   renderers    other extensions' renderers for tool results
  *   panel        the sidebar, its commands and their shortcuts
  *   completions  inline completions in cells
  *   notifier     notifications of waiting and ended conversations
@@ -14,7 +13,6 @@
 import completions from './completions';
 import connection from './connection';
 import core from './core';
-import interpreter from './interpreter';
 import notebook from './notebook';
 import notifier from './notifier';
 import panel from './panel';
@@ -24,8 +22,7 @@ export default [
   connection,
   notebook,
   core,
-  interpreter,
-  ...renderers,
+  renderers,
   panel,
   completions,
   notifier

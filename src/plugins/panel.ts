@@ -10,7 +10,6 @@ import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
-import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
 import { MessageLoop } from '@lumino/messaging';
 import type { Notebooks } from '../notebook/notebooks';
@@ -18,17 +17,16 @@ import { disableDnsPrefetch } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
-import { SlashCommands } from '../panel/slash';
 import { isWaiting } from '../panel/view/view';
 import type { Reference } from '../protocol/protocol';
-import { ISlashCommands, IToolRenderers } from '../tokens';
+import { IToolRenderers } from '../tokens';
 import { FOCUS, addCommands, openNotebook } from './commands/panel';
 import { addCellCommands } from './commands/cells';
 import { addDraftCommands } from './commands/drafts';
 import { keepFocus } from '../panel/page/focus';
 import { type IConversation, addPromptCommand } from './commands/prompt';
 import { keepShortcuts } from './commands/shortcuts';
-import { addSlashCommands } from './commands/slash';
+import { slashCommands } from './commands/slash';
 import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
@@ -45,7 +43,6 @@ const panel: JupyterFrontEndPlugin<void> = {
   optional: [
     IStore,
     IToolRenderers,
-    ISlashCommands,
     ITranslator,
     IEditorLanguageRegistry,
     ILatexTypesetter,
@@ -54,15 +51,13 @@ const panel: JupyterFrontEndPlugin<void> = {
     ILiveNotebooks,
     ILauncher,
     ILabShell,
-    ILayoutRestorer,
-    ISettingRegistry
+    ILayoutRestorer
   ],
   activate: (
     app: JupyterFrontEnd,
     editors: IEditorServices,
     store: Store | null,
     renderers: IToolRenderers | null,
-    slashCommands: ISlashCommands | null,
     translator: ITranslator | null,
     languages: IEditorLanguageRegistry | null,
     typesetter: ILatexTypesetter | null,
@@ -71,8 +66,7 @@ const panel: JupyterFrontEndPlugin<void> = {
     notebooks: Notebooks | null,
     launcher: ILauncher | null,
     labShell: ILabShell | null,
-    restorer: ILayoutRestorer | null,
-    settings: ISettingRegistry | null
+    restorer: ILayoutRestorer | null
   ) => {
     if (!store) {
       return;
@@ -80,27 +74,21 @@ const panel: JupyterFrontEndPlugin<void> = {
     const { commands, shell } = app;
     const trans = bundle(translator);
     disableDnsPrefetch();
-    const slash = slashCommands ?? new SlashCommands();
-    const widget = new CodeInterpreterPanel({
+    const widget: CodeInterpreterPanel = new CodeInterpreterPanel({
       store,
       trans,
       markdown: { languages, typesetter },
       renderers: renderers ?? new ToolRenderers(),
-      slash,
-      settings,
+      slash: slashCommands({
+        commands,
+        store,
+        trans,
+        openModels: () => widget.openModels()
+      }),
       editors,
       openNotebook: path => openNotebook(commands, path),
       openTable: wanted => commands.execute(OPEN_TABLE, { ...wanted }),
-      fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
-      fileText: async path => {
-        const options = {
-          type: 'file',
-          format: 'text',
-          content: true
-        } as const;
-        const file = await app.serviceManager.contents.get(path, options);
-        return String(file.content);
-      }
+      fileUrl: path => app.serviceManager.contents.getDownloadUrl(path)
     });
     store.wentOn.connect((_, path) => {
       void store.state.attempt(() => openNotebook(commands, path));
@@ -144,8 +132,6 @@ const panel: JupyterFrontEndPlugin<void> = {
         addTableCommand(commands, { app, tracker, store, trans, open })
       );
     }
-    const openModels = () => widget.openModels();
-    addSlashCommands({ slash, commands, store, trans, openModels });
     added.forEach(command => palette?.addItem({ command, category }));
     launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });
 

@@ -5,7 +5,6 @@ import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -13,8 +12,6 @@ import type {
   IConnected,
   IConnection,
   ICredentials,
-  IFollowed,
-  IHolding,
   ILocalServers,
   IModelInfo,
   INames,
@@ -23,7 +20,6 @@ import type {
   IWaitingList,
   IStatus,
   ITableAnswer,
-  IProposedOrder,
   ITableAsked,
   IUnfinished,
   IVerification,
@@ -128,31 +124,6 @@ export class Api {
     await this._verification('DELETE', { notebook });
   }
 
-  /** An order of the cells that the notebook's file has. */
-  proposeOrder(notebook: string): Promise<IProposedOrder> {
-    return this._call('POST', 'orders', { notebook });
-  }
-
-  /** The latest runs of a notebook on changed data. `seen` as in `verification`. */
-  holding(notebook: string, seen = 0): Promise<IHolding | null> {
-    const query = { notebook, ...(seen && { seen: String(seen) }) };
-    return this._holding('GET', query);
-  }
-
-  /** Run the cells behind an answer on changed data; without `begin`, only plan it. */
-  hold(
-    notebook: string,
-    key: string,
-    figures: readonly IFollowed[],
-    begin: boolean
-  ): Promise<IHolding | null> {
-    return this._holding('POST', {}, { notebook, key, figures, begin });
-  }
-
-  async cancelHolding(notebook: string): Promise<void> {
-    await this._holding('DELETE', { notebook });
-  }
-
   /** The sessions about one notebook, newest first. */
   sessions(notebook: string): Promise<readonly SessionInfo[]> {
     return this._sessions({ notebook });
@@ -200,11 +171,6 @@ export class Api {
     const route = 'connections';
     return (await this._call<{ connections: IConnection[] }>('GET', route))
       .connections;
-  }
-
-  /** What other packages add. */
-  async added(): Promise<readonly IAdded[]> {
-    return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
   }
 
   get mcpAddress(): string {
@@ -293,16 +259,6 @@ export class Api {
     const route = `verifications?${new URLSearchParams(query)}`;
     type Answer = { verification: IVerification | null };
     return (await this._call<Answer>(method, route)).verification;
-  }
-
-  private async _holding(
-    method: string,
-    query: Record<string, string>,
-    body?: object
-  ): Promise<IHolding | null> {
-    const route = `holdings?${new URLSearchParams(query)}`;
-    type Answer = { holding: IHolding | null };
-    return (await this._call<Answer>(method, route, body)).holding;
   }
 
   private async _sessions(

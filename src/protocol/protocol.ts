@@ -1555,13 +1555,11 @@ export interface StaleCells {
   cells: StaleCell[];
 }
 /**
- * ``marked``: whether the notebook shows it. A cell without a mark depends on an edited cell
- * that has not run yet.
+ * A cell, and why it is stale.
  */
 export interface StaleCell {
   cell_id: string;
   reason: string;
-  marked: boolean;
 }
 
 /** After which cell a new one goes: the first of these that is there. */

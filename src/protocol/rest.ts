@@ -16,8 +16,6 @@ export interface IStatus {
   readonly demo_model: string;
   /** Whether the server may search its machine for model servers. */
   readonly looks_around: boolean;
-  /** Whether the server allows completions while typing. */
-  readonly completions: boolean;
   /** Whether the server allows to try cells first. */
   readonly rehearsals: boolean;
   /** Whether the person may let clicks act that the browser does not trust. */
@@ -57,17 +55,6 @@ export interface IModelInfo {
   /** Whether it accepts images. */
   readonly images: boolean | null;
   readonly tools: boolean | null;
-}
-
-/** A tool, a check or a provider of another package. */
-export interface IAdded {
-  readonly kind: 'tool' | 'check' | 'provider';
-  readonly name: string;
-  readonly package: string;
-  /** Whether it is a tool that runs in every mode without a review. */
-  readonly unreviewed: boolean;
-  /** Why the server left it out; '' if it did not. */
-  readonly fault: string;
 }
 
 /** A token of an agent outside of JupyterLab, without its secret. */
@@ -408,96 +395,5 @@ export interface IVerification {
   /** Seconds since the epoch. */
   readonly started: number;
   /** Rises with each change. */
-  readonly version: number;
-}
-
-/** A sentence about a cell. */
-export interface IOrderLine {
-  readonly cell_id: string;
-  readonly words: string;
-}
-
-export interface ISourceOfCell {
-  readonly cell_id: string;
-  readonly source: string;
-  readonly cell_type: 'code' | 'markdown';
-}
-
-/** An order of a notebook's cells in which each finds its names, and what tidies them. */
-export interface IProposedOrder {
-  /** The ids of all cells, new ones included. */
-  readonly cells: readonly string[];
-  /** Cells that have no code left, and go. */
-  readonly gone: readonly string[];
-  /** Why cells move down. */
-  readonly moves: readonly IOrderLine[];
-  /** What no order gives, and imports that stay. */
-  readonly left: readonly IOrderLine[];
-  /** Imports that go to the first cell. */
-  readonly imports: readonly IOrderLine[];
-  /** Cells whose results no cell uses: they get a tag. */
-  readonly unused: readonly IOrderLine[];
-  /** Headings above cells. */
-  readonly headings: readonly IOrderLine[];
-  readonly added: readonly ISourceOfCell[];
-  readonly edited: readonly ISourceOfCell[];
-}
-
-/** A figure of an answer, and its place in a cell's output. */
-export interface IFollowed {
-  readonly text: string;
-  readonly cell_id: string;
-  readonly output: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A figure over all runs on changed data. */
-export interface IMovedFigure {
-  readonly text: string;
-  readonly cell_id: string;
-  /** The words of its row. */
-  readonly label: string;
-  readonly base: number;
-  readonly low: number;
-  readonly high: number;
-  /** Runs that show it. */
-  readonly runs: number;
-  /** Runs in which its row has the highest value; -1 if it has not in the unchanged data. */
-  readonly first: number;
-  /** The rows that came first in the others. */
-  readonly instead: readonly string[];
-  /** Runs in which it has another sign. */
-  readonly flips: number;
-  /** Whether it is a sum or a count: `low` and `high` are as for all rows. */
-  readonly scaled: boolean;
-  /** Its share of its column without a change, the lowest and the highest; or empty. */
-  readonly parts: readonly number[];
-}
-
-/** Runs of the cells behind an answer on changed data. */
-export interface IHolding {
-  readonly notebook: string;
-  /** Names the answer. */
-  readonly key: string;
-  readonly state: 'planned' | 'running' | 'done' | 'cancelled' | 'failed';
-  /** Runs on changed data; one more, on the unchanged data, comes first. */
-  readonly runs: number;
-  readonly cells: number;
-  /** About how long all take; 0 if unknown. */
-  readonly seconds: number;
-  /** Files that are changed, and data that cannot be. */
-  readonly changed: readonly string[];
-  readonly unchanged: readonly string[];
-  /** Runs that have ended. */
-  readonly at: number;
-  /** Runs in which a cell failed, in words. */
-  readonly failed: readonly string[];
-  readonly figures: readonly IMovedFigure[];
-  /** Variables that only the person's kernel has: copies of them change. */
-  readonly variables: readonly string[];
-  /** Figures that were not followed. */
-  readonly left_out: number;
-  readonly words: string;
   readonly version: number;
 }

@@ -52,7 +52,7 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
-from jupyter_codeinterp.core.exports import agent_trace, markdown, recording
+from jupyter_codeinterp.core.exports import markdown, recording
 from jupyter_codeinterp.core.figures import origins
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
@@ -75,8 +75,6 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.order import headings, imports, unused
-from jupyter_codeinterp.core.order.ordering import Cell as OrderedCell
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import found_secrets, pasted_keys, secrets
 from jupyter_codeinterp.core.rights import cautious
@@ -93,12 +91,8 @@ from jupyter_codeinterp.core.turn import loop_guard
 from jupyter_codeinterp.core.verify import (
     beforehand,
     comparing,
-    holding,
-    json_tables,
     png,
-    sheets,
     unvarying,
-    variations,
 )
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
@@ -138,7 +132,7 @@ READERS = (
         "notebook_prompt",
         "apply",
         "ops",
-        *("agent_trace", "markdown"),
+        "markdown",
         "untrusted",
     ),
     *(
@@ -176,9 +170,7 @@ READERS = (
     *("labelling", "paths", "theirs"),
     *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
-    *("headings", "imports", "unused"),
-    *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
-    "variations",
+    *("beforehand", "comparing", "png", "unvarying"),
     *("result", "schemas", "shown_call", "tool_names"),  # Of tools of MCP servers.
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
@@ -187,9 +179,8 @@ OTHERS = {
     "in_variables": "measured with `checking`",
     "held": "counts characters and compares names",
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
-    "ordering": "compares names of a bounded number of cells; measured with `cell_names`",
-    "proposal": "writes sentences about what `ordering` finds",
     "runs": "joins names; measured with `stale`",
+    "effects": "reads statements of a bounded length and depth; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
     "stale_input": "passes on what `stale` finds",
     "roots": "compares beginnings of paths",
@@ -453,33 +444,6 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
     *("variable", "column", "cell", "file"),
 )
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
-FOLLOWED = [holding.Followed("1", "c1", 0, 0, 1), holding.Followed("2", "c1", 2, 0, 9)]
-PLACE = holding.Place("c1", 0, "x", 0, 0)
-
-
-def vary(text: str) -> object:
-    table = variations.parsed(text)
-    tables = [] if table is None else [table]
-    return [
-        variations.written(variations.varied(one, kind))
-        for one in tables
-        for kind in variations.variations(3)
-    ]
-
-
-def in_cells(text: str) -> list[OrderedCell]:
-    """Cells of a notebook that has this text as a comment, as code and as words."""
-    sources = (f"# --- {text}", f"import a\n{text[:9_000]}", "x = 1\nimport b")
-    return [
-        *(OrderedCell(str(at), "code", source) for at, source in enumerate(sources)),
-        OrderedCell("m", "markdown", text),
-    ]
-
-
-def rewrite(text: str) -> object:
-    found = json_tables.parsed(text)
-    return found and json_tables.written(*found)
-
 
 MEASURED: dict[str, Callable[[str], object]] = {
     "origins.origins": lambda t: origins.origins(
@@ -527,9 +491,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.known_language": prose.known_language,
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
-    "agent_trace.agent_trace": lambda t: agent_trace.agent_trace(
-        info(t), journal(t), [], json.dumps({"cells": [{"id": t, "source": [t]}]}), t, "1"
-    ),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
     "untrusted.Untrusted.quoted": UNTRUSTED.quoted,
@@ -639,12 +600,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "beforehand.findings": lambda t: beforehand.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
     ),
-    "headings.headings": lambda t: list(headings.headings(in_cells(t))),
-    "imports.with_imports_on_top": lambda t: imports.with_imports_on_top(in_cells(t)),
-    "unused.unused": lambda t: list(unused.unused(in_cells(t))),
-    "sheets.sheets_read": lambda t: sheets.sheets_read(
-        [f"pd.read_excel({t[:5_000]!r})", t], t[-9:]
-    ),
     "comparing.compare": lambda t: comparing.compare(
         cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
     ),
@@ -653,18 +608,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
     "png.pixels": lambda t: png.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
     "unvarying.normal_lines": unvarying.normal_lines,
-    "holding.places": lambda t: holding.places(FOLLOWED, {"c1": cell_outputs(t)}),
-    "holding.moved": lambda t: holding.moved(
-        PLACE,
-        t,
-        {"c1": cell_outputs(f"{t} 1")},
-        [holding.Ran({"c1": cell_outputs(f"{t} 2")}, 0.95)],
-        {"c1": cell_outputs(f"{t} 3")},
-    ),
-    "json_tables.parsed": lambda t: json_tables.parsed(f'[{{"a": 1}}, {t}'),
-    "json_tables.written": lambda t: rewrite('{"a": 1}\n' * 2 + f"{json.dumps({'a': t})}\n"),
-    "variations.parsed": lambda t: variations.parsed(f"a,b\n1,2\n3,4\n{t}"),
-    "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
+    "unvarying.without_ids": lambda t: unvarying.without_ids(f"<b id='a'>{t}"),
 }
 MEASURED |= {
     "caution.Cautions.labelled": cautioned,

@@ -18,7 +18,7 @@ async def test_the_model_hears_of_what_its_run_read_and_only_then(bench: Benches
     watch = b.session.workplace.watch = Watch()  # type: ignore[misc]
     await b.turn(mode="auto")
     first = b.of(e.RunStarted)[0]
-    watch.ran(first.kernel_id, first.cell_id, 10_000, "w = 1")
+    watch.ran(first.kernel_id, first.cell_id, 10_000, "w = 2")
     await b.turn(mode="auto")
     number = b.of(e.ToolDone)[1].execution_count
     words = f"`x` comes from In [{number}], which is out of date."

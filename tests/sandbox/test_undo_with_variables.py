@@ -105,7 +105,7 @@ async def test_a_redo_brings_back_the_variables(
         done = await window.event(event)
         assert (done.restored, done.variables, done.variables_kept) == ((added,), True, "")
         assert await offered(site, window) == offers
-        assert watch.has_run(kernel_id, added) is (what == "redo")
+        assert (added in watch._kernels[kernel_id].last) is (what == "redo")
         assert len(window.cells) == (2 if what == "redo" else 1)
     assert await person.run("print(x, names)") == "2 ['kept', 'more']\n"
 
@@ -123,14 +123,15 @@ async def test_a_run_after_it_counts_on_from_there(
     watch.ran(kernel_id, "c1", 1, FIRST)
     ended = await changed(window)
     assert window.cells[-1]["execution_count"] == 2
-    assert watch.has_run(kernel_id, ended.added[0])
+    assert ended.added[0] in watch._kernels[kernel_id].last
     await window.send(c.UndoTurn(window.session_id, 1, variables=True))
-    assert watch.has_run(kernel_id, "c1") and not watch.has_run(kernel_id, ended.added[0])
+    ran = watch._kernels[kernel_id].last
+    assert "c1" in ran and ended.added[0] not in ran
     ended = await changed(window, 2)
     cell = window.cells[-1]
     assert cell["execution_count"] == 2
     assert cell["outputs"][0]["data"]["text/plain"] == "3"
-    assert watch.has_run(kernel_id, "c1"), "the count was free again: no restart"
+    assert "c1" in watch._kernels[kernel_id].last, "the count was free again: no restart"
     result = json.dumps(api.requests[-1].body["messages"][-1])
     assert "restarted" not in result
 

@@ -91,6 +91,58 @@ def test_tables_are_compared_by_value() -> None:
     assert found is not None and "b" in found.old and "2" in found.old and "3" in found.new
 
 
+def shown(**kinds: Any) -> list[dict[str, Any]]:
+    """An output of these kinds, as `text_html`."""
+    data = {name.replace("_", "/", 1).replace("__", "+"): value for name, value in kinds.items()}
+    return [{"output_type": "display_data", "data": {"text/plain": "<object>", **data}}]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (shown(text_markdown="**4**"), shown(text_markdown="**5**")),
+        (shown(text_html="<b>4</b>"), shown(text_html="<b>5</b>")),
+        (shown(text_html="<b style='color:red'>4</b>"), shown(text_html="<b>4</b>")),
+        (shown(text_html="<img src='a.png'>"), shown(text_html="<img src='b.png'>")),
+        (shown(text_latex="$x$"), shown(text_latex="$y$")),
+        (shown(application_json={"a": 1}), shown(application_json={"a": 2})),
+        (shown(image_svg__xml="<svg><path d='M0'/>"), shown(image_svg__xml="<svg><path d='M9'/>")),
+        (shown(text_html="<b>4</b>"), shown()),
+        (shown(text_html="<table><td>1</table>", text_plain="1"), text("2")),
+    ],
+)
+def test_each_kind_of_an_output_is_compared(old: Any, new: Any) -> None:
+    assert compared(old, old) is None and compared(new, new) is None
+    assert compared(old, new) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "<style>#T_1a2b_row0 {color: red}</style><td id='T_1a2b_row0'>1",
+            "<style>#T_9f8e_row0 {color: red}</style><td id='T_9f8e_row0'>1",
+        ),
+        (
+            "<div id='p1'>x</div><script>draw('p1')</script>",
+            "<div id='p2'>x</div><script>draw('p2')</script>",
+        ),
+    ],
+)
+def test_ids_of_elements_are_no_difference(old: str, new: str) -> None:
+    assert compared(shown(text_html=old), shown(text_html=new)) is None
+    assert compared(shown(image_svg__xml=old), shown(image_svg__xml=new)) is None
+
+
+def test_widgets_are_not_compared() -> None:
+    kind = "application/vnd.jupyter.widget-view+json"
+    one, other = (
+        [{"output_type": "display_data", "data": {kind: {"model_id": name}, "text/plain": name}}]
+        for name in "ab"
+    )
+    assert compared(one, other) is None
+
+
 def image(fill: int, *, dot: bool = False, **written: Any) -> list[dict[str, Any]]:
     image_module = pytest.importorskip("PIL.Image")
     picture = image_module.new("RGB", (200, 100), (fill, fill, fill))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.server.verify import folder as folders
-from jupyter_codeinterp.server.verify.runs import copied
+from jupyter_codeinterp.server.verify.folder import copied
 
 
 @pytest.fixture

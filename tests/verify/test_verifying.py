@@ -10,12 +10,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import nbclient
+import nbformat
 import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import HBChannel
+from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
 from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
 from jupyter_codeinterp.core.commands import NotMe
+from jupyter_codeinterp.core.verify.verification import Verification
 from jupyter_codeinterp.server.verify import NotebookRuns
 from tests.cli import Cli, is_running, make_cli, until
 from tests.kernels import until as came_true
@@ -198,12 +203,88 @@ async def test_a_large_folder_is_used_only_if_asked(
     assert now["in_place"] and (folder / "made.txt").read_text() == "x"
 
 
-async def test_a_dying_kernel_ends_it(site: Site, folder: Path) -> None:
-    (folder / "a.ipynb").write_text(json.dumps(book("import os\nos._exit(1)", "2")))
+@pytest.fixture
+def quick_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server looks for dead kernels far more often than a verification does."""
+    start = AsyncIOLoopKernelRestarter.start
+
+    def quick(self: AsyncIOLoopKernelRestarter) -> None:
+        self.time_to_dead = 0.05
+        start(self)
+
+    monkeypatch.setattr(AsyncIOLoopKernelRestarter, "start", quick)
+
+
+@pytest.mark.usefixtures("quick_restarts")
+@pytest.mark.parametrize("code", ["os._exit(1)", "os.kill(os.getpid(), 9)"])
+async def test_a_cell_that_kills_its_kernel_ends_it(site: Site, folder: Path, code: str) -> None:
+    (folder / "a.ipynb").write_text(json.dumps(book("import os", code, "2", c3="2")))
+    await site.post("verifications", json_body={"notebook": "work/a.ipynb"})
+    now = await asyncio.wait_for(ended(site), 20)
+    assert [line["status"] for line in now["cells"]] == ["same", "failed", "skipped"]
+    assert now["cells"][1]["text"] == "The kernel died." and now["cells"][1]["seconds"] < 8
+    assert now["cells"][2]["text"] == "Cell 2 ended the kernel."
+    assert now["words"] == "Cell 2 ended the kernel. The cells below it did not run."
+    assert kernels(site) == []
+
+
+@pytest.mark.usefixtures("quick_restarts")
+@pytest.mark.parametrize("code", ["exit()", "quit()", "get_ipython().ask_exit()"])
+async def test_cells_below_an_exit_did_not_run(site: Site, folder: Path, code: str) -> None:
+    (folder / "a.ipynb").write_text(json.dumps(book("1", code, "import time", "3", c1="1")))
+    await site.post("verifications", json_body={"notebook": "work/a.ipynb"})
+    now = await asyncio.wait_for(ended(site), 20)
+    assert [line["status"] for line in now["cells"]] == ["same", "same", "skipped", "skipped"]
+    assert now["words"] == "Cell 2 ended the kernel. The cells below it did not run."
+    assert not msgspec.convert(now, Verification).good
+
+
+async def test_an_exit_at_the_end_is_no_fault(site: Site, folder: Path) -> None:
+    (folder / "a.ipynb").write_text(json.dumps(book("1", "exit()", c1="1")))
     await site.post("verifications", json_body={"notebook": "work/a.ipynb"})
     now = await ended(site)
+    assert ([line["status"] for line in now["cells"]], now["words"]) == (["same", "same"], "")
+
+
+async def test_a_cell_has_a_limit(
+    site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verifier = site.extension.workbench.verifier
+    assert verifier.timeout == 600
+    monkeypatch.setattr(verifier, "timeout", 1)
+    (folder / "a.ipynb").write_text(json.dumps(book("import time\ntime.sleep(60)", "2")))
+    await site.post("verifications", json_body={"notebook": "work/a.ipynb"})
+    now = await asyncio.wait_for(ended(site), 20)
     assert [line["status"] for line in now["cells"]] == ["failed", "skipped"]
-    assert now["cells"][0]["text"] == "The kernel died."
+    assert now["cells"][0]["text"] == "The cell ran longer than the limit of 1 s."
+
+
+async def test_real_outputs_are_compared_in_all_their_kinds(site: Site, folder: Path) -> None:
+    """Two runs of the same cells show the same; a Markdown or HTML output that changed differs."""
+    code = (
+        "from IPython.display import HTML, Markdown\nimport uuid",
+        "display(Markdown('total **4**')); display(HTML('<b>4</b>'))",
+        "HTML(f'<i id=\"{uuid.uuid4()}\">4</i>')",
+    )
+    file = folder / "a.ipynb"
+    file.write_text(json.dumps(book(*code)))
+    asked = {"notebook": "work/a.ipynb"}
+    client = nbclient.NotebookClient(nbformat.read(file, 4), kernel_name="python3")
+    made = await client.async_execute()
+    nbformat.write(made, file)
+    await site.post("verifications", json_body=asked)
+    assert [line["status"] for line in (await ended(site))["cells"]] == ["same"] * 3
+    made["cells"][1]["outputs"][0]["data"]["text/markdown"] = "total **5**"
+    made["cells"][2]["outputs"][0]["data"]["text/html"] = "<i>5</i>"
+    nbformat.write(made, file)
+    await site.post("verifications", json_body=asked)
+    lines = (await ended(site))["cells"]
+    shown = [(line["status"], line["old"], line["new"]) for line in lines]
+    assert shown == [
+        ("same", "", ""),
+        ("differs", "total **5**", "total **4**"),
+        ("differs", "5", "4"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@
  *   magic.png                           code of %%ai waits under its buttons
  *   terminal.png                        the command line asks whether to run a cell
  *   names, slash, attached, prompt, menu,
- *   failed, completion, review, tray,
+ *   failed, completion, review,
  *   branch, sent                        what docs/working.md tells of
  */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
@@ -283,14 +283,6 @@ test('pictures of the end of a turn, and of what was sent', async ({
   await model.play('report');
   await panel.ask('Which region grew fastest? As a table and a chart.');
   await panel.ended();
-  await panel.log
-    .getByRole('button', { name: 'Show the first rows of growth.csv' })
-    .click();
-  await expect(panel.log.getByRole('table')).toBeVisible();
-  await panel.log.getByRole('button', { name: 'Show figures' }).click();
-  await expect(panel.log.getByRole('img', { name: 'Figure 1' })).toBeVisible();
-  await page.screenshot({ path: picture('tray') });
-
   await panel.root.getByRole('button', { name: /Show what was sent/ }).click();
   const sent = page.getByRole('dialog');
   await sent

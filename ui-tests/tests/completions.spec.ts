@@ -18,36 +18,6 @@ test('nothing is completed until the person turns it on', async ({
   await expect(page.locator(GREY)).toHaveCount(0);
 });
 
-test("the panel turns it on and off, in JupyterLab's own setting", async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await model.play('complete');
-  await notebook.start(['radius = 2', '']);
-  await panel.root.getByRole('button', { name: 'Connections' }).click();
-  const named = (name: string) => panel.root.getByRole('button', { name });
-  await expect(panel.root).toContainText(
-    'sends the code near the cursor to claude-sonnet-5-5'
-  );
-  await named('Turn on completions').click();
-  await expect(named('Turn off completions')).toBeVisible();
-  await page.screenshot({ path: 'test-results/completion-switch.png' });
-  await notebook.cell(1).locator('.cm-content').click();
-  await page.keyboard.type('area = 3.14 * ');
-  await expect(page.locator(GREY)).toHaveText('radius ** 2');
-  const asked = (await model.requests()).length;
-  await named('Turn off completions').click();
-  await expect(named('Turn on completions')).toBeVisible();
-  await notebook.cell(1).locator('.cm-content').click();
-  await page.keyboard.press('End');
-  await page.keyboard.type('2 * ');
-  await page.keyboard.press('Alt+\\');
-  await notebook.value('0');
-  expect((await model.requests()).length).toBe(asked);
-});
-
 test.describe('turned on', () => {
   test.use({
     mockSettings: {

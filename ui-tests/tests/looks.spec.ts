@@ -270,11 +270,6 @@ for (const [theme, attachments, accessibly] of [
       await panel.message.press('Enter');
       await expect(panel.said).toHaveCount(1);
       await panel.ended();
-      await panel.log.getByRole('button', { name: 'Show figures' }).click();
-      await expect(
-        panel.log.getByRole('img', { name: 'Figure 1' })
-      ).toBeVisible();
-      await check('figures');
       await button('Edit').click();
       await check('edit');
       await page.keyboard.press('Escape');
@@ -288,10 +283,6 @@ for (const [theme, attachments, accessibly] of [
         '2 of 2'
       );
       await panel.ended();
-      await panel.log
-        .getByRole('button', { name: 'Show the first rows of out.csv' })
-        .click();
-      await expect(panel.log.getByRole('table')).toBeVisible();
       await check('files');
       await message.hover();
       await check('branch');

@@ -117,49 +117,8 @@ test('a file that a turn has made is in the tray, also after a reload, and opens
   await page.reload();
   await notebook.attach(path);
   await expect(tray.getByRole('listitem')).toHaveCount(2);
-  await tray
-    .getByRole('button', { name: 'Show the first rows of out.csv' })
-    .click();
-  await expect(tray.getByRole('table').getByRole('row')).toHaveText([
-    'ab',
-    '12'
-  ]);
-  await page.screenshot({ path: test.info().outputPath('rows.png') });
   await tray.getByRole('button', { name: 'out.csv', exact: true }).click();
   await expect(page.getByRole('tab', { name: 'out.csv' })).toBeVisible();
-});
-
-test('figures that cells of a turn show can be looked at, gone to and downloaded', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const path = await notebook.start(Array(30).fill('x = 1'));
-  await panel.choose('Auto');
-  await model.play('plot');
-  await panel.ask('Plot it');
-  await panel.ended();
-  await page.reload();
-  await notebook.attach(path);
-  const figures = panel.log.getByRole('group', {
-    name: 'Figures of this turn'
-  });
-  await figures.getByRole('button', { name: 'Show figures' }).click();
-  const image = figures.getByRole('img', { name: 'Figure 1' });
-  await expect(image).toBeVisible();
-  expect(
-    await image.evaluate(node => (node as HTMLImageElement).naturalWidth)
-  ).toBeGreaterThan(99);
-  await page.screenshot({ path: test.info().outputPath('figures.png') });
-  const download = page.waitForEvent('download');
-  await figures.getByRole('link', { name: 'Download figure 1' }).click();
-  expect((await download).suggestedFilename()).toBe('figure-1.png');
-  await figures
-    .getByRole('button', { name: 'Go to the cell of figure 1' })
-    .click();
-  const cell = page.locator('.jp-CodeCell').filter({ hasText: 'Squares' });
-  await expect(cell.locator('.jp-OutputArea img')).toBeInViewport();
 });
 
 for (const wanted of [true, false]) {

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..._version import __version__
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import SessionInfo
-from ...core.errors import CommandError
-from ...core.events import Event
-from ...core.exports.agent_trace import agent_trace
 from ...core.exports.markdown import markdown
 from ...core.exports.recording import recording
 from ...core.redaction.secrets import Secrets
@@ -103,14 +99,11 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
     with journal(settings) as (store, secrets):
         info = _find(store, options.session)
-        notebook = Path(info.notebook)
         # Where the notebook is on this disk is nobody else's business.
-        info = msgspec.structs.replace(info, notebook=notebook.name)
+        info = msgspec.structs.replace(info, notebook=Path(info.notebook).name)
         events = [event for _, event in store.events(info.session_id)]
         if options.to == "markdown":
             text = markdown(info, events)
-        elif options.to == "agent-trace":
-            text = _traced(info, events, store, notebook)
         else:
             text = recording(info, events, store.all_messages(info.session_id))
         text = secrets.scrub(text)
@@ -118,22 +111,6 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
         text = visible(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     return DONE
-
-
-def _traced(info: SessionInfo, events: list[Event], store: SqliteStore, notebook: Path) -> str:
-    """The record names the file by its path in the repository that it is in. Raises Problem."""
-    roots = (p for p in notebook.parents if any((p / name).exists() for name in REPOSITORIES))
-    path = notebook.relative_to(next(roots, notebook.parent)).as_posix()
-    ops = store.ops(info.session_id)
-    try:
-        file = notebook.read_text("utf-8")
-        return agent_trace(info, events, ops, file, path, __version__)
-    except UnicodeDecodeError:
-        raise Problem(f"{visible(path)} is not a text in UTF-8.", USAGE) from None
-    except OSError as error:
-        raise Problem(f"{visible(path)} cannot be read: {error.strerror}.", USAGE) from None
-    except CommandError as error:
-        raise Problem(error.message, USAGE) from None
 
 
 def _find(store: SqliteStore, given: str) -> SessionInfo:

@@ -22,7 +22,7 @@ WORDS = {
     "new": "ran; no earlier output",
     "differs": "differs",
     "failed": "failed",
-    "skipped": "skipped",
+    "skipped": "not run",
     "same": "same",
 }
 _REFUSED = ("in_folder", "malformed", "not_allowed", "no_such_kernel", "unknown_notebook")

@@ -247,7 +247,7 @@ class _Reader:
                 else:
                     inner.add(part.id)
             elif isinstance(part, ast.Call):
-                changed.extend(_changed_by(part, unused=unused and part is node))
+                changed.extend(changed_by(part, unused=unused and part is node))
             elif isinstance(part, ast.arg):
                 inner.add(part.arg)
             elif isinstance(part, ast.NamedExpr):
@@ -289,9 +289,9 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Func
             shared.update(part.names)
         elif isinstance(part, ast.Expr):
             if isinstance(part.value, ast.Call):
-                changed.update(_changed_by(part.value, unused=True))
+                changed.update(changed_by(part.value, unused=True))
         elif isinstance(part, ast.Call):
-            changed.update(_changed_by(part, unused=False))
+            changed.update(changed_by(part, unused=False))
         elif isinstance(part, (ast.Attribute, ast.Subscript)):
             if not isinstance(part.ctx, ast.Load):
                 changed.add(base(part))
@@ -331,7 +331,7 @@ def bound_by(node: ast.AST) -> tuple[str, ...]:
     return ()
 
 
-def _changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:
+def changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:
     """``unused``: whether nobody uses what the call returns."""
     if not isinstance(call.func, ast.Attribute) or not (name := base(call.func)):
         return

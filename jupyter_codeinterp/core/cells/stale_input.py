@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..document.ops import Snapshot
 from ..errors import DocumentError
 from ..ports import KernelInfo
-from ..staleness.stale import Cell, Stale
+from ..staleness.stale import Cell
 from ..staleness.watch import Watch
 from ..turn.turn import Turn
 
@@ -23,21 +23,21 @@ async def noted(
         _report(turn, watch, turn.notebook.snapshot)
     watch.put(path, Cell(cell_id, source), turn.notebook.above(cell_id)[1:])
     watch.ran(kernel.kernel_id, cell_id, number, source)
-    stale = watch.stale(path, kernel.kernel_id).get(cell_id)
-    if stale is not None and stale.kind != "changed":
-        # A window's report comes a moment after an edit.
-        stale = await _looked(turn, watch, kernel, cell_id)
-    return TOLD.format(reason=turn.untrusted.inert(stale.reason)) if stale is not None else ""
+    if cell_id not in watch.stale(path, kernel.kernel_id):
+        return ""
+    # A window's report comes a moment after an edit.
+    reason = await _looked(turn, watch, kernel, cell_id)
+    return TOLD.format(reason=turn.untrusted.inert(reason)) if reason else ""
 
 
-async def _looked(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> Stale | None:
+async def _looked(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
     try:
         # Not ``notebook.look``: the person's edits are still to be told.
         snapshot = await turn.document.snapshot()
     except DocumentError:
-        return None  # The result says already that the notebook does not answer.
+        return ""  # The result says already that the notebook does not answer.
     _report(turn, watch, snapshot)
-    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id)
+    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
 
 
 def _report(turn: Turn, watch: Watch, snapshot: Snapshot) -> None:

@@ -1,27 +1,21 @@
 """Which cells show a result that a run of the notebook from its top would no longer give.
 
-A cell takes each name from the nearest cell above that wrote it. What cells below it do does not
-make it stale, unless only they write the name. The runs of an earlier start of the kernel say
-nothing. See docs/stale.md.
+The cells run again from the top, with the values of ``runs.Values`` in place of real ones. A cell
+is stale if it then reads other values than in its last run. See docs/stale.md.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
 
 import msgspec
 
-from ..cell_code.cell_names import is_plain, names_of
-from .runs import Run, Runs
+from ..cell_code.cell_names import is_plain
+from .runs import Run, Runs, Values, statements
 
-MOST_READ = 50
-"""The most cells that are parsed for one deleted name. With more, the cell is not stale."""
 EDITED = "This cell was edited after it ran."
-
-Kind = Literal["changed", "deleted", "edited", "upstream", "waits"]
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -31,106 +25,76 @@ class Cell(msgspec.Struct, frozen=True):
     source: str
 
 
-class Stale(msgspec.Struct, frozen=True):
-    """Why a cell is stale.
-
-    changed, deleted  another cell wrote a name since; the cell that wrote it is gone
-    edited            the cell itself was edited
-    upstream          it takes a name from a cell that is stale
-    waits             the same, but that cell was only edited: its old values are in use
-    """
-
-    kind: Kind
-    reason: str
-
-    @property
-    def marked(self) -> bool:
-        """Whether the notebook shows it."""
-        return self.kind != "waits"
-
-
-def find(cells: Sequence[Cell], runs: Runs) -> dict[str, Stale]:
-    """The stale ones of these cells, which are in the order of the notebook."""
-    return _Search(cells, runs).found
+def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
+    """Why each stale one of these cells is stale. They are in the order of the notebook."""
+    once, repeated = _Again(cells, runs, 1), _Again(cells, runs, MOST_TIMES)
+    found: dict[str, str] = {}
+    for cell in cells:
+        run = runs.last.get(cell.cell_id)
+        if run is None:
+            continue
+        if not same_code(cell.source, run.source):
+            found[cell.cell_id] = EDITED
+        elif name := once.differs(cell.cell_id, run):
+            adds = {added for one in statements(run.source) for added in one.adds}
+            if run.times > 1 and name in adds:
+                found[cell.cell_id] = f"This ran {run.times} times, and each run changed `{name}`."
+            elif repeated.differs(cell.cell_id, run):
+                found[cell.cell_id] = _reason(name, run, once.origin(cell.cell_id, name), runs)
+    return found
 
 
-_Reason = tuple[int, int, Stale]
-"""How much it says, the number of the run that it names, and the reason."""
+MOST_TIMES = 20
+"""How often a cell runs again that ran more than once."""
 
 
-class _Search:
-    def __init__(self, cells: Sequence[Cell], runs: Runs) -> None:
-        self.found: dict[str, Stale] = {}
-        self._cells = cells
-        self._runs = runs
-        self._here = {cell.cell_id for cell in cells}
-        above: dict[str, str] = {}
+class _Again:
+    """A run of the notebook from its top, each cell as often as it ran, at most ``most`` times."""
+
+    def __init__(self, cells: Sequence[Cell], runs: Runs, most: int) -> None:
+        self._values = Values()
+        self._given: dict[str, dict[tuple[int, str], str]] = {}
+        self._origins: dict[str, dict[str, str]] = {}
+        known = {run.source for run in runs.last.values()}
         for cell in cells:
             run = runs.last.get(cell.cell_id)
-            if run is None:
+            # A cell that was cut and pasted is another, with the same source.
+            if run is None and cell.source not in known:
                 continue
-            if not same_code(cell.source, run.source):
-                self.found[cell.cell_id] = Stale("edited", EDITED)
-            else:
-                reasons = self._reasons(run, above)
-                best = max(reasons, default=None, key=lambda reason: reason[:2])
-                if best is not None:
-                    self.found[cell.cell_id] = best[2]
-            above.update(dict.fromkeys(run.writes, cell.cell_id))
+            given: dict[tuple[int, str], str] = {}
+            self._origins[cell.cell_id] = dict(self._values.owner)
+            source = run.source if run is not None else cell.source
+            adds = any(one.adds for one in statements(source))
+            for _ in range(min(run.times, most) if run is not None and adds else 1):
+                given, _ = self._values.run(cell.cell_id, source, given)
+            self._given[cell.cell_id] = given
 
-    def _reasons(self, run: Run, above: dict[str, str]) -> Iterator[_Reason]:
-        for name in sorted(run.reads):
-            if name not in self._runs.writes:
-                continue
-            origin = above.get(name)
-            reason = (
-                self._elsewhere(name, run) if origin is None else self._above(name, run, origin)
-            )
-            if reason is not None:
-                yield reason
+    def differs(self, cell_id: str, run: Run) -> str:
+        """The first name of which the last run read another value; "" if there is none."""
+        given = self._given[cell_id]
+        for (place, name), value in run.given.items():
+            if given.get((place, name), "") != value and not self._is_below(cell_id, name, value):
+                return name
+        return ""
 
-    def _above(self, name: str, run: Run, origin: str) -> _Reason | None:
-        write = self._runs.writes[name].get(origin)
-        if write is not None and write.last > run.number:
-            return self._changed(name, run, write.last)
-        stale = self.found.get(origin)
-        if stale is None:
-            return None
-        number = self._runs.last[origin].number
-        comes = f"{_said(name, run)} comes from In [{number}], which"
-        if stale.kind == "edited":
-            return 0, number, Stale("waits", f"{comes} was edited after it ran.")
-        if stale.kind == "waits":
-            return 0, number, Stale("waits", f"{comes} depends on an edited cell.")
-        return 1, number, Stale("upstream", f"{comes} is out of date.")
+    def _is_below(self, cell_id: str, name: str, value: str) -> bool:
+        """Whether cells below alone write the name, with this value."""
+        return name not in self._origins[cell_id] and self._values.value(name) == value
 
-    def _elsewhere(self, name: str, run: Run) -> _Reason | None:
-        """A name that no cell above has written."""
-        writes = self._runs.writes[name]
-        earlier = {cell: write for cell, write in writes.items() if write.first < run.number}
-        below = [write.last for cell, write in earlier.items() if cell in self._here]
-        if below:
-            last = max(below)
-            return self._changed(name, run, last) if last > run.number else None
-        if earlier and not self._is_written(name):
-            last = max(write.last for write in earlier.values())
-            words = f"In [{last}], which set {_said(name, run)}, was deleted."
-            return 2, last, Stale("deleted", words)
-        return None
-
-    def _changed(self, name: str, run: Run, number: int) -> _Reason:
-        words = f"{_said(name, run)} was changed by In [{number}] after this ran."
-        return 3, number, Stale("changed", words)
-
-    def _is_written(self, name: str) -> bool:
-        """Whether any cell writes it, run or not: a cell that was cut and pasted is another."""
-        naming = [cell.source for cell in self._cells if name in cell.source]
-        return len(naming) > MOST_READ or any(name in names_of(one).binds for one in naming)
+    def origin(self, cell_id: str, name: str) -> str:
+        """The cell that wrote the name before this one; "" if there is none."""
+        below = self._values.owner.get(name, "")
+        return self._origins[cell_id].get(name, below)
 
 
-def _said(name: str, run: Run) -> str:
-    function = run.reads.get(name)
-    return f"`{name}`, which `{function}` reads," if function else f"`{name}`"
+def _reason(name: str, run: Run, origin: str, runs: Runs) -> str:
+    wrote = runs.last.get(origin)
+    if wrote is None:
+        gone = [one.number for one in runs.last.values() if name in one.writes]
+        return f"In [{max(gone)}], which set `{name}`, was deleted." if gone else ""
+    if wrote.number > run.number:
+        return f"`{name}` was changed by In [{wrote.number}] after this ran."
+    return f"`{name}` comes from In [{wrote.number}], which is out of date."
 
 
 def same_code(one: str, other: str) -> bool:

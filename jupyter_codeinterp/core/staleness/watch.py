@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from .runs import Runs
-from .stale import Cell, Stale, find
+from .stale import Cell, find
 
 MOST = 50
 """Kernels, and notebooks. The one used longest ago is forgotten."""
@@ -61,22 +61,13 @@ class Watch:
         """Whether a window has reported the notebook."""
         return path in self._notebooks
 
-    def cells(self, path: str) -> Sequence[Cell]:
-        """The code cells of a notebook as last reported, in their order."""
-        return self._notebooks.get(path, ())
-
-    def has_run(self, kernel_id: str, cell_id: str) -> bool:
-        """Whether this start of the kernel has run the cell, as far as is known."""
-        runs = self._kernels.get(kernel_id)
-        return runs is not None and cell_id in runs.last
-
     def _runs(self, kernel_id: str) -> Runs:
         return _keep(self._kernels, kernel_id, self._kernels.get(kernel_id) or Runs())
 
     # --- what is stale ---------------------------------------------------------------
 
-    def stale(self, path: str, kernel_id: str) -> dict[str, Stale]:
-        """The stale cells of a notebook, by id."""
+    def stale(self, path: str, kernel_id: str) -> dict[str, str]:
+        """Why cells of a notebook are stale, by id."""
         runs = self._kernels.get(kernel_id)
         return find(self._notebooks.get(path, ()), runs) if runs is not None else {}
 

@@ -55,16 +55,5 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
         above |= names.defines
 
 
-def only_live(cells: Sequence[CodeCell]) -> tuple[str, ...]:
-    """Names that cells use but no cell defines: only the live kernel can have them. Empty if what
-    a cell defines is unknown."""
-    each = [names_of(cell.source) for cell in cells]
-    if not all(names.known for names in each):
-        return ()
-    used: frozenset[str] = frozenset().union(*(names.uses for names in each))
-    defined: frozenset[str] = frozenset().union(*(names.defines for names in each))
-    return tuple(sorted(used - defined - _GIVEN)[:MOST_NAMES])
-
-
 def _finding(kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]) -> Finding:
     return Finding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))

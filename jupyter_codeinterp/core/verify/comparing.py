@@ -14,7 +14,7 @@ from ..document.ops import joined
 from ..model_view.html_text import strip_html
 from ..model_view.tracebacks import folded
 from .png import pixels
-from .unvarying import Moved, normal_lines
+from .unvarying import Moved, normal_lines, without_ids
 from .verification import MOST_TEXT, Difference
 
 RELATIVE = 1e-6
@@ -23,6 +23,8 @@ same."""
 ABSOLUTE = 1e-9
 _NUMBER = re.compile(r"(-?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,4})?)")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_PLAIN, _HTML, _SVG = "text/plain", "text/html", "image/svg+xml"
+_CODE = ("application/javascript", "application/x-latex")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _LAST_LINES = 6
 
@@ -113,13 +115,39 @@ def _rich(outputs: Sequence[Any]) -> Iterator[dict[str, Any]]:
 def _compare_rich(
     old: dict[str, Any], new: dict[str, Any], alike: Alike, moved: Moved
 ) -> Union[Difference, None]:
+    """The first difference in what both outputs have, the richest kinds first."""
     if _WIDGET in old and _WIDGET in new:
         return None
-    for kind in _IMAGES:
-        if kind in old and kind in new:
-            return _compare_images(old[kind], new[kind], alike)
-    before, after = _texts(old, new)
-    return differing_line(normal_lines(before), normal_lines(after, moved))
+    if not old.keys() & new.keys():
+        return differing_line(normal_lines(_any(old)), normal_lines(_any(new), moved))
+    kinds = sorted(filter(_comparable, old.keys() | new.keys()), key=lambda one: one == _PLAIN)
+    for kind in kinds:
+        if kind not in old or kind not in new:
+            return Difference(*(kind if kind in data else "" for data in (old, new)))
+        if kind in _IMAGES:
+            found = _compare_images(old[kind], new[kind], alike)
+        else:
+            found = _compare_texts(kind, old[kind], new[kind], moved)
+        if found is not None:
+            return found
+    return None
+
+
+def _comparable(kind: str) -> bool:
+    return kind in (*_IMAGES, _SVG, *_CODE) or kind.startswith("text/") or kind.endswith("json")
+
+
+def _compare_texts(kind: str, old: Any, new: Any, moved: Moved) -> Union[Difference, None]:
+    if kind.endswith("json"):
+        return differing_line(normal_lines(_json(old)), normal_lines(_json(new), moved))
+    before, after = joined(old), joined(new)
+    if kind not in (_HTML, _SVG):
+        return differing_line(normal_lines(before), normal_lines(after, moved))
+    # A difference in the words is easier to read than one in the tags.
+    seen = differing_line(normal_lines(strip_html(before)), normal_lines(strip_html(after), moved))
+    return seen or differing_line(
+        normal_lines(without_ids(before)), normal_lines(without_ids(after), moved)
+    )
 
 
 def _compare_images(old: Any, new: Any, alike: Alike) -> Union[Difference, None]:
@@ -131,22 +159,12 @@ def _compare_images(old: Any, new: Any, alike: Alike) -> Union[Difference, None]
     return Difference("an image", "another image")
 
 
-def _texts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str]:
-    """Both outputs as text, in the richest kind whose values can be compared."""
-    if all("<table" in joined(data.get("text/html")) for data in (old, new)):
-        return strip_html(joined(old["text/html"])), strip_html(joined(new["text/html"]))
-    for kind in ("text/plain", "text/markdown", "text/latex"):
-        if kind in old and kind in new:
-            return joined(old[kind]), joined(new[kind])
-    return _any(old), _any(new)
-
-
 def _any(data: dict[str, Any]) -> str:
     for kind in sorted(data):
         value = data[kind]
-        if kind == "text/html":
+        if kind == _HTML:
             return strip_html(joined(value))
-        if kind.startswith("text/") or kind == "image/svg+xml":
+        if kind.startswith("text/") or kind == _SVG:
             return joined(value)
         if kind.endswith("json"):
             return _json(value)
@@ -163,7 +181,7 @@ def _json(value: Any) -> str:
 def _named(data: dict[str, Any]) -> str:
     if any(kind in data for kind in _IMAGES):
         return "an image"
-    lines = normal_lines(joined(data.get("text/plain")) or _any(data))
+    lines = normal_lines(joined(data.get(_PLAIN)) or _any(data))
     return _bounded(lines[0]) if lines else "an output"
 
 

@@ -41,6 +41,10 @@ _MEMORY = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?\+?[ \t]?(?:bytes|[kKMGT]
 _PROGRESS = re.compile(
     r"\d{1,3}%\|[^|\n]{0,300}\||[\u2501\u2588\u2589-\u258f]{3}|\[[=>#.-]{10,300}\]"
 )
+_ID = re.compile(r"\bid\s{0,3}=\s{0,3}[\"']([\w-]{1,200})[\"']")
+_WORD = re.compile(r"[\w-]{1,200}")
+_MADE = re.compile(r"<dc:date>[^<]{0,40}</dc:date>")
+"""When an SVG picture was made."""
 _TIMING_LINES = ("CPU times:", "Wall time:", "Compiler time:", "Compiler :", "Parser   :")
 
 
@@ -51,6 +55,15 @@ def normal_lines(text: str, moved: Moved = None) -> list[str]:
         text = text.replace(*moved)
     lines = (_line(line) for line in text.split("\n"))
     return [line for line in lines if line]
+
+
+def without_ids(markup: str) -> str:
+    """HTML or SVG with the ids of its elements counted: libraries draw them at random."""
+    markup = _MADE.sub("", markup[:READ])
+    ids: dict[str, str] = {}
+    for name in _ID.findall(markup):
+        ids.setdefault(name, f"id-{len(ids)}")
+    return _WORD.sub(lambda word: ids.get(word[0], word[0]), markup)
 
 
 def _line(line: str) -> str:

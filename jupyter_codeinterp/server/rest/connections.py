@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Literal, Union
 
 import msgspec
@@ -26,28 +25,6 @@ class ConnectionsHandler(Handler):
     @authorized("read")
     async def get(self) -> None:
         self.answer({"connections": self.models.connections()})
-
-
-class PackagesHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        """What other packages add to this extension, and what was left out."""
-        added = await asyncio.to_thread(self.settings["codeinterp_added"])
-        self.answer(
-            {
-                "added": [
-                    {
-                        "kind": one.kind,
-                        "name": one.name,
-                        "package": one.package,
-                        "unreviewed": getattr(one.value, "effect", "") == "looks",
-                        "fault": one.fault,
-                    }
-                    for one in added
-                ]
-            }
-        )
 
 
 class ConnectionHandler(Handler):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from http import HTTPStatus
-from typing import Any
 
 import msgspec
 from jupyter_server.auth.decorator import authorized
-from jupyter_server.utils import ensure_async
 from tornado import web
 
-from ..._version import __version__
 from ...core.commands import UndoTurn
 from ...core.errors import CommandError
 from ...core.events import Mode
@@ -27,7 +24,6 @@ MAX_NAME = 60
 _EXPORTS = {
     "markdown": (".md", "text/markdown; charset=utf-8"),
     "recording": (".jsonl", "application/x-ndjson; charset=utf-8"),
-    "agent-trace": (".json", "application/vnd.agent-trace.record+json"),
 }
 
 
@@ -85,8 +81,7 @@ class ExportHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str) -> None:
-        from ...core.exports.agent_trace import agent_trace  # not at the server's start
-        from ...core.exports.markdown import markdown
+        from ...core.exports.markdown import markdown  # not at the server's start
         from ...core.exports.recording import recording
 
         session = self.manager.session(session_id)
@@ -98,23 +93,11 @@ class ExportHandler(Handler):
         info, scrub = session.info, self.manager.rules.scrub
         if kind == "markdown":
             text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
-        elif kind == "agent-trace":
-            ops, path = self.manager.store.ops(session_id), info.notebook
-            file = await self._text_of(path)
-            text = await asyncio.to_thread(
-                lambda: scrub(agent_trace(info, events, ops, file, path, __version__))
-            )
         else:
             messages = self.manager.store.all_messages(session_id)
             text = await asyncio.to_thread(lambda: scrub(recording(info, events, messages)))
         self.set_attachment_header(_file_name(info.title) + suffix)
         self.finish(text, set_content_type=content_type)
-
-    async def _text_of(self, path: str) -> str:
-        """The notebook's file as it is saved."""
-        contents: Any = self.contents_manager
-        model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
-        return str(model["content"])
 
 
 def _file_name(title: str) -> str:

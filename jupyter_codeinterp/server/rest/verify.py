@@ -1,22 +1,18 @@
-"""``verifications``: whether a notebook runs from scratch with the same outputs. ``holdings``: how
-far the figures of an answer move on changed data. ``orders``: an order of cells that runs."""
+"""``verifications``: whether a notebook runs from scratch with the same outputs."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
-from ...core.order.proposal import proposed
-from ...core.verify.holding import MOST_FIGURES, Followed, Holding
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
-from ..verify import Holder, Verifier
-from ..verify.notebook import read_all
+from ..verify import Verifier
 from .base import Handler
 
 
@@ -33,49 +29,28 @@ class Verified(msgspec.Struct, frozen=True):
     verification: Union[Verification, None]
 
 
-class HoldAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``key`` names the answer. Without ``begin`` nothing runs: the answer is the plan."""
-
-    notebook: str
-    key: str
-    figures: tuple[Followed, ...]
-    begin: bool = False
-
-
-class Held(msgspec.Struct, frozen=True):
-    """null if there was none since the server's start."""
-
-    holding: Union[Holding, None]
-
-
-class OrderAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    notebook: str
-
-
 _watching: set[asyncio.Task[None]] = set()
 """The event loop holds tasks only weakly."""
 
 
-class _Latest(Handler):
-    """Of a notebook."""
-
-    def wrapped(self, state: Any) -> Any:
-        raise NotImplementedError
-
+class VerificationsHandler(Handler):
     @property
-    def runs(self) -> Any:
-        raise NotImplementedError
+    def runs(self) -> Verifier:
+        found: Verifier = self.settings["codeinterp_verifier"]
+        return found
 
-    async def send_latest(self) -> None:
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
         """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
         notebook = _path(self.get_query_argument("notebook", ""))
         seen = self.get_query_argument("seen", "")
         if seen:
             if not (seen.isdecimal() and len(seen) < 10):
                 raise CommandError("malformed", "“seen” must be a version.")
-            self.answer(self.wrapped(await self.runs.changed(notebook, int(seen))))
+            self.answer(Verified(await self.runs.changed(notebook, int(seen))))
         else:
-            self.answer(self.wrapped(self.runs.of(notebook)))
+            self.answer(Verified(self.runs.of(notebook)))
 
     def watch(self, path: str) -> None:
         """Let "Not me" in another window cancel the run."""
@@ -88,25 +63,6 @@ class _Latest(Handler):
             await self.manager.in_flight.run(self.by, self.runs.ended(path))
         except CommandError:
             await self.runs.cancel(path)
-
-    async def cancel(self) -> None:
-        notebook = _path(self.get_query_argument("notebook", ""))
-        self.answer(self.wrapped(await self.runs.cancel(notebook)))
-
-
-class VerificationsHandler(_Latest):
-    @property
-    def runs(self) -> Verifier:
-        found: Verifier = self.settings["codeinterp_verifier"]
-        return found
-
-    def wrapped(self, state: Any) -> Verified:
-        return Verified(state)
-
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        await self.send_latest()
 
     @web.authenticated
     @authorized("execute", "kernels")
@@ -122,53 +78,8 @@ class VerificationsHandler(_Latest):
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self) -> None:
-        await self.cancel()
-
-
-class HoldingsHandler(_Latest):
-    @property
-    def runs(self) -> Holder:
-        found: Holder = self.settings["codeinterp_holder"]
-        return found
-
-    def wrapped(self, state: Any) -> Held:
-        return Held(state)
-
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        await self.send_latest()
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def post(self) -> None:
-        """Plan runs on changed data, or begin them."""
-        asked = self.given(HoldAsked)
-        if len(asked.key) > 200 or len(asked.figures) > MOST_FIGURES:
-            raise CommandError("too_large", f"More than {MOST_FIGURES} figures, or a long key.")
-        path = _path(asked.notebook)
-        work = self.runs.start if asked.begin else self.runs.plan
-        found = await work(path, asked.key, asked.figures)
-        if asked.begin:
-            self.watch(path)
-        self.answer(Held(found))
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self) -> None:
-        await self.cancel()
-
-
-class OrdersHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        """Propose an order of the cells that the file has. Nothing runs or changes."""
-        path = _path(self.given(OrderAsked).notebook)
-        verifier: Verifier = self.settings["codeinterp_verifier"]
-        cells = await read_all(verifier.contents, verifier.kernels, path)
-        self.answer(await asyncio.to_thread(proposed, cells))
+        notebook = _path(self.get_query_argument("notebook", ""))
+        self.answer(Verified(await self.runs.cancel(notebook)))
 
 
 def _path(notebook: str) -> str:

@@ -1,7 +1,6 @@
-"""Runs notebooks in fresh kernels: compares their outputs, or changes their data."""
+"""Runs notebooks in fresh kernels: compares their outputs."""
 
-from .holder import Holder
 from .notebook_runs import NotebookRuns
 from .verifier import Verifier
 
-__all__ = ["Holder", "NotebookRuns", "Verifier"]
+__all__ = ["NotebookRuns", "Verifier"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
+
+from ...core.errors import CommandError
 
 MOST_FILES = 500
 MOST_BYTES = 100_000_000
@@ -36,6 +40,37 @@ def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path 
         remove(copy)
         raise
     return copy
+
+
+async def copied(folder: Path) -> Path:
+    """A temporary copy of the folder. If it is cancelled, no copy is left when it ends. Raises
+    CommandError ``in_folder``."""
+    given_up = threading.Event()
+    # Cancelling the task would not stop the thread. So we set a flag that the thread reads.
+    copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder, given_up.is_set))
+    try:
+        copy = await asyncio.shield(copying)
+    except asyncio.CancelledError:
+        given_up.set()
+        await asyncio.shield(_without_copy(copying))
+        raise
+    except OSError as error:
+        raise cannot_copy(f"could not be copied: {error.strerror}") from None
+    if copy is None:
+        most = f"{MOST_FILES} files or {MOST_BYTES // 1_000_000} MB"
+        raise cannot_copy(f"has more than {most}, or links to folders")
+    return copy
+
+
+async def _without_copy(copying: asyncio.Future[Path | None]) -> None:
+    """Wait for the end of the copying, and remove what it made."""
+    await asyncio.wait({copying})
+    if copying.exception() is None and (copy := copying.result()) is not None:
+        await asyncio.to_thread(remove, copy)
+
+
+def cannot_copy(why: str) -> CommandError:
+    return CommandError("in_folder", f"The notebook's folder {why}.")
 
 
 def remove(copy: Path) -> None:

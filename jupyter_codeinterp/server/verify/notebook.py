@@ -10,8 +10,6 @@ from tornado import web
 
 from ...core.document.ops import joined
 from ...core.errors import CommandError
-from ...core.order.ordering import MOST_CELLS as MOST_IN_ORDER
-from ...core.order.ordering import Cell
 from ...core.verify.verification import CodeCell
 from ..notebook_kernels import NotebookKernels
 
@@ -41,24 +39,6 @@ async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
     return Book(path, kernel, language, cells)
 
 
-async def read_all(contents: Any, kernels: NotebookKernels, path: str) -> tuple[Cell, ...]:
-    """All cells, also blank ones and text, to put them in order. Raises CommandError
-    ``unknown_notebook``, ``too_large`` or ``malformed``: the language is not Python, or cells
-    have no ids."""
-    content = await _content(contents, path)
-    listed = content.get("cells")
-    cells = tuple(map(_cell, listed if isinstance(listed, list) else ()))
-    if (await _kernel(kernels, path, content))[1] != "python":
-        raise CommandError("malformed", "Only cells of Python notebooks can be put in order.")
-    if not all(cell.cell_id for cell in cells):
-        words = "The cells of this notebook have no ids. Notebooks of nbformat 4.5 have them."
-        raise CommandError("malformed", words)
-    if sum(cell.cell_type == "code" for cell in cells) > MOST_IN_ORDER:
-        words = f"The notebook has more than {MOST_IN_ORDER:,} code cells."
-        raise CommandError("too_large", words)
-    return cells
-
-
 async def _content(contents: Any, path: str) -> Any:
     try:
         model = await ensure_async(contents.get(path, content=True, type="notebook"))
@@ -73,21 +53,6 @@ async def _kernel(kernels: NotebookKernels, path: str, content: Any) -> tuple[st
     spec = (await kernels.metadata(path)).get("kernelspec", {})
     language = spec.get("language") or _language(content.get("metadata"))
     return str(spec.get("name", "")), str(language).lower()
-
-
-def _cell(given: Any) -> Cell:
-    count, source = given.get("execution_count"), joined(given.get("source"))
-    kinds = {one.get("output_type") for one in given.get("outputs") or () if isinstance(one, dict)}
-    tags = given.get("metadata", {}).get("tags")
-    return Cell(
-        str(given.get("id", "")),
-        str(given.get("cell_type", "")),
-        source,
-        count if isinstance(count, int) else None,
-        "error" in kinds,
-        bool(kinds - {"error"}),
-        tuple(map(str, tags)) if isinstance(tags, list) else (),
-    )
 
 
 def _language(metadata: Any) -> str:

@@ -28,8 +28,7 @@ class NotebookRuns:
         starting = asyncio.ensure_future(self._verifier.start(path, in_place=in_place))
         try:
             await asyncio.shield(starting)
-            found: Verification = await self._verifier.ended(path)
-            return found
+            return await self._verifier.ended(path)
         except asyncio.CancelledError:
             # Stop waits for no kernel.
             ending = asyncio.ensure_future(self._end(path, starting))

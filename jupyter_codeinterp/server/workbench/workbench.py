@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache, cached_property, partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
@@ -22,7 +21,7 @@ from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ..activity import Activity
-from ..extensions import Added, Extensions
+from ..extensions import Extensions
 from ..files.file_ids import FileIds
 from ..files.on_disk import root_name
 from ..files.own_commands import own_commands
@@ -39,13 +38,11 @@ from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..tool_servers.servers import ToolServers
-from ..verify import Holder, NotebookRuns, Verifier
+from ..verify import NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ...adapters.documents.file import FileDocument
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
@@ -57,7 +54,6 @@ if TYPE_CHECKING:
     from ...core.own_commands.own_command import OwnCommand
     from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
-    from ..windows.kept_marks import KeptMarks
 
 
 log = logging.getLogger(__name__)
@@ -70,12 +66,6 @@ def _markdown_risks(text: str) -> tuple[str, ...]:
     from ...adapters.plain_markdown import markdown_risks  # not at the server's start
 
     return markdown_risks(text)
-
-
-def _kept_marks(folder: Path, root: str | None) -> KeptMarks:
-    from ..windows.kept_marks import KeptMarks  # not at the server's start
-
-    return KeptMarks(folder / "stale-cells", root or "")
 
 
 class Workbench:
@@ -147,7 +137,6 @@ class Workbench:
             checks=self._checks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
-            stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             has_rooms=lambda: self._rooms is not None,
         )
         self.tool_servers = ToolServers(
@@ -171,7 +160,6 @@ class Workbench:
             cell_timeout=settings.cell_timeout,
             scrub=self.scrub,
         )
-        self.holder = Holder(self.verifier, self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
 
     def _model(self, name: str) -> Model:
@@ -186,12 +174,6 @@ class Workbench:
 
     def _checks(self) -> Checks:
         return self._all_checks()[0]
-
-    def added(self) -> list[Added]:
-        """What other packages add, and what was left out. Loads them."""
-        self.models.load()
-        others = (self._all_tools()[1], self._all_hooks()[1], self._all_checks()[1])
-        return [*chain.from_iterable(others), *self.models.added]
 
     @cached_property
     def _others_installed(self) -> bool:
@@ -318,7 +300,7 @@ class Workbench:
 
     async def close(self) -> None:
         """Close every part, also after one fails."""
-        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.holder, self.manager)
+        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.manager)
         kernels = [self._kernels] if "_kernels" in vars(self) else []
         for part in (*running, *kernels, self.models, self.store):
             try:

@@ -66,15 +66,12 @@ describe('stale cells', () => {
     await until('a report', () => reports().length === 1);
   });
 
-  it('marks the cells with the reason as text, and says nothing of those that wait', async () => {
+  it('marks the cells with the reason as text', async () => {
     stage.lease();
     const reason = '`a` was changed by In [2] <img src=x> after this ran.';
-    stale(
-      { cell_id: 'b', reason, marked: true },
-      { cell_id: 'a', reason: 'waits', marked: false }
-    );
+    stale({ cell_id: 'b', reason }, { cell_id: 'a', reason: 'Edited.' });
     await until('a mark', () => marks().length > 0);
-    expect(marks()).toEqual([reason]);
+    expect(marks()).toEqual(['Edited.', reason]);
     expect(stage.panel.node.querySelector('img')).toBeNull();
     expect(JSON.stringify(stage.model.toJSON())).not.toContain('changed by');
     stage.panel.content.activeCellIndex = 3;
@@ -110,7 +107,7 @@ describe('stale cells', () => {
     expect(why({ value: '1' })).toBe('Its cell no longer shows it.');
     const held = { variable: 'growth', count: 7 };
     expect(why(held)).toBe('Its cell ran again since.');
-    stale({ cell_id: 'a', reason: 'Edited.', marked: true });
+    stale({ cell_id: 'a', reason: 'Edited.' });
     expect(why()).toBe('Edited.');
     expect(stage.notebooks.earlier('other.ipynb')).toBeNull();
   });

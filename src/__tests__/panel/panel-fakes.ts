@@ -6,13 +6,11 @@ import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
-import { SlashCommands } from '../../panel/slash';
 import { person } from '../../notebook/review/press';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -31,8 +29,6 @@ import type {
   IReview,
   IWaitingFile,
   IWaitingList,
-  IHolding,
-  IProposedOrder,
   IStatus,
   IVerification
 } from '../../protocol/api';
@@ -52,7 +48,6 @@ import type {
   IClient,
   IDraftView,
   INotebooks,
-  IFigure,
   IOutline,
   IPlaces,
   IViewZone
@@ -447,12 +442,6 @@ export class FakeNotebooks implements INotebooks {
     return file.name;
   };
 
-  /** What cells show. */
-  readonly shown_figures: IFigure[] = [];
-  figures(_: string, cellIds: readonly string[]): readonly IFigure[] {
-    return this.shown_figures.filter(({ cellId }) => cellIds.includes(cellId));
-  }
-
   outline(): IOutline {
     return this.named;
   }
@@ -485,7 +474,6 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
-    completions: true,
     rehearsals: true,
     untrusted_clicks: true,
     keys_from_admin: false,
@@ -515,29 +503,7 @@ export class FakeApi implements IApi {
 
   async verify(): Promise<void> {}
 
-  order: IProposedOrder = {
-    cells: [],
-    moves: [],
-    left: [],
-    ...{ imports: [], unused: [], headings: [], added: [], edited: [] },
-    gone: []
-  };
-
-  async proposeOrder(): Promise<IProposedOrder> {
-    return this.order;
-  }
-
   async cancelVerification(): Promise<void> {}
-
-  async holding(): Promise<IHolding | null> {
-    return null;
-  }
-
-  async hold(): Promise<IHolding | null> {
-    return null;
-  }
-
-  async cancelHolding(): Promise<void> {}
 
   async models(): Promise<readonly IModelInfo[]> {
     return [];
@@ -636,12 +602,6 @@ export class FakeApi implements IApi {
   ];
   /** What was entered: provider and credentials. */
   entered: [string, ICredentials][] = [];
-
-  parts: IAdded[] = [];
-
-  async added(): Promise<IAdded[]> {
-    return this.parts;
-  }
 
   mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
   tokens: IAgentToken[] = [];
@@ -786,14 +746,12 @@ export function surroundings(
     trans,
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
-    slash: new SlashCommands(),
-    settings: null,
+    slash: [],
     openNotebook: async () => undefined,
     openTable: async () => undefined,
     files: {
       open: async () => undefined,
-      url: async path => `/files/${path}`,
-      text: async () => ''
+      url: async path => `/files/${path}`
     },
     showSent: async () => undefined,
     showDiff: noDiff,

@@ -1,7 +1,7 @@
 /** Whether a figure of an answer is from an earlier run than what its cell shows now. */
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Origin, StaleCell } from '../../protocol/protocol';
+import type { Origin } from '../../protocol/protocol';
 import { isCode } from '../document/outputs';
 import { joined } from '../document/shapes';
 
@@ -16,7 +16,7 @@ export type Earlier = (origin: Origin) => string | undefined;
  */
 export function earlierIn(
   model: INotebookModel,
-  stale: ReadonlyMap<string, StaleCell>,
+  stale: ReadonlyMap<string, string>,
   trans: TranslationBundle
 ): Earlier {
   const texts = new Map<string, string>();
@@ -35,7 +35,7 @@ export function earlierIn(
     if (cell.executionState === 'running') {
       return undefined;
     }
-    const reason = stale.get(cell_id)?.reason;
+    const reason = stale.get(cell_id);
     if (reason) {
       return reason;
     }

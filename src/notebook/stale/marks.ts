@@ -17,7 +17,7 @@ export function markStale(
   const marks = new Map<Cell, HTMLButtonElement>();
   const update = () => {
     for (const cell of content.widgets) {
-      const reason = stale.reasonOf(cell.model.id);
+      const reason = stale.reasons.get(cell.model.id) ?? '';
       if (reason && cell instanceof CodeCell && !marks.has(cell)) {
         marks.set(cell, makeMark(cell));
       }

@@ -9,7 +9,6 @@ import { Signal } from '@lumino/signaling';
 import type {
   BegunRun,
   CodeCells,
-  StaleCell,
   StaleCells as StaleFrame
 } from '../../protocol/protocol';
 import { isCode } from '../document/outputs';
@@ -60,19 +59,15 @@ export class StaleCells implements IDisposable {
   /** Emitted when other cells are stale. */
   readonly changed = new Signal<this, void>(this);
 
-  /** By id. */
-  get cells(): ReadonlyMap<string, StaleCell> {
-    return this._cells;
-  }
-
-  /** Why the notebook marks the cell; '' if it does not. */
-  reasonOf(cellId: string): string {
-    const stale = this._cells.get(cellId);
-    return stale?.marked ? stale.reason : '';
+  /** Why cells are stale, by id. */
+  get reasons(): ReadonlyMap<string, string> {
+    return this._reasons;
   }
 
   receive({ cells }: StaleFrame): void {
-    this._cells = new Map(cells.map(cell => [cell.cell_id, cell]));
+    this._reasons = new Map(
+      cells.map(({ cell_id, reason }) => [cell_id, reason])
+    );
     this.changed.emit();
   }
 
@@ -82,8 +77,8 @@ export class StaleCells implements IDisposable {
     this._reported = '';
     if (this._live.hears) {
       this._reportSoon();
-    } else if (this._cells.size) {
-      this._cells = new Map();
+    } else if (this._reasons.size) {
+      this._reasons = new Map();
       this.changed.emit();
     }
   }
@@ -174,7 +169,7 @@ export class StaleCells implements IDisposable {
   }
 
   private readonly _runs: OwnRuns;
-  private _cells: ReadonlyMap<string, StaleCell> = new Map();
+  private _reasons: ReadonlyMap<string, string> = new Map();
   private _ran: BegunRun[] = [];
   private _restarted = false;
   private _timer: number | undefined;

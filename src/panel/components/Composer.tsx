@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mode } from '../../protocol/api';
-import type { ISlashCommand } from '../../tokens';
 import { type IPanelState, modeOf, needsKey } from '../store/panel-state';
 import { IInputRoute, routeInput } from '../view/input-routing';
 import { withoutCommands } from '../view/own-commands';
@@ -17,7 +16,7 @@ import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
 import { type Chosen, PlaceSelect, afterOf } from './composer/PlaceSelect';
 import { IWord, commandIn } from './composer/word';
-import { usePanel } from './elements/context';
+import { type ISlashCommand, usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
 /**

@@ -1,12 +1,11 @@
 /** The panel's root component and its context, loaded when the panel is first shown. */
 import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
-import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { type IMarkdownOptions, ModelMarkdown } from '../../markdown/markdown';
 import { showDiff } from '../../notebook/review/diff';
-import type { ISlashCommands, IToolRenderers } from '../../tokens';
+import type { IToolRenderers } from '../../tokens';
 import type { Store } from '../store/store';
 import { type IPanelContext, PanelContext } from './elements/context';
 import { Panel } from './Panel';
@@ -16,14 +15,12 @@ export interface IPanelOptions {
   store: Store;
   markdown: Omit<IMarkdownOptions, 'trans'>;
   renderers: IToolRenderers;
-  slash: ISlashCommands;
-  settings: ISettingRegistry | null;
+  slash: IPanelContext['slash'];
   trans: TranslationBundle;
   editors: IEditorServices;
   openNotebook: (path: string) => Promise<void>;
   openTable: IPanelContext['openTable'];
   fileUrl: (path: string) => Promise<string>;
-  fileText: (path: string) => Promise<string>;
 }
 
 export function Root(props: {
@@ -48,14 +45,12 @@ function contextOf(options: IPanelOptions): IPanelContext {
     markdown: new ModelMarkdown({ ...options.markdown, trans }),
     renderers,
     slash,
-    settings: options.settings,
     trans,
     openNotebook,
     openTable: options.openTable,
     files: {
       open: openNotebook,
-      url: options.fileUrl,
-      text: options.fileText
+      url: options.fileUrl
     },
     showSent: () => showSent(store, trans),
     showDiff: (host, diff) => showDiff(editors, host, diff),

@@ -1,6 +1,5 @@
 /** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
-  IAdded,
   IAgentToken,
   IAgentTokens,
   IApi,
@@ -57,11 +56,6 @@ export class Connections {
     await this._state.attempt(async () => {
       this._state.patch({ connections: await this._api.connections() });
     });
-  }
-
-  /** What other packages add; none if the request fails. */
-  added(): Promise<readonly IAdded[]> {
-    return this._api.added().catch(() => []);
   }
 
   /** The MCP servers of a notebook. Rejects with a message for people. */

@@ -46,8 +46,6 @@ export interface IPanelState {
   readonly connecting: boolean;
   /** Whether the verification of the notebook is open. */
   readonly verifying: boolean;
-  /** Which proposal of an order of the cells it shows; 0 if none. */
-  readonly ordering: number;
   /** The notebook in front, '' if none. */
   readonly notebook: string;
   /** Whether the agent works in this window; undefined: unknown. */
@@ -189,7 +187,6 @@ export class PanelState {
     connections: [],
     connecting: false,
     verifying: false,
-    ordering: 0,
     notebook: '',
     holdsLease: undefined,
     shown: {},

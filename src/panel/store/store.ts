@@ -101,13 +101,7 @@ export class Store {
   readonly others: Others;
   readonly verifications: Pick<
     IApi,
-    | 'verification'
-    | 'verify'
-    | 'proposeOrder'
-    | 'cancelVerification'
-    | 'holding'
-    | 'hold'
-    | 'cancelHolding'
+    'verification' | 'verify' | 'cancelVerification'
   >;
   readonly ends = new TurnEnds();
   /** Emitted with the path of a new notebook that the person approved in this page. */
@@ -125,12 +119,10 @@ export class Store {
     this._followShown();
   }
 
-  /** Open or close the verification of the notebook; `order`: with a new proposal of an order. */
-  toggleVerification(open = !this.state.now.verifying, order = false): void {
-    const { ordering } = this.state.now;
+  /** Open or close the verification of the notebook. */
+  toggleVerification(open = !this.state.now.verifying): void {
     this.state.patch({
       verifying: open,
-      ordering: order ? ordering + 1 : 0,
       history: null,
       connecting: false
     });
@@ -260,7 +252,7 @@ export class Store {
 
   /** Show the last shown or else the newest conversation of the notebook in front. */
   private async _front(notebook: string): Promise<void> {
-    this.state.patch({ notebook, history: null, ordering: 0 });
+    this.state.patch({ notebook, history: null });
     this._lease();
     if (!notebook || this.state.now.shown[notebook] !== undefined) {
       return;

@@ -81,7 +81,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     elapsed: event.elapsed,
     summary: event.summary,
     detail: event.detail,
-    images: event.images ?? 0,
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
@@ -139,7 +138,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   elapsed: 0,
   summary: '',
   detail: '',
-  images: 0,
   notes: [],
   findings: [],
   labels: [],

@@ -351,7 +351,6 @@ function endTurn(
     cleared: cleared(view, end),
     looked: null,
     ran: ranCell(view),
-    pictured: cellsWithImages(view),
     reviewed: {},
     withoutOutputs: [],
     redoable: [],
@@ -370,15 +369,6 @@ function ranCell({ items }: ISessionView): boolean {
   return items
     .slice(from)
     .some(item => item.kind === 'card' && item.cellId !== '');
-}
-
-/** Cells of the newest turn with images in their outputs, in run order. */
-function cellsWithImages(view: ISessionView): readonly string[] {
-  const from = view.items.map(item => item.kind).lastIndexOf('end') + 1;
-  const cells = view.items
-    .slice(from)
-    .map(item => (item.kind === 'card' && item.images ? item.cellId : ''));
-  return [...new Set(cells)].filter(cellId => cellId);
 }
 
 function referencesOf(event: {

@@ -107,8 +107,6 @@ export interface ICardItem {
   readonly elapsed: number;
   readonly summary: string;
   readonly detail: string;
-  /** How many images of its outputs the model received. */
-  readonly images: number;
   /** Remarks of the server's checks on the run. */
   readonly notes: readonly string[];
   /** What checks of the code and the run found, for people. */
@@ -187,8 +185,6 @@ export interface IEndItem {
   readonly looked: Looked | null;
   /** Whether the turn ran a cell. */
   readonly ran: boolean;
-  /** Ids of cells that had images in their outputs during the turn. */
-  readonly pictured: readonly string[];
   /** The person's decisions by cell id; cells without one are open. */
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** Restored cells whose outputs could not be restored. */

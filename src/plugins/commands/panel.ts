@@ -9,7 +9,6 @@ export const FOCUS = 'codeinterp:focus';
 export const NEW_CONVERSATION = 'codeinterp:new-conversation';
 export const STOP = 'codeinterp:stop';
 export const VERIFY = 'codeinterp:verify';
-export const ORDER = 'codeinterp:put-in-order';
 export const BACK = 'codeinterp:back-to-notebook';
 
 export async function openNotebook(
@@ -68,16 +67,6 @@ export function addCommands(options: {
       open();
     }
   });
-  commands.addCommand(ORDER, {
-    label: trans.__('Put Cells in Order…'),
-    caption: trans.__('Propose an order in which each cell finds its names'),
-    describedBy,
-    isEnabled: () => store.state.now.notebook !== '',
-    execute: () => {
-      store.toggleVerification(true, true);
-      open();
-    }
-  });
   commands.addCommand(BACK, {
     label: trans.__('Back to the Notebook'),
     describedBy,
@@ -91,7 +80,6 @@ export function addCommands(options: {
   store.state.changed.connect(() => {
     commands.notifyCommandChanged(STOP);
     commands.notifyCommandChanged(VERIFY);
-    commands.notifyCommandChanged(ORDER);
   });
-  return [FOCUS, NEW_CONVERSATION, STOP, VERIFY, ORDER, BACK];
+  return [FOCUS, NEW_CONVERSATION, STOP, VERIFY, BACK];
 }

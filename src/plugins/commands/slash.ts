@@ -1,21 +1,20 @@
-/** Our slash commands: shortcuts for existing buttons and commands. */
+/** The slash commands: shortcuts for existing buttons and commands. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { Store } from '../../panel/store/store';
-import type { ISlashCommand, ISlashCommands } from '../../tokens';
+import type { ISlashCommand } from '../../panel/components/elements/context';
 import { ASK, FIX } from './cells';
 
-export function addSlashCommands(options: {
-  slash: ISlashCommands;
+export function slashCommands(options: {
   commands: CommandRegistry;
   store: Store;
   trans: TranslationBundle;
   /** Open the list of models. */
   openModels: () => void;
-}): void {
-  const { slash, commands, store, trans, openModels } = options;
+}): readonly ISlashCommand[] {
+  const { commands, store, trans, openModels } = options;
   const ask = (about: string) => () => commands.execute(ASK, { about });
-  const ours: readonly ISlashCommand[] = [
+  const all: readonly ISlashCommand[] = [
     {
       name: 'fix',
       caption: trans.__('Fix the failed cell'),
@@ -66,9 +65,9 @@ export function addSlashCommands(options: {
       caption: trans.__('Message field help'),
       execute: async () => {
         const { showHelp } = await import('../../panel/components/help/Help');
-        await showHelp(slash.all, trans);
+        await showHelp(all, trans);
       }
     }
   ];
-  ours.forEach(command => slash.add(command));
+  return all;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import logging
 from collections.abc import Sequence
@@ -20,8 +19,6 @@ from ....core.errors import KernelError
 
 READY = 60.0
 """Seconds that a kernel has to answer."""
-MOST_SECONDS = 600.0
-"""For ``value``, where cells have no limit."""
 MOST_OUTPUT = 4_000_000
 """Characters of one cell's outputs that are kept; whatever follows is dropped."""
 
@@ -29,11 +26,13 @@ log = logging.getLogger(__name__)
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """``words``: why the kernel gave no result, with the status ``stopped``."""
+    """``words``: why the kernel gave no result, with the status ``stopped``. ``ended``: the cell
+    has ended the kernel, which runs no more cells."""
 
     status: Literal["ok", "error", "stopped"]
     outputs: tuple[dict[str, Any], ...] = ()
     words: str = ""
+    ended: bool = False
 
 
 class FreshKernel:
@@ -73,6 +72,8 @@ class FreshKernel:
             starting = self._kernels.start_kernel(kernel_name=name, **self._place)
             await self._learn_id(asyncio.ensure_future(ensure_async(starting)))
             kernel = self._kernels.get_kernel(self._kernel_id)
+            # A kernel that ends has lost its variables, and a restart would hide that it ended.
+            kernel.stop_restarter()
             client = kernel.client()
             # Nothing asks for heartbeats. A heartbeat thread that is stopped before it has begun
             # never ends, and opens sockets until there are no more; the server waits for it.
@@ -96,31 +97,6 @@ class FreshKernel:
             self._kernel_id = str(await starting)
             raise
 
-    async def value(self, expression: str) -> str:
-        """The text that an expression of Python gives. It adds no name, runs no hook and has no
-        number. Raises KernelError ``no_kernel``."""
-        client = self._client
-        if client is None:
-            raise KernelError("no_kernel", "The kernel has not started.")
-        asked = {"value": expression}
-        try:
-            reply = await client.kc.execute(
-                "pass",
-                silent=True,
-                store_history=False,
-                user_expressions=asked,
-                allow_stdin=False,
-                reply=True,
-                timeout=client.timeout or MOST_SECONDS,
-            )
-        except TimeoutError:
-            raise KernelError("no_kernel", "The fresh kernel does not answer.") from None
-        told = reply["content"].get("user_expressions", {}).get("value", {})
-        if told.get("status") != "ok":
-            words = f"The fresh kernel failed: {told.get('evalue', 'no answer')}"
-            raise KernelError("no_kernel", words)
-        return str(ast.literal_eval(told["data"]["text/plain"]))
-
     def will_cancel(self) -> None:
         """The task that runs a cell is about to be cancelled."""
         if self._client is not None:
@@ -140,8 +116,8 @@ class FreshKernel:
             words = f"The cell ran longer than the limit of {client.timeout} s."
             return Ran("stopped", tuple(cell.outputs), words)
         except DeadKernelError:
-            return Ran("stopped", tuple(cell.outputs), "The kernel died.")
-        return Ran("ok", tuple(cell.outputs))
+            return Ran("stopped", tuple(cell.outputs), "The kernel died.", ended=True)
+        return Ran("ok", tuple(cell.outputs), ended=client.exits)
 
     async def close(self) -> None:
         """End the kernel at once."""
@@ -163,6 +139,9 @@ class _Client(NotebookClient):
         self.kc: Any = client
         client.allow_stdin = False
         self.cancelled = False
+        self.exits = False
+        """Whether a cell has asked the kernel to exit, which it does a moment later."""
+        self.on_cell_executed = self._learn_exit
         self._kept = 0
         self._watches: asyncio.Task[Any] | None = None
 
@@ -178,6 +157,10 @@ class _Client(NotebookClient):
         finally:
             if self._watches is not None:
                 self._watches.cancel()
+
+    def _learn_exit(self, execute_reply: Any, **_: Any) -> None:
+        payload = execute_reply["content"].get("payload") or ()
+        self.exits = any(one.get("source") == "ask_exit" for one in payload)
 
     async def _async_poll_kernel_alive(self) -> None:
         self._watches = asyncio.current_task()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -180,11 +180,6 @@ class ZmqKernel:
         ``no_kernel`` or ``kernel_dead``."""
         link, variables = await self.current()
         return await self._pool.tables(link, variables).ask(asked)
-
-    async def copies(self, names: Sequence[str]) -> dict[str, Any]:
-        """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
-        link, variables = await self.current()
-        return await self._pool.tables(link, variables).copies(names)
 
     async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
         link, _ = await self.current()

@@ -6,23 +6,17 @@ is idle. That happens at the first table, so kernels without one never get this 
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import json
-from collections.abc import Sequence
 from typing import Any
 
 from ....core.errors import KernelError
-from ....kernel_side.varying import COPY_FILES, INPUTS
 from ...kernel_wire import execute_request
-from .kernel_files import answer_of, files
+from .kernel_files import files
 from .link import KernelLink
 from .variables import Variables
 
 LIMIT = 1.0
 """Seconds to wait for a page."""
-COPY_LIMIT = 30.0
-"""Seconds to wait for copies of variables."""
 TARGET = "jupyter_codeinterp.tables"
 _FILES = ("variables", "columns", "profiles", "tables")
 """In the order of their imports."""
@@ -57,29 +51,6 @@ class Tables:
                 raise
             return SLOW
 
-    async def copies(self, names: Sequence[str]) -> Answer:
-        """Copies of variables as ``kernel_side/varying/variables.py`` makes them. Only from an
-        idle kernel, which waits meanwhile. Raises KernelError."""
-        info = await self.link.info()
-        if info.language != "python":
-            return OTHER_LANGUAGE
-        if self.link.busy:
-            return BUSY
-        asked = json.dumps({"copy": list(names)})
-        request = execute_request("pass", silent=True)
-        request["user_expressions"] = {
-            "copies": answer_of(COPY_FILES, __name__=INPUTS, ASKED=asked)
-        }
-        replied = self.link.wire.request("shell", "execute_request", request)
-        try:
-            reply = await asyncio.wait_for(replied, COPY_LIMIT)
-        except asyncio.TimeoutError:
-            return SLOW
-        told = ((reply.content or {}).get("user_expressions") or {}).get("copies") or {}
-        if told.get("status") != "ok":
-            return {"refused": "failed", "detail": str(told.get("ename", ""))}
-        return await asyncio.to_thread(_read, told["data"]["text/plain"])
-
     async def _ask(self, asked: dict[str, Any], start: int) -> Answer:
         if self._registered_at != start and not await self._register(start):
             return BUSY
@@ -113,9 +84,3 @@ class Tables:
             return False
         self._registered_at = start
         return True
-
-
-def _read(text: str) -> Answer:
-    """JSON in a literal of Python."""
-    found: Answer = json.loads(ast.literal_eval(text))
-    return found

@@ -69,23 +69,6 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
-it('lists what other packages add, and what was left out', async () => {
-  const made = makeStore();
-  const tool = { kind: 'tool', package: 'acme-audit', fault: '' } as const;
-  made.api.parts = [
-    { ...tool, name: 'look_up', unreviewed: true },
-    { ...tool, name: 'broken', unreviewed: false, fault: 'No module x' }
-  ];
-  made.store.connections.toggle();
-  await panel(made);
-  const group = screen.getByRole('group', { name: 'From other packages' });
-  const [first, second] = within(group).getAllByRole('listitem');
-  expect(first.textContent).toBe(
-    'look_up Tool · acme-auditRuns in every mode without review.'
-  );
-  expect(second.textContent).toContain('Left out: No module x');
-});
-
 it('makes and revokes tokens of outside agents, and shows a secret once', async () => {
   const made = await panel();
   await click('Connections');

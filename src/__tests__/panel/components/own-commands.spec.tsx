@@ -9,7 +9,6 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { SlashCommands } from '../../../panel/slash';
 import {
   called,
   calledIn,
@@ -72,13 +71,14 @@ const press = (key: string) =>
 async function shown() {
   const made = makeStore();
   made.api.own_commands = [fix, broken, review];
-  const slash = new SlashCommands();
   const done: string[] = [];
-  slash.add({
-    name: 'fix',
-    caption: 'Fix the failed cell',
-    execute: () => void done.push('fix')
-  });
+  const slash = [
+    {
+      name: 'fix',
+      caption: 'Fix the failed cell',
+      execute: () => void done.push('fix')
+    }
+  ];
   render(
     <PanelContext.Provider value={surroundings(made.store, { slash })}>
       <Panel />

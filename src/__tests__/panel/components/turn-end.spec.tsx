@@ -10,7 +10,6 @@ import React from 'react';
 import type { IDiff } from '../../../panel/components/elements/context';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { firstRows } from '../../../panel/components/turn-end/csv';
 import type { IChange } from '../../../protocol/api';
 import type {
   Event,
@@ -32,7 +31,6 @@ import {
 } from '../panel-fakes';
 
 let tables: unknown[] = [];
-let fileText: (path: string) => Promise<string>;
 
 afterEach(cleanup);
 
@@ -47,8 +45,7 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
       value={surroundings(made.store, {
         files: {
           open: async () => undefined,
-          url: async path => `/files/${path}`,
-          text: path => fileText(path)
+          url: async path => `/files/${path}`
         },
         openTable: async wanted => void tables.push(wanted),
         showDiff: (host, diff) => {
@@ -805,128 +802,5 @@ describe('files of a turn', () => {
     await click('Open out.csv as a table', tray);
     expect(tables).toEqual([{ notebook: 'sales.ipynb', file: 'out.csv' }]);
     expect(within(tray).getAllByText('Open as table')).toHaveLength(1);
-  });
-
-  it('of values show their first rows on request, as text', async () => {
-    const texts: Record<string, string> = {
-      'out.csv': `a,<b>x</b>\n${'1,"<img src=x>, y"\n'.repeat(50)}`,
-      'out.tsv': 'a\tb\n',
-      'none.csv': ''
-    };
-    await panel(
-      [],
-      started,
-      ended({
-        files: [
-          file('out.csv'),
-          file('out.tsv'),
-          file('none.csv'),
-          file('gone.csv'),
-          file('huge.csv', 3_000_000)
-        ]
-      })
-    );
-    fileText = async path => {
-      if (!(path in texts)) {
-        throw new Error('gone');
-      }
-      return texts[path];
-    };
-    const tray = await screen.findByRole('group', {
-      name: 'Files of this turn'
-    });
-    expect(tray.querySelector('table')).toBeNull();
-    await click('Show the first rows of out.csv', tray);
-    const table = tray.querySelector('table')!;
-    expect(table.querySelectorAll('tbody tr')).toHaveLength(10);
-    expect(
-      [...table.querySelectorAll('th')].map(one => one.textContent)
-    ).toEqual(['a', '<b>x</b>']);
-    expect(table.querySelector('td + td')!.textContent).toBe('<img src=x>, y');
-    expect(tray.querySelector('img, b')).toBeNull();
-    await click('Hide the first rows of out.csv', tray);
-    expect(tray.querySelector('table')).toBeNull();
-    await click('Show the first rows of out.tsv', tray);
-    expect(tray.querySelectorAll('th')).toHaveLength(2);
-    await click('Show the first rows of none.csv', tray);
-    expect(tray.textContent).toContain('none.csv is empty.');
-    await click('Show the first rows of gone.csv', tray);
-    expect(tray.textContent).toContain('Couldn’t read gone.csv.');
-    expect(
-      within(tray).queryByRole('button', {
-        name: 'Show the first rows of huge.csv'
-      })
-    ).toBeNull();
-  });
-});
-
-describe('figures of a turn', () => {
-  const group = () =>
-    screen.findByRole('group', { name: 'Figures of this turn' });
-
-  it('are looked at on request, gone to and downloaded', async () => {
-    let urls = 0;
-    URL.createObjectURL = blob => {
-      expect((blob as Blob).type).toBe('image/png');
-      return `blob:${++urls}`;
-    };
-    URL.revokeObjectURL = () => undefined;
-    const made = await panel(
-      [],
-      started,
-      running,
-      done({ images: 1 }),
-      ended()
-    );
-    made.notebooks.shown_figures.push(
-      { cellId: 'cell1', number: 1, data: btoa('png') },
-      { cellId: 'cell1', number: 2, data: 'no base64!' },
-      { cellId: 'other', number: 1, data: btoa('png') }
-    );
-    const figures = await group();
-    expect(figures.querySelector('img')).toBeNull();
-    await click('Show figures', figures);
-    expect(within(figures).getAllByRole('listitem')).toHaveLength(2);
-    const [image, ...rest] = figures.querySelectorAll('img');
-    expect([image.getAttribute('src'), rest]).toEqual(['blob:1', []]);
-    const download = figures.querySelector('a')!;
-    expect([download.download, download.getAttribute('href')]).toEqual([
-      'figure-1.png',
-      'blob:1'
-    ]);
-    await click('Go to the cell of figure 1', figures);
-    expect(made.notebooks.revealed).toEqual(['cell1']);
-    await click('Hide figures', figures);
-    expect(figures.querySelector('img')).toBeNull();
-  });
-
-  it('that are not there any more are said to be so', async () => {
-    await panel([], started, running, done({ images: 2 }), ended());
-    const figures = await group();
-    await click('Show figures', figures);
-    expect(figures.textContent).toContain('its cells show no figures now');
-  });
-
-  it('are not spoken of where there were none', async () => {
-    await panel([], started, running, done(), ended());
-    expect(
-      screen.queryByRole('group', { name: 'Figures of this turn' })
-    ).toBeNull();
-  });
-});
-
-describe('the first rows', () => {
-  it('are read as far as they must be, with quotes', () => {
-    expect(firstRows('a,b\r\n"x ""y"", z",\n\n1,2', ',', 9)).toEqual([
-      ['a', 'b'],
-      ['x "y", z', ''],
-      ['1', '2']
-    ]);
-    expect(firstRows('"a\nb",c\n', ',', 9)).toEqual([['a\nb', 'c']]);
-    expect(firstRows('"never closed', ',', 9)).toEqual([['never closed']]);
-    expect(firstRows('1\n'.repeat(1e6), ',', 3)).toHaveLength(3);
-    const [wide] = firstRows(`${'x'.repeat(1e6)},${'1,'.repeat(1e5)}`, ',', 3);
-    expect(wide).toHaveLength(12);
-    expect(wide[0]).toHaveLength(81);
   });
 });

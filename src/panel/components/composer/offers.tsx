@@ -1,7 +1,7 @@
 /** Completion of the word at the caret: a list above the message field, and its keys. */
 import React from 'react';
 import { toggleProtected } from '../../../notebook/runs/protect';
-import type { ISlashCommand, ISlashCommands } from '../../../tokens';
+import type { ISlashCommand } from '../elements/context';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
 import { useNameable } from './named';
@@ -140,10 +140,10 @@ export function useOffers(options: {
 /** The commands that begin with the typed text. */
 function commandOffers(
   typed: string,
-  slash: ISlashCommands,
+  slash: readonly ISlashCommand[],
   run: (command: ISlashCommand) => void
 ): readonly IOffer[] {
-  return slash.all
+  return slash
     .filter(({ name }) => name.startsWith(typed.toLowerCase()))
     .map(command => ({
       key: command.name,

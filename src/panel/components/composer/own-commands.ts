@@ -3,8 +3,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IOwnCommand } from '../../../protocol/api';
-import type { ISlashCommands } from '../../../tokens';
-import { usePanel } from '../elements/context';
+import { type ISlashCommand, usePanel } from '../elements/context';
 import type { ISuggestion } from './Suggestions';
 
 const NONE: readonly IOwnCommand[] = [];
@@ -40,14 +39,14 @@ export function ownOffers(
   typed: string,
   commands: readonly IOwnCommand[],
   notebook: string,
-  builtIn: ISlashCommands,
+  builtIn: readonly ISlashCommand[],
   trans: TranslationBundle
 ): readonly (ISuggestion & { readonly name: string })[] {
   const folder = PathExt.dirname(notebook);
   return commands
     .filter(({ name }) => name.startsWith(typed.toLowerCase()))
     .map(({ description, hint, kind, name, path, trouble }) => {
-      const taken = builtIn.get(name)
+      const taken = builtIn.some(one => one.name === name)
         ? trans.__('Not used: /%1 is a built-in command.', name)
         : '';
       const what = trouble || taken || description;

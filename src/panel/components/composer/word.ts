@@ -1,5 +1,5 @@
 /** The word in the message field to complete. */
-import type { ISlashCommand, ISlashCommands } from '../../../tokens';
+import type { ISlashCommand } from '../elements/context';
 
 export interface IWord {
   readonly kind: '/' | '@';
@@ -28,9 +28,9 @@ export function wordAt(text: string, caret: number): IWord | null {
 /** The command at the start of a message, and the rest; null if there is none. */
 export function commandIn(
   text: string,
-  commands: ISlashCommands
+  commands: readonly ISlashCommand[]
 ): { command: ISlashCommand; rest: string } | null {
   const [, name, rest] = /^\/([a-z0-9_-]+)(?:\s+([^]*))?$/.exec(text) ?? [];
-  const command = name ? commands.get(name) : null;
-  return command && { command, rest: rest ?? '' };
+  const command = commands.find(one => one.name === name);
+  return command ? { command, rest: rest ?? '' } : null;
 }

@@ -5,8 +5,6 @@ import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
-import { AddedParts } from './AddedParts';
-import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
 import { OutsideAgents } from './OutsideAgents';
@@ -73,10 +71,8 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       {mine && adding && status?.looks_around && (
         <LocalServers onDone={close} />
       )}
-      <CompletionSwitch state={state} />
       <ToolServers key={notebook} notebook={notebook} />
       <OutsideAgents />
-      <AddedParts />
     </section>
   );
 }

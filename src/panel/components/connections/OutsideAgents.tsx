@@ -3,7 +3,7 @@ import React from 'react';
 import type { IAgentToken, IAgentTokens } from '../../../protocol/api';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { APART } from './CompletionSwitch';
+import { APART } from './apart';
 
 /** Shown once; nobody can read it again. */
 interface IMade {

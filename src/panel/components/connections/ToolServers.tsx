@@ -11,7 +11,7 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
 import { SureButton } from '../elements/SureButton';
-import { APART } from './CompletionSwitch';
+import { APART } from './apart';
 
 /** Nothing that a person approves is cut at the edge. */
 const WHOLE = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;

@@ -11,7 +11,7 @@ import { seconds, useElapsed } from '../elements/time';
 import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
-import { StateIcon, nameOf } from './StateIcon';
+import { StateIcon, nameOf, shapeOf } from './StateIcon';
 
 const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
@@ -70,7 +70,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       data-phase={card.phase}
     >
       <div className="jp-codeinterp-Card-line">
-        <StateIcon card={card} trans={trans} />
+        <StateIcon shape={shapeOf(card)} name={nameOf(card, trans)} />
         {card.cellId ? (
           <button
             type="button"

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { ICardItem } from '../../view/view';
 
-type Shape = 'busy' | 'waiting' | 'ok' | 'failed' | 'off';
+export type Shape = 'busy' | 'waiting' | 'ok' | 'failed' | 'off';
 
 const PATHS: Record<Exclude<Shape, 'busy'>, string> = {
   waiting: 'M8 4.5v4l2.5 1.5',
@@ -11,17 +11,15 @@ const PATHS: Record<Exclude<Shape, 'busy'>, string> = {
   off: 'M4.5 4.5l7 7M11.5 4.5l-7 7'
 };
 
-/** The state of a card as an icon, with its name for screen readers. */
-export function StateIcon(props: {
-  card: ICardItem;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const shape = shapeOf(props.card);
+/** A state as an icon, with its name for screen readers; '' if words beside it say it. */
+export function StateIcon(props: { shape: Shape; name: string }): JSX.Element {
+  const { shape, name } = props;
   return (
     <span
       className={`jp-codeinterp-StateIcon jp-mod-${shape}`}
-      role="img"
-      aria-label={nameOf(props.card, props.trans)}
+      {...(name
+        ? { role: 'img', 'aria-label': name }
+        : { 'aria-hidden': true })}
     >
       {shape !== 'busy' && (
         <svg viewBox="0 0 16 16" aria-hidden="true">
@@ -33,7 +31,7 @@ export function StateIcon(props: {
   );
 }
 
-function shapeOf({ phase, status }: ICardItem): Shape {
+export function shapeOf({ phase, status }: ICardItem): Shape {
   if (phase === 'waiting') {
     return 'waiting';
   }

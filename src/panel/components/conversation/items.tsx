@@ -14,15 +14,12 @@ import type {
 import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
-import { Formatting, Markdown } from '../elements/Markdown';
+import { Markdown } from '../elements/Markdown';
 import { useEarlier } from '../elements/earlier';
-import { lazy } from '../elements/lazy';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
-
-const Holding = lazy(async () => (await import('../verify/Holding')).Holding);
 
 /** An item of the conversation; `last`: it is the newest. */
 export const ItemView = React.memo(function ItemView(props: {
@@ -37,9 +34,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'interjection':
       return <Said item={item} />;
     case 'text':
-      return item.text.trim() ? (
-        <Answer item={item} sessionId={props.sessionId} />
-      ) : null;
+      return item.text.trim() ? <Answer item={item} /> : null;
     case 'thinking':
       return <Thinking item={item} sessionId={props.sessionId} />;
     case 'card':
@@ -56,33 +51,14 @@ export const ItemView = React.memo(function ItemView(props: {
 });
 
 /** A text of the model, with its figures marked as the server found them. */
-function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
-  const { item, sessionId } = props;
-  const { trans } = usePanel();
-  const [holding, setHolding] = React.useState(false);
-  const { plain } = React.useContext(Formatting);
+function Answer({ item }: { item: ITextItem }): JSX.Element {
   const { figures, text } = item;
   const host = React.useRef<HTMLDivElement>(null);
   useEarlier(host, figures);
   return (
-    <>
-      <div ref={host}>
-        <Markdown text={text} figures={figures} />
-      </div>
-      {figures.length > 0 && !plain && (
-        <Button
-          look="link"
-          aria-expanded={holding}
-          title={trans.__('Run the cells on data that is changed a little')}
-          onClick={() => setHolding(!holding)}
-        >
-          {trans.__('Does it hold?')}
-        </Button>
-      )}
-      {holding && (
-        <Holding answer={`${sessionId}/${item.key}`} figures={figures} />
-      )}
-    </>
+    <div ref={host}>
+      <Markdown text={text} figures={figures} />
+    </div>
   );
 }
 

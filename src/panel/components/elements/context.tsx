@@ -1,11 +1,10 @@
 /** The context of all components of the panel. */
-import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import React from 'react';
 import type { ModelMarkdown } from '../../../markdown/markdown';
-import type { ISlashCommands, IToolRenderers } from '../../../tokens';
+import type { IToolRenderers } from '../../../tokens';
 import type { IPanelState } from '../../store/panel-state';
 import type { Store } from '../../store/store';
 
@@ -25,14 +24,24 @@ export interface IWantedTable {
   readonly file?: string;
 }
 
+/** A slash command of the message field. */
+export interface ISlashCommand {
+  readonly name: string;
+  /** What it does, in a few words. */
+  readonly caption: string;
+  /**
+   * Called on the person's own key press or click, after the command is removed from the field;
+   * text behind it stays there. The panel shows the errors it throws.
+   */
+  execute(): void | Promise<unknown>;
+}
+
 export interface IPanelContext {
   readonly store: Store;
   readonly trans: TranslationBundle;
   readonly markdown: ModelMarkdown;
   readonly renderers: IToolRenderers;
-  readonly slash: ISlashCommands;
-  /** The settings of JupyterLab; null if the application has none. */
-  readonly settings: ISettingRegistry | null;
+  readonly slash: readonly ISlashCommand[];
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
   /** Open a variable or a CSV file as a table in a tab. */
@@ -43,8 +52,6 @@ export interface IPanelContext {
     open(path: string): Promise<void>;
     /** The download URL, for the logged-in person. */
     url(path: string): Promise<string>;
-    /** Rejects if the file is not text, or gone. */
-    text(path: string): Promise<string>;
   };
   /** Show the request of the newest step. */
   showSent(): Promise<void>;

@@ -1,7 +1,7 @@
 import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import type { ISlashCommand } from '../../../tokens';
+import type { ISlashCommand } from '../elements/context';
 
 /** Show a dialog about commands, mentions and keys of the message field. */
 export async function showHelp(

@@ -5,7 +5,6 @@ import type { MadeFile } from '../../../protocol/protocol';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { bytes } from '../files/bytes';
-import { Table } from './Table';
 
 /** Files shown at first. */
 const FEW = 5;
@@ -13,10 +12,8 @@ const FEW = 5;
 const PICTURES = ['.png', '.jpg', '.jpeg', '.gif', '.webp'];
 /** Bytes of the largest image fetched for a thumbnail. */
 const MOST_OF_PICTURE = 5_000_000;
-/** Table types, and bytes of the largest one fetched. */
+/** Table types, and bytes of the largest table that the server reads. */
 const TABLES = ['.csv', '.tsv'];
-const MOST_OF_TABLE = 2_000_000;
-/** Bytes of the largest table that the server reads. */
 const MOST_OF_OPENED = 20_000_000;
 
 export default function Artefacts(props: {
@@ -70,8 +67,6 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
   const name = inside && folder ? path.slice(folder.length + 1) : path;
   const ext = PathExt.extname(path).toLowerCase();
   const isPicture = PICTURES.includes(ext);
-  const isTable = TABLES.includes(ext) && size <= MOST_OF_TABLE;
-  const [rows, setRows] = React.useState(false);
   const [picture, setPicture] = React.useState('');
   const shows = isPicture && size <= MOST_OF_PICTURE;
   React.useEffect(() => {
@@ -118,20 +113,6 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
       >
         {trans.__('Download')}
       </Button>
-      {isTable && (
-        <Button
-          look="link"
-          aria-expanded={rows}
-          aria-label={
-            rows
-              ? trans.__('Hide the first rows of %1', name)
-              : trans.__('Show the first rows of %1', name)
-          }
-          onClick={() => setRows(!rows)}
-        >
-          {rows ? trans.__('Hide rows') : trans.__('Show rows')}
-        </Button>
-      )}
       {TABLES.includes(ext) && size <= MOST_OF_OPENED && (
         <Button
           look="link"
@@ -143,7 +124,6 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
           {trans.__('Open as table')}
         </Button>
       )}
-      {isTable && rows && <Table path={path} name={name} />}
     </li>
   );
 }

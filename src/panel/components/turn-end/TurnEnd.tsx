@@ -18,7 +18,6 @@ import { RunAbove } from './RunAbove';
 
 /** Few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
-const Figures = lazy(async () => (await import('./Figures')).default);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
@@ -62,7 +61,6 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
         />
       )}
-      {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {(changedCells(item).length > 0 ||
         end.variables ||

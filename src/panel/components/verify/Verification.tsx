@@ -5,19 +5,20 @@ import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { Ordering } from './Ordering';
+import type { Shape } from '../conversation/StateIcon';
+import { StateIcon } from '../conversation/StateIcon';
 import { useVerification } from './follow';
 import { findingWords, statusWords, summary } from './words';
 import '../../../../style/verify.css';
 
-const MARKS: Record<IVerifiedCell['status'], string> = {
-  waiting: '',
-  running: '…',
-  same: '✓',
-  new: '✓',
-  differs: '≠',
-  failed: '✗',
-  skipped: '–'
+const SHAPES: Record<IVerifiedCell['status'], Shape> = {
+  waiting: 'waiting',
+  running: 'busy',
+  same: 'ok',
+  new: 'ok',
+  differs: 'failed',
+  failed: 'failed',
+  skipped: 'off'
 };
 
 export function Verification({ state }: { state: IPanelState }): JSX.Element {
@@ -67,9 +68,6 @@ export function Verification({ state }: { state: IPanelState }): JSX.Element {
           </Button>
         )}
       </div>
-      {state.ordering > 0 && (
-        <Ordering key={state.ordering} notebook={state.notebook} />
-      )}
       {now && <Lines now={now} trans={trans} />}
     </section>
   );
@@ -81,7 +79,6 @@ function Lines(props: {
 }): JSX.Element {
   const { now, trans } = props;
   const { store } = usePanel();
-  const disordered = now.findings.some(({ kind }) => kind !== 'only_live');
   const go = (cellId: string) => void store.reveal(cellId);
   return (
     <div className="jp-codeinterp-Verify-lines">
@@ -90,27 +87,18 @@ function Lines(props: {
           {now.findings.map(finding => (
             <li key={`${finding.kind}-${finding.number}`}>
               <button type="button" onClick={() => go(finding.cell_id)}>
-                <span className="jp-mod-mark" aria-hidden="true">
-                  !
-                </span>
+                <StateIcon shape="failed" name="" />
                 <span>{findingWords(finding, trans)}</span>
               </button>
             </li>
           ))}
         </ul>
       )}
-      {disordered && (
-        <Button onClick={() => store.toggleVerification(true, true)}>
-          {trans.__('Put in order…')}
-        </Button>
-      )}
       <ul aria-label={trans.__('Cells')}>
         {now.cells.map(cell => (
           <li key={cell.number} data-status={cell.status}>
             <button type="button" onClick={() => go(cell.cell_id)}>
-              <span className="jp-mod-mark" aria-hidden="true">
-                {MARKS[cell.status]}
-              </span>
+              <StateIcon shape={SHAPES[cell.status]} name="" />
               <span className="jp-mod-title">
                 {cell.number} {cell.title}
               </span>

@@ -1,11 +1,7 @@
 /** Follows runs on the server: it answers as soon as one changes. */
 import React from 'react';
 import { ApiError } from '../../../protocol/api';
-import type {
-  IHolding,
-  IFollowed,
-  IVerification
-} from '../../../protocol/rest';
+import type { IVerification } from '../../../protocol/rest';
 import type { Store } from '../../store/store';
 
 interface IRefusal {
@@ -37,32 +33,6 @@ export function useVerification(
       await verifications.verify(notebook, inPlace);
     });
   const cancel = () => run.attempt(verifications.cancelVerification(notebook));
-  return { ...run, start, cancel };
-}
-
-/** Runs on changed data for one answer, and their plan before. */
-export function useHolding(
-  store: Store,
-  notebook: string,
-  key: string,
-  figures: readonly IFollowed[]
-): IRun<IHolding> & { start: () => void } {
-  const { notebooks, verifications } = store;
-  const run = useRun<IHolding>(store, {
-    get: async seen => {
-      const found = await verifications.holding(notebook, seen);
-      return found?.key === key
-        ? found
-        : verifications.hold(notebook, key, figures, false);
-    },
-    key: `${notebook}/${key}`
-  });
-  const start = () =>
-    run.begin(async () => {
-      await notebooks.save(notebook);
-      await verifications.hold(notebook, key, figures, true);
-    });
-  const cancel = () => run.attempt(verifications.cancelHolding(notebook));
   return { ...run, start, cancel };
 }
 

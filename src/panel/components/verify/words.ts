@@ -24,7 +24,7 @@ export function statusWords(
     case 'failed':
       return trans.__('failed');
     case 'skipped':
-      return trans.__('skipped');
+      return trans.__('not run');
   }
 }
 
@@ -77,7 +77,9 @@ export function summary(now: IVerification, trans: TranslationBundle): string {
   const parts = [
     failed && trans.__('%1 failed', failed),
     differs && trans._n('%1 differs', '%1 differ', differs),
-    skipped && trans.__('%1 skipped', skipped)
+    skipped && trans.__('%1 not run', skipped)
   ];
-  return trans.__('Of %1 cells: %2.', most, parts.filter(Boolean).join(', '));
+  const counts = parts.filter(Boolean).join(', ');
+  const words = trans.__('Of %1 cells: %2.', most, counts);
+  return now.words ? `${words} ${now.words}` : words;
 }

@@ -1,6 +1,6 @@
 /**
  * An extension of another package, as a builder would make it: a container of module
- * federation. It takes the tokens and React from the page's shared modules.
+ * federation. It takes the token and React from the page's shared modules.
  */
 (() => {
   let shared;
@@ -8,39 +8,24 @@
   const load = async name => (await Object.values(shared[name])[0].get())();
 
   const extension = async () => {
-    const { ICodeInterpreter, ISlashCommands, IToolRenderers } =
-      await load('jupyter-codeinterp');
+    const { IToolRenderers } = await load('jupyter-codeinterp');
     const React = await load('react');
     const h = React.createElement;
 
-    const activate = (app, renderers, interpreter, slash) => {
-      const Words = ({ call }) => {
-        const [failure, setFailure] = React.useState('');
-        const ask = () =>
-          interpreter
-            .send('How many letters?')
-            .catch(error => setFailure(error.message));
-        return h(
+    const activate = (app, renderers) => {
+      const Words = ({ call }) =>
+        h(
           'div',
           { className: 'words-card' },
           h('meter', { value: parseInt(call.result, 10), max: 10 }),
-          h('span', null, call.result),
-          h('button', { onClick: ask }, 'And the letters?'),
-          failure && h('p', null, failure)
+          h('span', null, call.result)
         );
-      };
       renderers.add('count_words', Words);
-      slash.add({
-        name: 'words',
-        caption: 'Ask how many words there are',
-        execute: () => interpreter.compose('How many words?')
-      });
-      globalThis.wordsCard = { interpreter, renderers, React };
     };
     return {
       id: 'words-card:plugin',
       autoStart: true,
-      requires: [IToolRenderers, ICodeInterpreter, ISlashCommands],
+      requires: [IToolRenderers],
       activate
     };
   };

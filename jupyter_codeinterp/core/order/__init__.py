@@ -1,1 +1,0 @@
-"""An order of a notebook's cells in which they run from the top."""
