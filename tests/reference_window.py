@@ -66,12 +66,6 @@ class ReferenceWindow:
         await self.post(numbered)
         return await asyncio.wait_for(future, DEADLINE)
 
-    @property
-    def seen(self) -> int:
-        """The number of the last action that it was told of."""
-        told = (f for f in self.frames if isinstance(f, (c.YouAre, c.DoneElsewhere)))
-        return max(f.seen if isinstance(f, c.YouAre) else f.number for f in told)
-
     async def open(self, kernel_id: str = "") -> None:
         command = c.OpenNotebook(self.path, dict(self.applied), kernel_id)
         assert (await self.send(command)).error is None

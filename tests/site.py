@@ -163,12 +163,12 @@ class Site:
         return (await (await self.login()).ask()).ticket
 
     async def connect(
-        self, ticket: str, headers: dict[str, str] | None = None, seen: int | None = None
+        self, ticket: str, headers: dict[str, str] | None = None
     ) -> WebSocketClientConnection:
         """With the cookies of the browser, unless ``headers`` say otherwise."""
         if headers is None:
             headers = {**(await self.login()).headers, "Authorization": "none"}
-        params = {"ticket": ticket} if seen is None else {"ticket": ticket, "seen": str(seen)}
+        params = {"ticket": ticket}
         socket: WebSocketClientConnection = await self._socket(
             *API, "channel", params=params, headers=headers
         )
@@ -201,12 +201,11 @@ class Site:
         path: str = "a.ipynb",
         book: Notebook | None = None,
         secret: str = "",
-        seen: int | None = None,
     ) -> ReferenceWindow:
         """A window that has said nothing yet. With the ``secret`` of one that was there
-        before it is the same page, which connects again and has ``seen`` actions up to one."""
+        before it is the same page, which connects again."""
         given = await (await self.login()).ask(secret)
-        socket = await self.connect(given.ticket, seen=seen)
+        socket = await self.connect(given.ticket)
         window = ReferenceWindow(socket, path, book or notebook("x = 20"))
         window.secret = given.secret
         self._open.push_async_callback(window.close)

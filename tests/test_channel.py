@@ -36,7 +36,7 @@ from jupyter_codeinterp.server.socket.connection import (
 )
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from jupyter_codeinterp.server.windows import windows
-from jupyter_codeinterp.server.windows.windows import Bearer, Windows
+from jupyter_codeinterp.server.windows.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.login import log_in
@@ -116,18 +116,25 @@ def test_a_page_that_connects_again_keeps_its_number() -> None:
     assert given != "x"
 
 
-def test_windows_that_another_has_closed_stay_closed() -> None:
-    known, ann = Windows(), Bearer("ann", False)
-    mine, theirs = known.issue(ann), known.issue(ann)
-    assert [known.redeem(ticket, ann) for ticket, _ in (mine, theirs)] == [1, 2]
-    waiting, _ = known.issue(ann)
-    known.close_others(1)
-    assert known.number(mine[1]) == 1 and known.number(theirs[1]) == 0
-    assert known.redeem(waiting, ann) == 0, "tickets that were out are void"
-    with pytest.raises(CommandError, match="Reload the page"):
-        known.issue(ann, theirs[1])
-    assert known.redeem(known.issue(ann, mine[1])[0], ann) == 1
-    assert known.redeem(known.issue(ann)[0], ann) == 3, "a page that was loaded anew"
+def test_a_login_has_a_bounded_number_of_windows() -> None:
+    connected: set[int] = set()
+    known = Windows(connected=connected.__contains__)
+    ann, evil = Bearer("ann", False), Bearer("evil", False)
+    ticket, secret = known.issue(ann)
+    mine = known.redeem(ticket, ann)
+    for _ in range(2 * MAX_OF_A_LOGIN):
+        number, _ = known.admit(evil)
+    assert len(known._known) == 1 + MAX_OF_A_LOGIN
+    assert known.number(secret) == mine, "another login's clients push out no window"
+    connected.update(range(number + 1))
+    with pytest.raises(CommandError) as caught:
+        known.admit(evil)
+    assert caught.value.code == "too_many_windows"
+    for login in range(2 * MAX_WINDOWS // MAX_OF_A_LOGIN):
+        for _ in range(MAX_OF_A_LOGIN):
+            known.admit(Bearer(f"evil {login}", False))
+    assert len(known._known) == MAX_WINDOWS
+    assert known.number(secret) == mine, "nor do other logins, while it is connected"
 
 
 async def test_windows_are_for_browsers_that_have_logged_in(site: Site) -> None:

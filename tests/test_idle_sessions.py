@@ -74,16 +74,6 @@ def mode_of(site: Site, session_id: str) -> str:
     return info.mode
 
 
-async def test_not_me_reaches_one_that_was_let_go(site: Site, api: FakeAnthropic) -> None:
-    w = await a_turn(site, api)
-    assert mode_of(site, w.session_id) == "auto"
-    other = await site.bare_window()
-    await w.send(c.Unsubscribe(w.session_id))
-    await until(lambda: manager_of(site).live(w.session_id) is None)
-    assert (await other.send(c.NotMe(1))).error is None
-    await until(lambda: mode_of(site, w.session_id) == "review")
-
-
 async def test_what_belongs_to_a_kernel_goes_with_it(site: Site) -> None:
     kernels: Any = site.app.kernel_manager
     pool = KernelPool(kernels)

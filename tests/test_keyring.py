@@ -22,8 +22,6 @@ from jupyter_codeinterp.core.ports import ModelRequest
 from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.server.models import Models
 from jupyter_codeinterp.server.models import keyring as rings
-from jupyter_codeinterp.server.models.changes import Change
-from jupyter_codeinterp.server.models.key_file import SavedConnection
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 
 KEY = "sk-ant-a-key-for-the-keyring"
@@ -218,23 +216,3 @@ async def test_what_cannot_be_written_leaves_nothing_in_the_keyring(
     with pytest.raises(Exception, match="Nothing saved"):
         await made.connect("anthropic", KEY, api.url)
     assert ring.kept == {} and not made.configured
-
-
-async def test_a_key_that_is_put_back_is_the_one_from_the_keyring(
-    tmp_path: Path, ring: Ring, api: FakeAnthropic
-) -> None:
-    await connect(tmp_path, api)
-    again = models(tmp_path)
-    async with FakeAnthropic() as evil:
-
-        def changed(kept: SavedConnection | None, default_model: str) -> None:
-            again.changes.add(Change(3, 2, "anthropic", kept, default_model))
-
-        await again.connect("anthropic", "sk-ant-of-an-attacker", evil.url, changed=changed)
-        assert evil.url[7:] in again.host
-        again.put_back(1)
-    assert again.host in api.url
-    assert (await again.test("anthropic")).works
-    assert api.exchanges[-1].headers["authorization"] == f"Bearer {KEY}"
-    assert json.loads(content(tmp_path))["connections"]["anthropic"]["key"] == KEY
-    await again.close()

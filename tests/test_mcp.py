@@ -19,7 +19,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from jupyter_codeinterp.core import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
@@ -353,17 +352,6 @@ async def test_a_revoked_token_ends_at_once(site: Site, file: Path) -> None:
         assert revoked.code == 204
         assert (await raw(site, made["token"])).code == 401
     assert (await rest.send("DELETE", "mcp", "tokens", made["id"]))[0] == 404
-
-
-async def test_not_me_revokes_the_tokens_of_clients_at_work(site: Site, file: Path) -> None:
-    rest = await rest_client(site)
-    w = await site.window(PATH, notebook("import math"))
-    async with outside(site, await token(rest)) as client:
-        assert not (await client.call_tool("list_notebooks", {})).is_error
-        await w.send(c.NotMe())
-        refused = await client.call_tool("list_notebooks", {})
-        assert refused.is_error and "Not me" in texts(refused)
-    assert site.extension.manager.service and not (await site.get("mcp", "tokens"))["tokens"]
 
 
 async def test_web_pages_of_other_sites_are_refused(site: Site, file: Path) -> None:

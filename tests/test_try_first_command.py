@@ -14,7 +14,6 @@ from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import rest_client
 from tests.site import Site
-from tests.test_silence_command import done_elsewhere
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
 
@@ -30,7 +29,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_window_tries_a_draft_and_others_hear_of_it(site: Site, api: FakeAnthropic) -> None:
     api.play(in_order([CELL, DONE]))
     w = await site.window("a.ipynb", kernel_id=await site.kernel_of("a.ipynb"))
-    other = await site.window("b.ipynb")
     await w.ask("Go")
     draft = await w.draft()
     reply = await w.send(c.TryFirst(w.session_id, draft.draft_id, "x", draft.source))
@@ -39,7 +37,6 @@ async def test_a_window_tries_a_draft_and_others_hear_of_it(site: Site, api: Fak
     assert (await w.send(tried)).error is None
     found = await w.event(e.Rehearsed)
     assert (found.how, found.text.strip()) == ("done", "42")
-    await other.until(lambda: [one for one in done_elsewhere(other) if one.what == "try"])
     await w.decide(draft)
     assert (await w.ended()).stop_reason == "end_turn"
 
@@ -53,7 +50,6 @@ def file(jp_root_dir: Path) -> Path:
 
 async def test_a_client_tries_a_draft(site: Site, api: FakeAnthropic, file: Path) -> None:
     api.play(in_order([CELL, DONE]))
-    window = await site.window("b.ipynb")
     await site.kernel_of("a.ipynb")
     client = await rest_client(site)
     session_id = str((await client.post("sessions", notebook="a.ipynb"))["session_id"])
@@ -74,7 +70,6 @@ async def test_a_client_tries_a_draft(site: Site, api: FakeAnthropic, file: Path
         assert (found["how"], found["text"].strip()) == ("done", "42")
         await client.decide(session_id, draft)
         await stream.event("turn_ended")
-    await window.until(lambda: [one for one in done_elsewhere(window) if one.what == "try"])
 
 
 async def test_it_needs_the_permissions_of_a_run(site: Site, api: FakeAnthropic) -> None:

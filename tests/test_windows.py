@@ -12,10 +12,8 @@ import pytest
 
 from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
 from jupyter_codeinterp.adapters.documents.live import reads as reads_module
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.server.windows.actions import ActionLog
 from jupyter_codeinterp.server.windows.broadcaster import Broadcaster
 from tests.busy import SOON
 from tests.fake_anthropic import FakeAnthropic, Step, answer, edit_cell, in_order, run_cell, text
@@ -398,11 +396,9 @@ class Waiter:
 
     def leave(self) -> None: ...
 
-    def shut(self) -> None: ...
 
-
-def test_a_window_that_is_gone_is_kept_as_long_as_a_notebook_waits_for_it(tmp_path: Path) -> None:
-    windows = Broadcaster(ActionLog(SqliteStore(tmp_path / "sessions.db")))
+def test_a_window_that_is_gone_is_kept_as_long_as_a_notebook_waits_for_it() -> None:
+    windows = Broadcaster()
     window = Waiter()
     windows.join(window)
     windows.leave(window)

@@ -148,18 +148,6 @@ class SetModel(_Frame, frozen=True, tag="set_model"):
     id: int = 0
 
 
-class NotMe(_Frame, frozen=True, tag="not_me"):
-    """The person disowns an action of another window (``DoneElsewhere``).
-
-    The server stops every turn and sets sessions in Auto to Review. It restores keys, addresses
-    and models that other windows set since this one opened. It withdraws queued messages of
-    other windows, and their running requests end without effect. It closes all other windows
-    until their pages are reloaded.
-    """
-
-    id: int = 0
-
-
 class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
@@ -416,7 +404,6 @@ Command = Union[
     Retry,
     SetMode,
     SetModel,
-    NotMe,
     UndoTurn,
     RedoTurn,
     KeepChanges,
@@ -487,52 +474,22 @@ class Reply(_Frame, frozen=True, tag="reply"):
 class YouAre(_Frame, frozen=True, tag="you_are"):
     """The first frame: this window's unique number. A page that reconnects keeps it, unless the
     server has forgotten the window.
-
-    ``seen`` is the number of the newest action (``DoneElsewhere``). A page opens its socket with
-    the last number it saw and gets the later actions of others. ``missed``: the server no
-    longer has some of these.
     """
 
     window: int
-    seen: int = 0
-    missed: bool = False
 
 
-Doing = Literal[
-    "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
-    "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
-    "silence", "unsilence", "keep_files", "try",
-]  # fmt: skip
+Doing = Literal["run", "run_all", "reject", "key"]
 
 
 class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
-    """An action of another window, or of a client without one.
-
-    run, run_all, reject  decided on the draft ``name``
-    turn                  started a turn that runs without asking
-    stop, answer          stopped the turn; answered its question
-    take_back             withdrew a queued message
-    mode, model           set the one called ``name``; ``before`` is the previous one
-    undo, redo            undid changes of a turn; redid them
-    keep_files            copied files of a sandboxed kernel into the notebook's folder
-    keep, remove          kept changes of a turn; removed a failed cell
-    rename, delete        renamed the conversation to ``name``; deleted it
-    silence, unsilence    silenced a finding of the check ``name``; took that back
-    try                   tried the draft ``name`` in a fork of the kernel
-    key, no_key           set a key or an address (``name`` is its host); forgot them
-
-    After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
-    all windows. Without ``session_id`` the action concerns the server.
-    """
+    """Another window decided on the draft ``name`` of ``notebook``, or set or deleted a key
+    (``key``). After ``run_all`` the rest of the turn runs without asking."""
 
     window: int
     what: Doing
     name: str = ""
-    session_id: str = ""
     notebook: str = ""
-    turn: int = 0
-    before: str = ""
-    number: int = 0
 
 
 class SessionChanged(_Frame, frozen=True, tag="session"):

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Union
 
 import msgspec
 
-from .commands import DoneElsewhere, SessionInfo
+from .commands import SessionInfo
 from .document.ops import Op, Output, Receipt
 from .events import Event
 from .messages import Message
@@ -47,7 +47,6 @@ NumberedEvents = list[tuple[int, Event]]
 WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
-Actions = list[DoneElsewhere]
 """Named here because ``SessionTable.list`` hides the built-in within the class."""
 
 
@@ -203,26 +202,6 @@ class SavedOpStore(Protocol):
         session grouped. Omits sessions that another server works on."""
 
 
-class ActionStore(Protocol):
-    """Actions of windows and clients, numbered over all servers that share the journal."""
-
-    def last_action(self) -> int:
-        """The highest number so far; 0 before the first."""
-
-    def append_action(self, action: DoneElsewhere, after: int) -> int:
-        """Returns its new number, above ``after`` and all others."""
-
-    def append_window(self, after: int) -> int:
-        """Take a number from the same sequence for a new window."""
-
-    def actions(self, after: int, window: int, most: int) -> tuple[Actions, bool]:
-        """Actions of others than ``window`` after ``after``: the last of each window, session
-        and kind, at most ``most``. And whether these are all."""
-
-    def models_set(self, after: int) -> Actions:
-        """Every action ``model`` after that number, in order."""
-
-
 class SpendingStore(Protocol):
     """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
     journal."""
@@ -245,7 +224,7 @@ class SessionStore(
     """What a session needs."""
 
 
-class Journal(SessionStore, AllSessions, SavedOpStore, ActionStore, Protocol):
+class Journal(SessionStore, AllSessions, SavedOpStore, Protocol):
     """What the server needs, including messages about the journal for the person."""
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:

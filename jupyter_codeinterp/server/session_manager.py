@@ -24,10 +24,7 @@ from .files.live_notebooks import LiveNotebooks
 from .idle_sessions import IdleSessions
 from .place import NotebookPlace, Surroundings
 from .preload import preload
-from .windows.actions import ActionLog
 from .windows.broadcaster import Broadcaster, FrontWindow
-from .windows.in_flight import InFlight
-from .windows.not_me import not_me
 from .windows.windows import Windows
 
 if TYPE_CHECKING:
@@ -57,7 +54,6 @@ class SessionManager:
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
-        put_back_settings: Callable[[int], None] = lambda window: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
         """Set up an empty manager.
@@ -70,7 +66,6 @@ class SessionManager:
         seen           called when somebody opens a path: another notebook may have moved there
         tools, hooks, checks  called with the first session
         on_window      called with each window
-        put_back_settings  reverts server settings that others changed since a window opened
         has_rooms      whether windows may share a notebook in a room of this server
         """
         self.store = store
@@ -84,14 +79,11 @@ class SessionManager:
         self._checks = checks
         self._on_window = on_window
         self._seen = seen
-        self._put_back_settings = put_back_settings
         self._sessions: dict[str, Session] = {}
         self._idle = IdleSessions(self._sessions)
-        self.actions = ActionLog(store)
-        self.broadcaster = Broadcaster(self.actions)
-        self.in_flight = InFlight()
+        self.broadcaster = Broadcaster()
         self._at_close: list[Callable[[], None]] = []
-        self.windows = Windows(self.actions.new_window, self.broadcaster.has)
+        self.windows = Windows(self.broadcaster.has)
         self.notebooks = LiveNotebooks(
             store,
             self._sessions,
@@ -118,9 +110,9 @@ class SessionManager:
 
     # --- windows ---------------------------------------------------------------------
 
-    def join(self, window: FrontWindow, seen: int | None = None) -> None:
+    def join(self, window: FrontWindow) -> None:
         self._on_window()
-        self.broadcaster.join(window, seen)
+        self.broadcaster.join(window)
         for session in self._sessions.values():
             if session.running:
                 window.send(changed(session))
@@ -136,23 +128,14 @@ class SessionManager:
         if gone is not None:
             self.notebooks.departing(gone)
 
-    def record(self, action: DoneElsewhere) -> DoneElsewhere:
-        """Number and journal an action, and send it to all other windows.
-
-        Programs without a window (0) are not recorded.
-        """
-        if action.window:
-            action = self.actions.add(action)
-            self.broadcaster.send_others(action)
-        return action
+    def tell_others(self, done: DoneElsewhere) -> None:
+        """Send what a window (not 0) did to all others."""
+        if done.window:
+            self.broadcaster.send_others(done)
 
     def person(self, notebook: str, window: int) -> str:
         live = self.notebooks.opened(notebook)
         return self.broadcaster.person(window) if live is not None and live.sharing else ""
-
-    def not_me(self, window: FrontWindow) -> None:
-        """See ``not_me.py``."""
-        not_me(self, window, self._put_back_settings)
 
     # --- sessions --------------------------------------------------------------------
 

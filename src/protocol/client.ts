@@ -16,9 +16,9 @@ export interface IClient {
   readonly connected: boolean;
   /**
    * Emitted when the server refuses this window a socket, with its message for people. The
-   * client retries, unless another window has closed this one (`closed`).
+   * client retries.
    */
-  readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
+  readonly refused: ISignal<IClient, string>;
   /**
    * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
    * (code, message) when the server refuses or the socket is lost before the reply. Calls
@@ -42,8 +42,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The server's close code after another window has closed this one. */
-const CLOSED_BY_WINDOW = 4001;
 /** Milliseconds before each new attempt to connect; the last value repeats. */
 const DELAYS = [250, 1000, 2000, 5000, 10000];
 
@@ -58,9 +56,7 @@ export class Client implements IClient, IDisposable {
 
   readonly frames = new Signal<this, ServerFrame>(this);
   readonly connectedChanged = new Signal<this, boolean>(this);
-  readonly refused = new Signal<this, { closed: boolean; message: string }>(
-    this
-  );
+  readonly refused = new Signal<this, string>(this);
 
   get connected(): boolean {
     return this._connected;
@@ -124,9 +120,7 @@ export class Client implements IClient, IDisposable {
 
   private _open(ticket: string): void {
     const { wsUrl, token, appendToken, WebSocket } = this._settings;
-    const seen = this._seen < 0 ? {} : { seen: this._seen };
-    const query =
-      appendToken && token ? { ticket, token, ...seen } : { ticket, ...seen };
+    const query = appendToken && token ? { ticket, token } : { ticket };
     const url =
       URLExt.join(wsUrl, 'codeinterp', 'api', 'channel') +
       URLExt.objectToQueryString(query);
@@ -142,13 +136,9 @@ export class Client implements IClient, IDisposable {
         this._receive(JSON.parse(frame));
       }
     };
-    socket.onclose = ({ code, reason }) => {
+    socket.onclose = () => {
       this._setConnected(false);
-      if (code === CLOSED_BY_WINDOW) {
-        this.refused.emit({ closed: true, message: reason });
-      } else {
-        this._reconnectLater();
-      }
+      this._reconnectLater();
     };
     // Bound now: a script that changes the prototype later cannot capture the socket.
     this._write = socket.send.bind(socket);
@@ -158,12 +148,11 @@ export class Client implements IClient, IDisposable {
   private _onRefusal(error: unknown): void {
     const { status, code, message } =
       error instanceof ApiError ? error : { status: 0, code: '', message: '' };
-    const closed = code === 'closed_window';
-    if (closed || code === 'no_session') {
-      this.refused.emit({ closed, message });
+    if (code === 'no_session') {
+      this.refused.emit(message);
     }
     // 404: the server extension is missing.
-    if (!closed && status !== 404) {
+    if (status !== 404) {
       this._reconnectLater();
     }
   }
@@ -172,17 +161,7 @@ export class Client implements IClient, IDisposable {
     if (frame.type === 'reply') {
       this._settle(frame);
     } else {
-      this._count(frame);
       this.frames.emit(frame);
-    }
-  }
-
-  /** Note the last action of another window; after a reconnect the server sends later ones. */
-  private _count(frame: ServerFrame): void {
-    if (frame.type === 'done_elsewhere') {
-      this._seen = Math.max(this._seen, frame.number);
-    } else if (frame.type === 'you_are' && (this._seen < 0 || frame.missed)) {
-      this._seen = frame.seen;
     }
   }
 
@@ -227,8 +206,6 @@ export class Client implements IClient, IDisposable {
   private _attempts = 0;
   private _timer = 0;
   private _lastId = 0;
-  /** The number of the last action of another window; -1 before the first connection. */
-  private _seen = -1;
   private _pending = new Map<
     number,
     {

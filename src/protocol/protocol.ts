@@ -10,7 +10,6 @@ export type Command =
   | Retry
   | SetMode
   | SetModel
-  | NotMe
   | UndoTurn
   | RedoTurn
   | KeepChanges
@@ -219,18 +218,6 @@ export interface SetModel {
   type: 'set_model';
   session_id: string;
   model: string;
-  id?: number;
-}
-/**
- * The person disowns an action of another window (``DoneElsewhere``).
- *
- * The server stops every turn and sets sessions in Auto to Review. It restores keys, addresses
- * and models that other windows set since this one opened. It withdraws queued messages of
- * other windows, and their running requests end without effect. It closes all other windows
- * until their pages are reloaded.
- */
-export interface NotMe {
-  type: 'not_me';
   id?: number;
 }
 /**
@@ -564,67 +551,21 @@ export interface Reply {
 /**
  * The first frame: this window's unique number. A page that reconnects keeps it, unless the
  * server has forgotten the window.
- *
- * ``seen`` is the number of the newest action (``DoneElsewhere``). A page opens its socket with
- * the last number it saw and gets the later actions of others. ``missed``: the server no
- * longer has some of these.
  */
 export interface YouAre {
   type: 'you_are';
   window: number;
-  seen: number;
-  missed: boolean;
 }
 /**
- * An action of another window, or of a client without one.
- *
- * run, run_all, reject  decided on the draft ``name``
- * turn                  started a turn that runs without asking
- * stop, answer          stopped the turn; answered its question
- * take_back             withdrew a queued message
- * mode, model           set the one called ``name``; ``before`` is the previous one
- * undo, redo            undid changes of a turn; redid them
- * keep_files            copied files of a sandboxed kernel into the notebook's folder
- * keep, remove          kept changes of a turn; removed a failed cell
- * rename, delete        renamed the conversation to ``name``; deleted it
- * silence, unsilence    silenced a finding of the check ``name``; took that back
- * try                   tried the draft ``name`` in a fork of the kernel
- * key, no_key           set a key or an address (``name`` is its host); forgot them
- *
- * After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
- * all windows. Without ``session_id`` the action concerns the server.
+ * Another window decided on the draft ``name`` of ``notebook``, or set or deleted a key
+ * (``key``). After ``run_all`` the rest of the turn runs without asking.
  */
 export interface DoneElsewhere {
   type: 'done_elsewhere';
   window: number;
-  what:
-    | 'answer'
-    | 'delete'
-    | 'keep'
-    | 'keep_files'
-    | 'key'
-    | 'mode'
-    | 'model'
-    | 'no_key'
-    | 'redo'
-    | 'reject'
-    | 'remove'
-    | 'rename'
-    | 'run'
-    | 'run_all'
-    | 'silence'
-    | 'stop'
-    | 'take_back'
-    | 'try'
-    | 'turn'
-    | 'undo'
-    | 'unsilence';
+  what: 'key' | 'reject' | 'run' | 'run_all';
   name: string;
-  session_id: string;
   notebook: string;
-  turn: number;
-  before: string;
-  number: number;
 }
 /**
  * Sent on subscribing, and to every window when a session starts or stops running.

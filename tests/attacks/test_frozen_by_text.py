@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import importlib
 import inspect
-import json
 import pkgutil
 import re
 import time
@@ -120,7 +119,6 @@ READERS = (
     "visible",
     "checking",
     "kernel_report",
-    "examples",
     "protected",
     *(
         "collector",

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.server.socket.handler import FOR_GOOD
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site, Watch
@@ -143,103 +140,16 @@ async def test_a_kernel_logs_in_as_a_browser_and_decides(site: Site, api: FakeAn
     assert (await w.event(e.TurnStarted)).window == 1
 
 
-async def test_a_kernel_logs_in_as_a_browser_and_not_me_ends_it(
+async def test_another_window_that_lets_a_turn_run_is_told_of(
     site: Site, api: FakeAnthropic
 ) -> None:
-    w, watch = await a_draft_that_waits(site, api)
-    session = site.extension.manager.session(w.session_id)
-    await in_the_kernel(watch, AS_A_BROWSER)
-    mode = {"type": "set_mode", "session_id": w.session_id, "mode": "auto"}
-    await in_the_kernel(watch, f"print(json.dumps(await say(**{mode!r})))")
-    async with FakeAnthropic() as evil:
-        given = {"base_url": evil.url, "key": "sk-ant-of-the-attacker"}
-        code = f"print((await ask('POST', f'{{API}}/key', headers, {given!r})).code)"
-        assert await in_the_kernel(watch, code) == 200
-        assert site.extension.models.host in evil.url
-        await w.until(lambda: len(told(w)) == 2)
-    assert [(x.window, x.what, x.name in ("auto", evil.url[7:])) for x in told(w)] == [
-        (2, "mode", True),
-        (2, "key", True),
-    ]
-    assert (await w.event(e.ModeChanged)).window == 2
-
-    assert (await w.send(c.NotMe())).error is None
-
-    assert (await w.ended()).stop_reason == "cancelled"
-    assert session.info.mode == "review"
-    assert site.extension.models.host in api.url, "the address is put back"
-    notes = [event.text for _, event in w.events if isinstance(event, e.Note)]
-    assert any("all other windows were closed" in words for words in notes)
-    gone = "while await socket.read_message() is not None: pass\nprint(socket.close_code)"
-    assert await in_the_kernel(watch, gone) == FOR_GOOD
-    again = (
-        "print(json.dumps(["
-        "(await ask('POST', f'{API}/key', headers, {'key': 'x'})).code,"
-        "(await ask('POST', f'{API}/tickets', headers, {'secret': given['secret']})).code]))"
-    )
-    assert await in_the_kernel(watch, again) == [403, 403]
-    assert (await w.send(c.Subscribe(w.session_id, 10**6))).error is None, "the person's stays"
-
-
-@pytest.mark.parametrize("how", ["run all", "a turn in Auto", "mode of a session nobody follows"])
-async def test_another_window_sees_to_it_that_nothing_asks_any_more(
-    site: Site, api: FakeAnthropic, how: str
-) -> None:
-    api.play(in_order([answer(run_cell("1")), answer(text("Done."))] * 2))
-    kernel_id = await site.kernel()
-    w = await site.window(kernel_id=kernel_id)
+    api.play(in_order([answer(run_cell("1")), answer(text("Done."))]))
+    w = await site.window(kernel_id=await site.kernel())
     other = await site.bare_window("b.ipynb")
-    if how == "run all":
-        await w.ask("Go")
-        draft = await w.draft()
-        assert (await other.decide(draft, session_id=w.session_id, run_all=True)).error is None
-        expected = ("run_all", "a.ipynb")
-    elif how == "a turn in Auto":
-        await other.ask("Delete all", mode="auto")
-        expected = ("turn", "b.ipynb")
-    else:
-        idle = site.extension.manager.new_session("b.ipynb", "review", "").info.session_id
-        await other.send(c.SetMode(idle, "auto"))
-        expected = ("mode", "b.ipynb")
-    await w.until(lambda: told(w))
-    assert [(x.what, x.notebook) for x in told(w)] == [expected]
-    assert told(other) == [], "who has done it knows"
-    await w.send(c.NotMe())
-    assert all(s.mode == "review" for s in site.extension.manager.list(None))
-    await site.until(lambda: not site.extension.manager.running)
-
-
-async def test_another_window_queues_a_message_that_outlives_not_me(
-    site: Site, api: FakeAnthropic
-) -> None:
-    api.play(in_order([answer(run_cell("1")), answer(text("Done."))]))
-    w = await site.window(kernel_id=await site.kernel())
-    await w.ask("Go")
-    await w.draft()
-    other = await site.bare_window()
-    for window, words in ((w, "In euros"), (other, "Delete all")):
-        said = c.SendMessage(words, "a.ipynb", w.session_id)
-        assert (await window.send(said)).result["did"] == "queue"
-    await w.send(c.NotMe())
-    await site.until(lambda: not site.extension.manager.running)
-    session = site.extension.manager.session(w.session_id)
-    assert [message.text for message in session.queue.messages] == ["In euros"]
-
-
-async def test_another_window_decides_while_the_persons_is_out_of_reach(
-    site: Site, api: FakeAnthropic
-) -> None:
-    api.play(in_order([answer(run_cell("1")), answer(text("Done."))]))
-    w = await site.window(kernel_id=await site.kernel())
     await w.ask("Go")
     draft = await w.draft()
-    other = await site.bare_window()
-    await w.close()
-    await site.until(lambda: len(site.extension.manager.broadcaster) == 1)
-    await other.decide(draft, session_id=w.session_id)
-    same = await site.bare_window(secret=w.secret, seen=w.seen)
-    await same.until(lambda: told(same))
-    assert [(x.window, x.what) for x in told(same)] == [(2, "run")]
-    fresh = await site.bare_window()
-    assert (await fresh.send(c.Subscribe(w.session_id))).error is None
-    assert told(fresh) == [], "what was before its time is in the conversation"
+    assert (await other.decide(draft, session_id=w.session_id, run_all=True)).error is None
+    await w.until(lambda: told(w))
+    assert [(x.what, x.notebook) for x in told(w)] == [("run_all", "a.ipynb")]
+    assert told(other) == [], "who has done it knows"
+    await w.ended()

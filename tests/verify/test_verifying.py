@@ -19,7 +19,6 @@ from jupyter_client.channels import HBChannel
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
 from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
-from jupyter_codeinterp.core.commands import NotMe
 from jupyter_codeinterp.core.verify.verification import Verification
 from jupyter_codeinterp.server.verify import NotebookRuns
 from tests.cli import Cli, is_running, make_cli, until
@@ -176,16 +175,6 @@ async def test_a_start_that_is_cancelled_leaves_no_kernel(
     await asyncio.wait({starting})
     assert starting.cancelled()
     await kernel.close()
-    assert kernels(site) == []
-
-
-async def test_not_me_ends_a_run_of_another_window(site: Site, folder: Path) -> None:
-    (folder / "a.ipynb").write_text(json.dumps(book("import time\ntime.sleep(600)")))
-    window = await site.window()
-    asked = {"notebook": "work/a.ipynb"}
-    await site.post("verifications", json_body=asked)
-    assert (await window.send(NotMe())).error is None
-    assert (await ended(site))["state"] == "cancelled"
     assert kernels(site) == []
 
 

@@ -31,12 +31,6 @@ class Queue:
                 raise CommandError("not_queued", words)
             self._session.publish(MessageTakenBack(number, window))
 
-    def take_back_of_others(self, window: int) -> None:
-        """Withdraw messages that this window did not send. Raises as ``take_back``."""
-        for message in self.messages:
-            if message.window != window:
-                self.take_back(message.number, window)
-
     def add(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         if len(self.messages) >= MOST_QUEUED:
             words = f"{MOST_QUEUED} messages are already queued. Remove one first."

@@ -1,7 +1,7 @@
 """The one interface of fronts (the windows' socket, REST, a program) to conversations.
 
 ``by`` is the number of the window or client that acts; 0 for a program alone. The resulting event
-carries it. Other windows learn of the action and can disown it ("Not me").
+carries it. Other windows learn of decisions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-from ..approval.modes import ASKING, MODES
+from ..approval.modes import ASKING
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
 from ..events import Kept, Mode, Reference, TriesDrafts
@@ -46,8 +46,8 @@ class Sessions(Protocol):
 
     async def delete(self, session_id: str) -> None: ...
 
-    def record(self, action: DoneElsewhere) -> DoneElsewhere:
-        """Number and store it, and notify all other windows."""
+    def tell_others(self, done: DoneElsewhere) -> None:
+        """Notify all other windows."""
 
     def person(self, notebook: str, window: int) -> str:
         """The name of the person in this window, if several people share the notebook; else
@@ -114,17 +114,10 @@ class SessionService:
             session = self.create(notebook, mode, model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        before = session.info.model
         given = (by, about, source, after, references, rule_files, second_look, try_drafts)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
-        if session_id and session.info.model != before:
-            self._record(session, by, "model", session.info.model, before)
-        if did == "answer":
-            self._record(session, by, did)
-        else:
-            self._record_auto(session, by)
         return Sent(session, did)
 
     async def branch(
@@ -165,7 +158,6 @@ class SessionService:
             if headless:
                 session.workplace.expect_no_window()
             kept = await session.reviews.undo_since(turn, by)
-            self._record(session, by, "undo")
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
@@ -179,7 +171,6 @@ class SessionService:
             raise
         if headless:
             branch.workplace.expect_no_window()
-        self._record_auto(branch, by)
         return branch
 
     async def go_on(self, session_id: str, notebook: str, task: str, by: int = 0) -> Session:
@@ -203,14 +194,12 @@ class SessionService:
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
             raise
-        self._record_auto(session, by)
         return session
 
     def take_back(self, session_id: str, number: int, by: int = 0) -> None:
         """Withdraw a queued message. CommandError ``not_queued``, ``held_elsewhere``."""
         session = self._here(session_id)
         session.queue.take_back(number, by)
-        self._record(session, by, "take_back")
 
     def retry(self, session_id: str, by: int = 0, *, headless: bool = False) -> None:
         """Repeat a failed turn. CommandError ``busy``, ``nothing_to_retry``,
@@ -219,7 +208,6 @@ class SessionService:
         session.retry(by)
         if headless:
             session.workplace.expect_no_window()
-        self._record_auto(session, by)
 
     def need_retry(self, session_id: str) -> None:
         """Raises CommandError as ``retry``."""
@@ -230,7 +218,6 @@ class SessionService:
         session = self._here(session_id)
         if session.running:
             session.cancel(by)
-            self._record(session, by, "stop")
 
     # --- decisions and settings ------------------------------------------------------
 
@@ -253,7 +240,8 @@ class SessionService:
         person = self._sessions.person(session.info.notebook, by)
         draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person)
         what: Doing = "run_all" if run_all and action == "run" else action
-        self._record(session, by, what, draft.title)
+        done = DoneElsewhere(by, what, draft.title, session.info.notebook)
+        self._sessions.tell_others(done)
 
     def answer(self, session_id: str, call_id: str, text: str, by: int = 0) -> None:
         """Answer a question of the model. CommandError ``too_long``, ``held_elsewhere``, and as
@@ -261,21 +249,16 @@ class SessionService:
         need_short(text)
         session = self._here(session_id)
         session.decisions.answer(call_id, self._sessions.rules.scrub(text), by)
-        self._record(session, by, "answer")
 
     def set_mode(self, session_id: str, mode: Mode, by: int = 0) -> None:
         """From the next decision on. CommandError ``held_elsewhere``."""
         session = self._sessions.session(session_id)
-        before = session.info.mode
-        if session.set_mode(mode, by):
-            self._record(session, by, "mode", session.info.mode, before)
+        session.set_mode(mode, by)
 
     def set_model(self, session_id: str, model: str, by: int = 0) -> None:
         """CommandError ``busy``, ``held_elsewhere``."""
         session = self._sessions.session(session_id)
-        before = session.info.model
-        if session.set_model(model, by):
-            self._record(session, by, "model", model, before)
+        session.set_model(model, by)
 
     # --- what was done ---------------------------------------------------------------
 
@@ -295,7 +278,6 @@ class SessionService:
         if headless:
             session.workplace.expect_no_window()
         await session.reviews.undo(turn, cells, by, variables=variables, files=files)
-        self._record(session, by, "undo")
 
     async def redo(
         self,
@@ -313,13 +295,11 @@ class SessionService:
         if headless:
             session.workplace.expect_no_window()
         await session.reviews.redo(turn, cells, by, variables=variables, files=files)
-        self._record(session, by, "redo")
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""
         session = self._sessions.session(session_id)
         session.reviews.keep(turn, cells, by)
-        self._record(session, by, "keep")
 
     async def waiting_files(self, session_id: str) -> WaitingList:
         """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
@@ -329,13 +309,11 @@ class SessionService:
         """As ``WaitingFiles.keep``."""
         session = self._sessions.session(session_id)
         await session.waiting_files.keep(stamps, by)
-        self._record(session, by, "keep_files")
 
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""
         session = self._sessions.session(session_id)
         await session.reviews.remove(cell_id, by)
-        self._record(session, by, "remove")
 
     async def look(self, session_id: str, model: str = "", by: int = 0) -> None:
         """As ``Session.look``."""
@@ -345,8 +323,7 @@ class SessionService:
         """Keep findings with this key from the person and the model, in this notebook.
         CommandError ``unknown_finding``, ``held_elsewhere``."""
         session = self._sessions.session(session_id)
-        check = session.silence(key, silenced, by)
-        self._record(session, by, "silence" if silenced else "unsilence", check)
+        session.silence(key, silenced, by)
 
     def try_first(
         self, session_id: str, draft_id: str, nonce: str, source: str, by: int = 0
@@ -354,14 +331,11 @@ class SessionService:
         """Try ``source``, the code of a waiting draft, in a fork of the kernel. CommandError
         ``rehearsals_off``, ``no_rehearsal``, ``busy``, ``held_elsewhere``."""
         session = self._here(session_id)
-        draft = session.rehearsals.try_first(draft_id, nonce, source, by)
-        self._record(session, by, "try", draft.title)
+        session.rehearsals.try_first(draft_id, nonce, source, by)
 
     async def delete(self, session_id: str, by: int = 0) -> None:
         """CommandError ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
         await self._sessions.delete(session_id)
-        self._record(session, by, "delete")
 
     def review(self, session_id: str, turn: int) -> Review:
         """CommandError ``unknown_turn``."""
@@ -379,32 +353,16 @@ class SessionService:
         """CommandError ``bad_title``, ``held_elsewhere``."""
         session = self._sessions.session(session_id)
         session.rename(title, by)
-        self._record(session, by, "rename", session.info.title)
 
     def follow(self, session_id: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
         """Numbered events after ``after`` as JSON, then those to come, without end."""
         log = self._sessions.session(session_id).event_log
         return log.follow(min(max(after, 0), log.last_seq))
 
-    # --- who did it ------------------------------------------------------------------
-
     def _here(self, session_id: str) -> Session:
         session = self._sessions.session(session_id)
         session.need_here()
         return session
-
-    def _record(
-        self, session: Session, by: int, what: Doing, name: str = "", before: str = ""
-    ) -> None:
-        info = session.info
-        self._sessions.record(
-            DoneElsewhere(by, what, name, info.session_id, info.notebook, session.turn, before)
-        )
-
-    def _record_auto(self, session: Session, by: int) -> None:
-        """Record who started a turn that runs without asking."""
-        if MODES[session.info.mode].unasked:
-            self._record(session, by, "turn")
 
 
 def _not_put_back(cells: int) -> str:

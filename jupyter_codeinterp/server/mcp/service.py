@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..notebook_kernels import NotebookKernels
     from ..session_manager import SessionManager
 
-CLOSED = "A person closed this client with “Not me”, so its token is revoked. Ask for another one."
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
 LONGEST_CLIENT = 60
 """Characters of a client's name."""
@@ -117,15 +116,9 @@ class OutsideClients:
         return self._conversations[key]
 
     def _number(self, token: Token) -> int:
-        """The client's number among the windows, which hear of what it does and may close it.
-
-        Raises CommandError ``closed_window`` or ``too_many_windows``.
-        """
+        """The client's number among the windows. Raises CommandError ``too_many_windows``."""
         windows = self._manager.windows
         number, secret = self._windows.get(token.id, (0, ""))
-        if number and windows.closed(secret):
-            self.tokens.revoke(token.id)
-            raise CommandError("closed_window", CLOSED)
         if not number or not windows.number(secret):
             self._windows[token.id] = windows.admit(Bearer(f"mcp {token.id}", False))
         return self._windows[token.id][0]

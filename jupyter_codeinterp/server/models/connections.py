@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets as random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import Any, Union
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any
 
 from ...core.errors import CommandError, ModelError
 from ...core.ports import ModelEvent, ModelInfo, ModelRequest
@@ -17,13 +17,10 @@ from ...core.providers import Connection, Credentials, Provider
 from ...core.redaction.secrets import Secrets
 from . import keyring
 from .described import Origin
-from .key_file import Content, KeyFile, SavedConnection
+from .key_file import KeyFile, SavedConnection
 
 _cleanups: set[asyncio.Task[str]] = set()
 """Cleanup tasks. The event loop holds tasks only weakly."""
-
-Changed = Callable[[Union[SavedConnection, None], str], None]
-"""Called with the connection and the default model from before a change."""
 
 
 class Connections:
@@ -88,12 +85,10 @@ class Connections:
 
     # --- change ----------------------------------------------------------------------
 
-    async def keep(
-        self, provider: Provider, url: str, key: str, default_model: str, changed: Changed
-    ) -> str:
+    async def keep(self, provider: Provider, url: str, key: str, default_model: str) -> str:
         """Save a connection, with the key in the keyring if possible, otherwise in the file.
 
-        Calls ``changed`` once saved. Returns a note for the person, or "". Raises CommandError
+        Returns a note for the person, or "". Raises CommandError
         ``not_kept`` and then changes nothing.
         """
         words = ""
@@ -107,31 +102,27 @@ class Connections:
             except keyring.NoKeyring as error:
                 words = f"Saved the key in a file, because the keyring is not usable: {error}."
         try:
-            before = await self._change(provider, kept, default_model, changed)
+            before = await self._change(provider, kept, default_model)
         except CommandError:
             await self._delete_key(kept)
             raise
         await self._delete_key(before)
         return words
 
-    async def forget(self, provider: Provider, default_model: str, changed: Changed) -> str:
+    async def forget(self, provider: Provider, default_model: str) -> str:
         """Delete a connection. Returns a note for the person, or "". Raises CommandError
         ``not_kept``."""
-        return await self._delete_key(await self._change(provider, None, default_model, changed))
+        return await self._delete_key(await self._change(provider, None, default_model))
 
     async def _change(
-        self, provider: Provider, kept: SavedConnection | None, default_model: str, changed: Changed
+        self, provider: Provider, kept: SavedConnection | None, default_model: str
     ) -> SavedConnection | None:
-        """Change the file and return the connection from before.
-
-        ``changed`` gets that connection with its key, because the keyring loses the key.
-        """
+        """Change the file and return the connection from before."""
         with contextlib.suppress(ModelError):
             await self.unlock(provider)
-        before, default_before = self.kept(provider), self._file.content.default_model
+        before = self.kept(provider)
         self._file.change(provider.name, kept, default_model)
         self._learn(kept, before)
-        changed(self._with_key(before), default_before)
         return before
 
     def _learn(self, now: SavedConnection | None, before: SavedConnection | None) -> None:
@@ -139,12 +130,6 @@ class Connections:
         for kept, learn in ((now, self._secrets.add), (before, self._secrets.forget)):
             if kept is not None:
                 learn(self._key(kept))
-
-    def _with_key(self, kept: SavedConnection | None) -> SavedConnection | None:
-        if kept is None or not kept.keyring:
-            return kept
-        key = self._key(kept)
-        return SavedConnection(kept.url, key) if key else None
 
     async def _delete_key(self, kept: SavedConnection | None) -> str:
         """Delete the key from the keyring. Returns a note for the person, or ""."""
@@ -158,23 +143,6 @@ class Connections:
                 f"keyring: {error}. Its entry there: {keyring.SERVICE}, {kept.keyring}."
             )
         return ""
-
-    def put_back(self, content: Content, providers: Iterable[Provider]) -> None:
-        """Restore the providers' connections and the chosen model from ``content``.
-
-        Keys from the keyring go to the file, which cannot block. Raises CommandError
-        ``not_kept``.
-        """
-        for provider in providers:
-            now, then = self.kept(provider), content.connections.get(provider.name)
-            if now == then and content.default_model == self._file.content.default_model:
-                continue
-            self._file.change(provider.name, then, content.default_model)
-            self._learn(then, now)
-            if now is not None and now.keyring and now != then:
-                task = asyncio.get_running_loop().create_task(self._delete_key(now))
-                _cleanups.add(task)
-                task.add_done_callback(_cleanups.discard)
 
 
 def _place_of_key(kept: SavedConnection) -> Origin:

@@ -34,8 +34,7 @@ from ...core.providers import (
 from ...core.redaction.secrets import Secrets
 from ..extensions import Added, Extensions
 from ..preload import freeze
-from .changes import Changes
-from .connections import Changed, Connections, LockedConnection
+from .connections import Connections, LockedConnection
 from .described import Described, Origin
 from .key_file import KeyFile
 from .limits import NONE, Limits
@@ -96,7 +95,6 @@ class Models:
         self._file = KeyFile(folder / "credentials.json", first.name, first.url)
         self._kept = Connections(self._file, secrets, entered=not limits.environment_only)
         self._connections: dict[str, Connection] = {}
-        self.changes = Changes()
         self._tried: dict[str, str] = {}
         """Result of a provider's last test: an error, or "" for success."""
         self._notes: dict[str, str] = {}
@@ -346,9 +344,8 @@ class Models:
         key: str,
         base_url: str,
         model: str = "",
-        changed: Changed = lambda kept, default_model: None,
     ) -> None:
-        """Test a key (or a server without one), save it, and call ``changed``.
+        """Test a key (or a server without one) and save it.
 
         ``base_url`` "": the known address. ``model`` becomes the default; "": the default stays,
         or, if it does not work, becomes one of this provider's. Raises ModelError
@@ -380,7 +377,7 @@ class Models:
             raise CommandError("key_in_environment", words)
         listed = await self._try(provider, Credentials(key or None, url))
         default = self._default_after(provider, model, [info.id for info in listed])
-        self._notes[name] = await self._kept.keep(provider, url, key, default, changed)
+        self._notes[name] = await self._kept.keep(provider, url, key, default)
         self._tried[provider.name] = ""
 
     async def _try(self, provider: Provider, entered: Credentials) -> list[ModelInfo]:
@@ -418,28 +415,14 @@ class Models:
         best = provider.default_model
         return self._providers.id_of(provider, best if best in listed else listed[0])
 
-    async def forget(self, name: str, changed: Changed = lambda kept, default_model: None) -> None:
+    async def forget(self, name: str) -> None:
         """Delete the entered connection. Raises CommandError ``not_kept``, …"""
         provider = self._named(name)
         default = self._file.content.default_model
         if default and self._find(default)[0] is provider:
             default = ""
-        self._notes[name] = await self._kept.forget(provider, default, changed)
+        self._notes[name] = await self._kept.forget(provider, default)
         self._tried.pop(provider.name, None)
-
-    def put_back(self, window: int) -> None:
-        """Revert other windows' changes of connections and default model since ``window`` opened.
-        Raises CommandError ``not_kept``."""
-        now = self._file.content
-        then = self.changes.without_others(now, window)
-        known = [one for one in self._providers if one.needs_key]
-        changed = [one for one in known if then.connections.get(one.name) != self._kept.kept(one)]
-        for provider in changed:
-            self._notes.pop(provider.name, None)
-            self._tried.pop(provider.name, None)
-        if then != now:
-            self._kept.put_back(then, changed or [self._providers.default])
-        self.changes.clear()
 
     @property
     def default_provider(self) -> str:

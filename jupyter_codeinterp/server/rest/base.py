@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -26,7 +24,6 @@ MAX_BODY = 1_000_000
 _STATUS = {
     "no_session": HTTPStatus.FORBIDDEN,
     "no_window": HTTPStatus.FORBIDDEN,
-    "closed_window": HTTPStatus.FORBIDDEN,
     "not_allowed": HTTPStatus.FORBIDDEN,
     "rehearsals_off": HTTPStatus.FORBIDDEN,
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -60,7 +57,6 @@ _STATUS = {
     "too_many_queued": HTTPStatus.CONFLICT,
     "held_elsewhere": HTTPStatus.CONFLICT,
     "too_many_windows": HTTPStatus.TOO_MANY_REQUESTS,
-    "too_many_changes": HTTPStatus.TOO_MANY_REQUESTS,
     "not_kept": HTTPStatus.INTERNAL_SERVER_ERROR,
     "offline": HTTPStatus.BAD_GATEWAY,
     "server_error": HTTPStatus.BAD_GATEWAY,
@@ -77,16 +73,6 @@ NO_PATH = (
 )
 
 
-def _in_flight(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """Let "Not me" in another window cancel the method."""
-
-    @functools.wraps(method)
-    async def run(self: Handler, *args: Any) -> None:
-        await self.manager.in_flight.run(self.by, method(self, *args))
-
-    return run
-
-
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An empty body."""
 
@@ -98,12 +84,6 @@ class Handler(APIHandler):
     not enough, because code in a kernel can read it. False only where a window begins or ends."""
     by = 0
     """The number of the asking window or client; 0 if none is needed."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for name in ("post", "put", "patch", "delete"):
-            if name in vars(cls):
-                setattr(cls, name, _in_flight(vars(cls)[name]))
 
     def initialize(self) -> None:
         self.manager: SessionManager = self.settings["codeinterp_manager"]

@@ -10,9 +10,6 @@ from tornado import web
 
 from ...core.commands import DoneElsewhere
 from ..files.paths import normalize
-from ..models.changes import Change
-from ..models.connections import Changed
-from ..models.key_file import SavedConnection
 from .base import Handler, Nothing
 from .settings import status
 
@@ -44,23 +41,15 @@ class ConnectionHandler(Handler):
     async def _connect(self, provider: str) -> None:
         given = self.body()
         key, base_url, model = (self.text(given, n) for n in ("key", "base_url", "model"))
-        self.models.changes.check()
-        changed = self._changed(provider, "key")
-        await self.models.connect(provider, key, base_url, model, changed)
+        await self.models.connect(provider, key, base_url, model)
+        self._tell_others()
 
     async def _forget(self, provider: str) -> None:
-        self.models.changes.check()
-        await self.models.forget(provider, self._changed(provider, "no_key"))
+        await self.models.forget(provider)
+        self._tell_others()
 
-    def _changed(self, provider: str, what: Literal["key", "no_key"]) -> Changed:
-        def changed(kept: SavedConnection | None, default_model: str) -> None:
-            # Host and port only: an address may contain secrets.
-            host = self.models.described(provider).origin.partition("://")[2]
-            action = DoneElsewhere(self.by, what, host if what == "key" else "")
-            number = self.manager.record(action).number
-            self.models.changes.add(Change(number, self.by, provider, kept, default_model))
-
-        return changed
+    def _tell_others(self) -> None:
+        self.manager.tell_others(DoneElsewhere(self.by, "key"))
 
     def _answer_connection(self, provider: str) -> None:
         self.answer({"connection": self.models.described(provider), "status": status(self)})

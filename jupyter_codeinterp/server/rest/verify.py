@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Union
 
 import msgspec
@@ -29,10 +28,6 @@ class Verified(msgspec.Struct, frozen=True):
     verification: Union[Verification, None]
 
 
-_watching: set[asyncio.Task[None]] = set()
-"""The event loop holds tasks only weakly."""
-
-
 class VerificationsHandler(Handler):
     @property
     def runs(self) -> Verifier:
@@ -52,18 +47,6 @@ class VerificationsHandler(Handler):
         else:
             self.answer(Verified(self.runs.of(notebook)))
 
-    def watch(self, path: str) -> None:
-        """Let "Not me" in another window cancel the run."""
-        task = asyncio.create_task(self._end_if_not_me(path))
-        _watching.add(task)
-        task.add_done_callback(_watching.discard)
-
-    async def _end_if_not_me(self, path: str) -> None:
-        try:
-            await self.manager.in_flight.run(self.by, self.runs.ended(path))
-        except CommandError:
-            await self.runs.cancel(path)
-
     @web.authenticated
     @authorized("execute", "kernels")
     @authorized("read")
@@ -72,7 +55,6 @@ class VerificationsHandler(Handler):
         asked = self.given(Asked)
         path = _path(asked.notebook)
         started = await self.runs.start(path, in_place=asked.in_place)
-        self.watch(path)
         self.answer(Verified(started))
 
     @web.authenticated

@@ -46,7 +46,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.Cancel: (EXECUTE,),
     c.SetMode: (EXECUTE,),
     c.SetModel: (EXECUTE,),
-    c.NotMe: (EXECUTE,),
     c.UndoTurn: (CHANGE,),
     c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
@@ -130,14 +129,11 @@ class ClientConnection:
         send_queue: SendQueue,
         allowed: Allowed,
         number: int = 0,
-        close: Callable[[], None] = lambda: None,
         person: str = "",
     ) -> None:
-        """``number`` identifies the window; ``close`` closes its socket for good; ``person`` is
-        the name of who is logged in."""
+        """``number`` identifies the window; ``person`` is the name of who is logged in."""
         self.number = number
         self.person = person[:MAX_PERSON]
-        self._close = close
         self.departed_at = -math.inf
         self._manager = manager
         self._send_queue = send_queue
@@ -146,12 +142,6 @@ class ClientConnection:
         self._followed: dict[str, asyncio.Task[None]] = {}
         self._long: set[asyncio.Task[None]] = set()
         self._gone = False
-
-    def shut(self) -> None:
-        """Close for good, as another window asked: cancel the commands that still wait."""
-        for task in self._long:
-            task.cancel()
-        self._close()
 
     def send(self, frame: c.ServerFrame) -> None:
         self._send_queue.post(frame)
@@ -213,8 +203,6 @@ class ClientConnection:
             manager.notebooks.draft_run(self, command)
         elif isinstance(command, c.CodeCells):
             manager.stale_cells.report(self, manager.notebooks.opened(command.notebook), command)
-        elif isinstance(command, c.NotMe):
-            manager.not_me(self)
         elif isinstance(
             command,
             (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken, c.PersonActed),

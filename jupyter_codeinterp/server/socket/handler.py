@@ -7,7 +7,6 @@ identifies the window (``windows.py``).
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from typing import Any
 
@@ -19,14 +18,12 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..session_manager import SessionManager
-from ..windows.windows import CLOSED, Bearer, Windows
+from ..windows.windows import Bearer, Windows
 from .connection import MAX_SNAPSHOT, ClientConnection
 from .send_queue import SendQueue
 
 TRY_AGAIN = 1013
 """The registered code "try again later": the page connects again."""
-FOR_GOOD = 4001
-"""A private code: the page does not connect again."""
 
 
 def bearer_of(handler: JupyterHandler) -> Bearer:
@@ -60,8 +57,6 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.number = windows.redeem(self.get_query_argument("ticket", ""), bearer_of(self))
         if not self.number:
             raise web.HTTPError(403, "The ticket is already used, expired, or another user's.")
-        seen = self.get_query_argument("seen", "")
-        self.seen = int(seen) if re.fullmatch("[0-9]{1,15}", seen) else None
         await super().get(*args, **kwargs)
 
     async def _allowed(self, action: str, resource: str) -> bool:
@@ -73,10 +68,6 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
-        if not self.manager.windows.is_open(self.number):
-            # Another window closed it meanwhile.
-            self.close(FOR_GOOD, CLOSED)
-            return
         # A step sends several small frames in a row. With Nagle's algorithm each would wait up
         # to 40 ms for an acknowledgement.
         self.set_nodelay(True)
@@ -86,10 +77,9 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
             self.send_queue,
             self._allowed,
             self.number,
-            self._close_for_good,
             self.current_user.display_name or self.current_user.username,
         )
-        self.manager.join(self.client, self.seen)
+        self.manager.join(self.client)
 
     async def on_message(self, message: str | bytes) -> None:
         await self.client.receive(message)
@@ -107,10 +97,6 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Write a message. A just-closed socket drops it: the window reattaches and asks again."""
         with suppress(WebSocketClosedError):
             await self.write_message(message)
-
-    def _close_for_good(self) -> None:
-        self._leave()
-        self.close(FOR_GOOD, CLOSED)
 
     def _give_up(self, reason: str) -> None:
         """Close a stuck socket. Release its notebooks first: the close takes five seconds."""

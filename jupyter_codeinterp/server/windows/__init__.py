@@ -1,1 +1,1 @@
-"""Connected windows: identity, actions of other windows, and "Not me"."""
+"""Connected windows: identity, and frames to all of them."""

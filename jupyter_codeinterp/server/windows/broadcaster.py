@@ -1,4 +1,4 @@
-"""Sends actions to the connected windows."""
+"""Sends frames to the connected windows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from weakref import WeakValueDictionary
 
 from ...adapters.documents.live import Window
 from ...core.commands import DoneElsewhere, ServerFrame, YouAre
-from .actions import ActionLog
 
 DEPARTURE_TTL = 10.0
 """Maximum seconds from a page's announced departure to the end of its socket. Later, the page has
@@ -29,13 +28,9 @@ class FrontWindow(Window, Protocol):
     def leave(self) -> None:
         """Handle a closed socket, or the server's stop."""
 
-    def shut(self) -> None:
-        """Close for good, as another window asked."""
-
 
 class Broadcaster:
-    def __init__(self, actions: ActionLog) -> None:
-        self._actions = actions
+    def __init__(self) -> None:
         self._here: set[FrontWindow] = set()
         self._gone: WeakValueDictionary[int, FrontWindow] = WeakValueDictionary()
         """Windows without a socket that a notebook waits for, by number."""
@@ -46,16 +41,10 @@ class Broadcaster:
     def __len__(self) -> int:
         return len(self._here)
 
-    def join(self, window: FrontWindow, seen: int | None = None) -> None:
-        """Send a window its number, and others' actions after the action ``seen``; None: a new
-        page."""
+    def join(self, window: FrontWindow) -> None:
         self._here.add(window)
         self._gone.pop(window.number, None)
-        last = self._actions.last
-        since, complete = ([], True) if seen is None else self._actions.since(seen, window.number)
-        window.send(YouAre(window.number, last, not complete))
-        for action in since:
-            window.send(action)
+        window.send(YouAre(window.number))
 
     def leave(self, window: FrontWindow) -> bool:
         """Handle a closed socket. Returns whether the page announced its departure."""
@@ -83,15 +72,11 @@ class Broadcaster:
         for window in self._here:
             window.send(frame)
 
-    def send_others(self, action: DoneElsewhere) -> None:
-        """Send an action to all windows except the one that did it."""
+    def send_others(self, done: DoneElsewhere) -> None:
+        """To all windows except the one that did it."""
         for window in self._here:
-            if window.number != action.window:
-                window.send(action)
-
-    def close_others(self, window: FrontWindow) -> None:
-        for other in [other for other in self._here if other.number != window.number]:
-            other.shut()
+            if window.number != done.window:
+                window.send(done)
 
     def close(self) -> None:
         for window in self._here:

@@ -26,11 +26,9 @@ from ...core.errors import CommandError
 TICKET_LIFE = 30.0
 """Seconds in which a ticket must be used."""
 MAX_WINDOWS = 10_000
-"""Remembered windows and clients. A forgotten page gets a new number when it reconnects, and keeps
-its own count of seen actions."""
+"""Remembered windows and clients. A forgotten page gets a new number when it reconnects."""
 MAX_OF_A_LOGIN = 100
 """Remembered windows and clients of one login."""
-CLOSED = "Closed by another window. Reload the page to work here."
 TOO_MANY = "Too many windows of this login are open. Close some, and try again."
 
 
@@ -57,7 +55,6 @@ class _Ticket(msgspec.Struct, frozen=True, array_like=True):
 
 class _Known(msgspec.Struct):
     number: int
-    """0: closed by another window."""
     login: str
 
 
@@ -66,11 +63,10 @@ class Windows:
 
     def __init__(
         self,
-        new_number: Callable[[], int] | None = None,
         connected: Callable[[int], bool] = lambda number: False,
     ) -> None:
         """``connected``: whether a window has a socket. Such windows are never forgotten."""
-        self._new_number = new_number or itertools.count(1).__next__
+        self._new_number = itertools.count(1).__next__
         self._connected = connected
         self._key = secrets.token_bytes(32)
         self._used: dict[str, float] = {}
@@ -79,14 +75,8 @@ class Windows:
         """By digest of the secret, in order of last use."""
 
     def issue(self, bearer: Bearer, secret: str = "") -> tuple[str, str]:
-        """A ticket and the window's secret, which stays the same while it is known.
-
-        Raises CommandError ``closed_window``.
-        """
-        known = self._known.get(_digest(secret))
-        if known is not None and known.number == 0:
-            raise CommandError("closed_window", CLOSED)
-        if known is None:
+        """A ticket and the window's secret, which stays the same while it is known."""
+        if _digest(secret) not in self._known:
             secret = secrets.token_urlsafe(24)
         number = secrets.token_urlsafe(16)
         content = msgspec.json.encode(_Ticket(number, *bearer, _digest(secret), time.monotonic()))
@@ -140,20 +130,6 @@ class Windows:
         """The number of the window or client with this secret; 0 if unknown."""
         known = self._known.get(_digest(secret))
         return 0 if known is None else known.number
-
-    def closed(self, secret: str) -> bool:
-        """Whether another window has closed the window or client with this secret."""
-        known = self._known.get(_digest(secret))
-        return known is not None and known.number == 0
-
-    def is_open(self, number: int) -> bool:
-        return any(known.number == number for known in self._known.values())
-
-    def close_others(self, number: int) -> None:
-        """Invalidate all other windows, and all tickets."""
-        self._key = secrets.token_bytes(32)
-        for known in self._known.values():
-            known.number = number if known.number == number else 0
 
     def _read(self, ticket: str) -> Union[_Ticket, None]:
         try:

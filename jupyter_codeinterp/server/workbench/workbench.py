@@ -136,7 +136,6 @@ class Workbench:
             hooks=self._hooks,
             checks=self._checks,
             on_window=self._preload,
-            put_back_settings=self.models.put_back,
             has_rooms=lambda: self._rooms is not None,
         )
         self.tool_servers = ToolServers(

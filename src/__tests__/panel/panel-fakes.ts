@@ -213,9 +213,7 @@ export function viewOf(...events: Event[]): ISessionView {
 export class FakeClient implements IClient {
   readonly frames = new Signal<this, ServerFrame>(this);
   readonly connectedChanged = new Signal<this, boolean>(this);
-  readonly refused = new Signal<this, { closed: boolean; message: string }>(
-    this
-  );
+  readonly refused = new Signal<this, string>(this);
   connected = true;
   readonly sent: Command[] = [];
   /** What the server answers; a rejection is a refusal. */

@@ -180,24 +180,6 @@ describe('the socket', () => {
     expect(changes).toEqual([false, true]);
   });
 
-  it('says which actions of others it has heard of when it comes back', async () => {
-    const { socket } = await connected();
-    expect(socket.url).not.toContain('seen');
-    socket.receive({ type: 'you_are', window: 2, seen: 7, missed: false });
-    const action = { type: 'done_elsewhere', window: 3, what: 'stop' };
-    socket.receive({ ...action, number: 9 });
-    socket.onclose({ code: 1006, reason: '' });
-    await jest.advanceTimersByTimeAsync(250);
-    const [, again] = Socket.all;
-    expect(again.url).toContain('seen=9');
-    again.onopen();
-    // What came meanwhile follows; it is not heard of yet.
-    again.receive({ type: 'you_are', window: 2, seen: 30, missed: false });
-    again.onclose({ code: 1006, reason: '' });
-    await jest.advanceTimersByTimeAsync(250);
-    expect(Socket.all[2].url).toContain('seen=9');
-  });
-
   it('tries again, ever more slowly, while the server is away', async () => {
     let asked = 0;
     const client = makeClient(() => {
@@ -212,30 +194,14 @@ describe('the socket', () => {
     expect(asked).toBe(4);
   });
 
-  it('stays closed once another window has closed it', async () => {
-    const { client, socket } = await connected();
-    const refused: boolean[] = [];
-    client.refused.connect((_, { closed }) => refused.push(closed));
-    socket.onclose({ code: 4001, reason: 'Closed by another window.' });
-    await jest.advanceTimersByTimeAsync(60000);
-    expect(Socket.all).toHaveLength(1);
-    expect(refused).toEqual([true]);
-  });
-
   it('says why the server gives it no ticket', async () => {
-    const codes = ['no_session', 'closed_window'];
     const client = makeClient(() =>
-      Promise.reject(new ApiError(403, codes.shift()!, 'In words.'))
+      Promise.reject(new ApiError(403, 'no_session', 'In words.'))
     );
-    const refused: { closed: boolean; message: string }[] = [];
+    const refused: string[] = [];
     client.refused.connect((_, why) => refused.push(why));
     await client.connect();
-    await jest.advanceTimersByTimeAsync(60000);
-    expect(refused).toEqual([
-      { closed: false, message: 'In words.' },
-      { closed: true, message: 'In words.' }
-    ]);
-    expect(codes).toEqual([]);
+    expect(refused).toEqual(['In words.']);
     client.dispose();
   });
 

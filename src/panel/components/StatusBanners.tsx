@@ -1,5 +1,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
+import type { DoneElsewhere } from '../../protocol/protocol';
 import {
   IPanelState,
   elsewhere,
@@ -10,7 +12,6 @@ import { DemoBanner } from './connections/DemoBanner';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { StatusBanner } from './elements/StatusBanner';
-import { OtherWindows } from './OtherWindows';
 
 /** What the person must know besides the conversation, as banners. */
 export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
@@ -23,19 +24,14 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
           {trans.__('Lost connection to the Jupyter server. Reconnecting…')}
         </StatusBanner>
       )}
-      {state.connection === 'closed' && (
-        <StatusBanner level="error">
-          <span>
-            {trans.__(
-              'Closed by another window. Reload the page to work here.'
-            )}
-          </span>
-          <Button look="link" onClick={() => location.reload()}>
-            {trans.__('Reload')}
+      {state.decidedElsewhere && (
+        <StatusBanner>
+          <span>{decided(state.decidedElsewhere, trans)}</span>
+          <Button look="link" onClick={() => store.dismissDecision()}>
+            {trans.__('Dismiss')}
           </Button>
         </StatusBanner>
       )}
-      <OtherWindows state={state} />
       {state.status?.warning && (
         <StatusBanner level="warning">{state.status.warning}</StatusBanner>
       )}
@@ -107,4 +103,19 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
       )}
     </div>
   );
+}
+
+function decided(done: DoneElsewhere, trans: TranslationBundle): string {
+  const { name } = done;
+  switch (done.what) {
+    case 'run_all':
+      return trans.__(
+        'Another window ran “%1” and lets the rest of the turn run without asking.',
+        name
+      );
+    case 'reject':
+      return trans.__('Another window rejected “%1”.', name);
+    default:
+      return trans.__('Another window ran “%1”.', name);
+  }
 }

@@ -30,14 +30,9 @@ export interface IHistory {
 }
 
 export interface IPanelState {
-  /** `closed`: by another window, until the page is reloaded. */
-  readonly connection: 'connecting' | 'connected' | 'lost' | 'closed';
-  /** The server's number for this window; 0: none yet. */
-  readonly window: number;
-  /** Actions of other windows that the person has not replied to, oldest first. */
-  readonly others: readonly DoneElsewhere[];
-  /** The server cannot list all actions of other windows while this page was away. */
-  readonly missedOthers: boolean;
+  readonly connection: 'connecting' | 'connected' | 'lost';
+  /** The last decision of another window, until the person dismisses it. */
+  readonly decidedElsewhere: DoneElsewhere | null;
   readonly status: IStatus | null;
   readonly models: readonly IModelInfo[];
   /** All providers and their connections; empty until loaded. */
@@ -179,9 +174,7 @@ export class PanelState {
   private _emit = coalesce(() => this.changed.emit());
   private _now: IPanelState = {
     connection: 'connecting',
-    window: 0,
-    others: [],
-    missedOthers: false,
+    decidedElsewhere: null,
     status: null,
     models: [],
     connections: [],

@@ -27,7 +27,6 @@ import { Conversation } from './conversation';
 import { Drafts } from './drafts';
 import { History } from './history';
 import { StoredShown, StoredTexts } from './stored-texts';
-import { Others } from './others';
 import { PanelState, shownView } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
@@ -51,7 +50,6 @@ export class Store {
       this.setup,
       provider => this.conversation.connected(provider)
     );
-    this.others = new Others(this.state, this._client);
     this._sessions = new Sessions(this.state, this._client);
     this.history = new History(this.state, this._api, sessionId =>
       this._sessions.forget(sessionId)
@@ -76,10 +74,8 @@ export class Store {
     this._client.connectedChanged.connect((_, connected) => {
       this._connected(connected);
     });
-    this._client.refused.connect((_, { closed, message }) => {
-      this.state.patch(
-        closed ? { connection: 'closed' } : { failure: message }
-      );
+    this._client.refused.connect((_, failure) => {
+      this.state.patch({ failure });
     });
     this.notebooks.currentChanged.connect((_, path) => void this._front(path));
     this.notebooks.renamed.connect((_, { from, to }) => this._rename(from, to));
@@ -98,7 +94,6 @@ export class Store {
   readonly history: History;
   readonly conversation: Conversation;
   readonly texts = new StoredTexts();
-  readonly others: Others;
   readonly verifications: Pick<
     IApi,
     'verification' | 'verify' | 'cancelVerification'
@@ -215,10 +210,8 @@ export class Store {
     );
   }
 
-  /** Report that the person did not do what other windows did. */
-  async notMe(): Promise<void> {
-    await this.others.notMe();
-    void this.setup.renew();
+  dismissDecision(): void {
+    this.state.patch({ decidedElsewhere: null });
   }
 
   // --- the composer and the line above it --------------------------------------------
@@ -314,12 +307,11 @@ export class Store {
       this._followShown();
     } else if (frame.type === 'waiting') {
       this._waits(frame.session_id, frame.waiting);
-    } else if (frame.type === 'you_are') {
-      this.others.setWindow(frame);
     } else if (frame.type === 'done_elsewhere') {
-      this.others.add(frame);
-      if (frame.what === 'key' || frame.what === 'no_key') {
+      if (frame.what === 'key') {
         void this.setup.renew();
+      } else {
+        this.state.patch({ decidedElsewhere: frame });
       }
     } else if (frame.type === 'event') {
       const changed = this._sessions.receive(frame);

@@ -9,7 +9,7 @@ from __future__ import annotations
 REMOVED_EVENTS: tuple[str, ...] = ("answer_checked", "rule_made", "rule_removed")
 """Kinds of events."""
 
-REMOVED_TABLES: tuple[str, ...] = ()
+REMOVED_TABLES: tuple[str, ...] = ("actions",)
 
 REPLACED_VALUES: tuple[tuple[str, str, str], ...] = ()
 """(kind of event, text of its JSON, new text): values that a field no longer has."""

@@ -23,8 +23,6 @@ from .file import connect, in_words
 DAY = 86_400.0
 _WRITE_TIMEOUT = 3_600.0
 """Seconds that writing large outputs may take."""
-ACTIONS_DAYS = 30
-"""Days for which actions of windows are kept."""
 _PAUSE = 0.005
 """Seconds between two steps, for others to write."""
 _PAGES = 250
@@ -68,7 +66,6 @@ def keep(path: Path, retention: Retention, writing: threading.Lock) -> bool:
         work.drop_unused(now - _WRITE_TIMEOUT)
         if retention.outputs_size is not None:
             work.drop_outputs_over(retention.outputs_size)
-        work.drop_actions(now - ACTIONS_DAYS * DAY)
         work.return_free_pages()
         return work.dropped
 
@@ -108,14 +105,6 @@ class _Retainer:
                 return False
         last = "DELETE FROM sessions WHERE session_id = ?"
         return self._in_transaction(partial(drop, last, (session_id,))) > 0
-
-    def drop_actions(self, before: float) -> None:
-        some = (
-            "DELETE FROM actions WHERE number IN"
-            " (SELECT number FROM actions WHERE at < ? ORDER BY number LIMIT 500)"
-        )
-        while self._in_transaction(partial(self._rows, some, (before,))) > 0:
-            pass
 
     def drop_outputs(self, before: float) -> None:
         while (digest := self._oldest(before)) is not None:

@@ -19,7 +19,6 @@ from ....core.document.roots import moved
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ....core.messages import Message
 from ....core.stores import Beginning
-from .actions import ActionTable
 from .journal import read, reader
 from .mark import Mark
 from .ops import Ops
@@ -52,7 +51,7 @@ _COPIES = (
 )
 
 
-class SqliteStore(ActionTable, Ops):
+class SqliteStore(Ops):
     """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``Journal``).
 
     Every method raises StoreError: disk_full, read_only, locked, damaged, not_found, too_new,
@@ -125,8 +124,6 @@ class SqliteStore(ActionTable, Ops):
         """Delete a session and all its data, if it exists."""
         with self._transaction():
             self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
-            # The action itself stays on record, without the session's name.
-            self._db.execute("UPDATE actions SET name = '' WHERE session_id = ?", (session_id,))
         self._forget(session_id)
 
     # --- findings --------------------------------------------------------------------
