@@ -34,7 +34,8 @@ export async function followSettings(
       mode,
       systemNotifications,
       ruleFiles,
-      secondLook
+      secondLook,
+      lookAtAnswers: isOn('lookAtAnswers')
     });
     anyClicks = isOn('anyClicks');
     applyClicks();

@@ -82,7 +82,7 @@ class Session(TurnRunner):
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-        second_look: str = "",
+        second_look: str | None = None,
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
         the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``

@@ -40,4 +40,5 @@ class Rules(msgspec.Struct, frozen=True):
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
     second_look: str = ""
-    """The model that looks at answers with figures where a person has named none; "" for none."""
+    """The model that looks for mistakes where a person has named none; "" for the
+    conversation's."""

@@ -60,7 +60,10 @@ export interface IPanelState {
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
   /** The model that looks at answers with figures; '' if the person names none. */
+  /** The model that looks for mistakes; '' for the default. */
   readonly secondLook: string;
+  /** Whether it looks at each answer with figures. */
+  readonly lookAtAnswers: boolean;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -183,6 +186,7 @@ export class PanelState {
     mode: 'review',
     ruleFiles: true,
     secondLook: '',
+    lookAtAnswers: false,
     modes: {},
     model: '',
     demo: '',
