@@ -11,8 +11,6 @@ export default defineConfig([
     'lib',
     'coverage',
     'docs/_build',
-    '.hub',
-    '.labs',
     '.venv',
     'jupyter_codeinterp',
     'ui-tests/playwright-report',

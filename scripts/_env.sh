@@ -32,9 +32,9 @@ quietly() {
   fi
 }
 
-# fingerprint FILE-OR-FOLDER…: a checksum of all files and their names, tests left out.
+# fingerprint FILE-OR-FOLDER…: a checksum of all files and their names, without tests and bytecode.
 fingerprint() {
-  find "$@" -type f -not -path '*/__tests__/*' -exec cksum {} + | LC_ALL=C sort | cksum
+  find "$@" -type f -not -path '*/__tests__/*' -not -path '*/__pycache__/*' -exec cksum {} + | LC_ALL=C sort | cksum
 }
 
 # fresh STAMP INPUTS: whether the step was last done with these inputs.
@@ -214,30 +214,4 @@ development_environment() {
   node_packages devtools
   node_packages ui-tests
   sandbox
-}
-
-# --- libraries of tables -------------------------------------------------------------
-
-# What only scripts/table_libraries and scripts/large_tables use. Spark also needs Java. PyTorch is
-# not among them: on Linux it comes with 3 GB of libraries for GPUs. PYTHONPATH may name it.
-table_libraries() {
-  local folder=$ROOT/.packages/table_libraries
-  [ -d "$folder/ray" ] || python -m pip install --quiet --disable-pip-version-check \
-    --target "$folder" --upgrade --no-deps 'polars>=1.20,<3' polars-runtime-32 'pyarrow>=18' \
-    'openpyxl>=3.1,<4' et-xmlfile 'duckdb>=1,<2' 'xarray>=2025' 'pyspark>=4,<5' py4j \
-    'dask>=2025' cloudpickle fsspec toolz partd locket importlib-metadata zipp \
-    'distributed>=2025' click msgpack sortedcontainers tblib zict \
-    'jax>=0.10' 'jaxlib>=0.10' ml-dtypes opt-einsum scipy 'ray>=2.60,<3' filelock protobuf
-  export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
-}
-
-# Enterprise Gateway pins old packages, so it has an environment of its own.
-enterprise_gateway() {
-  local folder=$ROOT/.packages/enterprise_gateway
-  [ -x "$folder/bin/jupyter-enterprisegateway" ] || {
-    "$(find_python)" -m venv --clear "$folder" &&
-      "$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
-        'jupyter_enterprise_gateway==3.3.*' ipykernel
-  }
-  export CODEINTERP_TEST_ENTERPRISE_GATEWAY=$folder
 }

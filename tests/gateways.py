@@ -26,7 +26,7 @@ from jupyter_codeinterp.adapters.kernels.zmq import KernelPool
 from tests.kernel_ports import LowPorts
 
 ENTERPRISE = os.environ.get("CODEINTERP_TEST_ENTERPRISE_GATEWAY", "")
-"""The environment of an Enterprise Gateway (``scripts/gateways``); "" for none."""
+"""The environment of an Enterprise Gateway (``scripts/engines gateway``); "" for none."""
 LIMITS = ("iopub_data_rate_limit", "iopub_msg_rate_limit")
 
 

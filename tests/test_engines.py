@@ -140,7 +140,7 @@ async def test_tables_of_a_library(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed: scripts/table_libraries has it")
+        pytest.skip(f"{library} is not installed: scripts/engines tables has it")
     if library == "pyspark" and shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
@@ -172,7 +172,7 @@ def printed(done: ExecutionDone) -> str:
 
 def needs_spark() -> None:
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
-        pytest.skip("Spark is not installed: scripts/table_libraries has it, and needs Java")
+        pytest.skip("Spark is not installed: scripts/engines tables has it, and needs Java")
 
 
 async def test_stop_ends_the_job_that_spark_runs() -> None:
@@ -203,7 +203,7 @@ waiting = lambda: {state for p in cluster.scheduler.task_prefixes.values()
 
 def needs_dask() -> None:
     if importlib.util.find_spec("distributed") is None:
-        pytest.skip("Dask is not installed: scripts/table_libraries has it")
+        pytest.skip("Dask is not installed: scripts/engines tables has it")
 
 
 async def test_stop_cancels_what_dask_has_not_begun() -> None:
@@ -229,7 +229,7 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
 
 async def test_ray_ends_what_a_data_set_runs_when_stopped() -> None:
     if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed: scripts/table_libraries has it")
+        pytest.skip("Ray is not installed: scripts/engines tables has it")
     async with python() as (kernel, _, _):
         makes = (
             f"{STARTS_RAY}\ndef slow(rows):\n    time.sleep(120)\n    return rows\n"

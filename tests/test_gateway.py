@@ -50,7 +50,7 @@ def remote(
 ) -> Iterator[Gateway]:
     enterprise = request.param == "enterprise"
     if enterprise and not ENTERPRISE:
-        pytest.skip("no Enterprise Gateway: scripts/gateways has it")
+        pytest.skip("no Enterprise Gateway: scripts/engines gateway has it")
     folder = tmp_path_factory.mktemp("gateway")
     with gateway(folder, enterprise, token="only-for-this-test") as running:
         yield running

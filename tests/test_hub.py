@@ -1,4 +1,4 @@
-"""The configuration of deploy/hub. `scripts/hub` starts it, and has two people try to meet."""
+"""The configuration of deploy/hub. `scripts/engines hub` starts it with two people."""
 
 from __future__ import annotations
 

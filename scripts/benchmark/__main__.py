@@ -13,7 +13,6 @@ from . import (
     attach,
     browser,
     bundle,
-    command_line,
     copies,
     files,
     gateway,
@@ -59,7 +58,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "rehearsal": rehearsal.measure,
     "copies": copies.measure,
     "wires": wires.measure,
-    "command_line": command_line.measure,
     "browser": browser.measure,
 }
 

@@ -1,1 +1,1 @@
-"""Several people on a JupyterHub: that they see nothing of each other, and what they cost."""
+"""Two people on a JupyterHub, who see nothing of each other."""

@@ -20,8 +20,8 @@ from scripts.benchmark.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "deploy" / "hub" / "jupyterhub_config.py"
-ENVIRONMENT = Path(os.environ.get("CODEINTERP_HUB_ENV", ROOT / ".hub" / "env"))
-PROXY = ROOT / ".hub" / "proxy" / "node_modules" / ".bin"
+ENVIRONMENT = Path(os.environ.get("CODEINTERP_HUB_ENV", ROOT / ".packages" / "hub"))
+PROXY = ENVIRONMENT / "node_modules" / ".bin"
 SANDBOXED = "python3-sandboxed"
 START = 120.0
 """Seconds that the hub has to start."""

@@ -14,7 +14,6 @@ from tests.fake_anthropic import FakeAnthropic
 from tests.fake_anthropic.scenarios import SCENARIOS
 from tests.fake_anthropic.scripts import by_words, echo
 
-from . import browser
 from .checks import Checks
 from .hub import Hub, hub, key_of
 from .inside import command, refusal, run
@@ -33,8 +32,7 @@ c.CodeInterp.max_steps = 1000
 """What Alice writes into files of her own, to be rid of the limits."""
 
 
-async def look(checks: Checks, part: str = "") -> None:
-    """``part``: "browser" or "http" for that alone."""
+async def look(checks: Checks) -> None:
     script = by_words(SCENARIOS, otherwise=echo)
     async with AsyncExitStack() as open_:
         model = await open_.enter_async_context(FakeAnthropic(script))
@@ -42,16 +40,12 @@ async def look(checks: Checks, part: str = "") -> None:
             tempfile.TemporaryDirectory(prefix="codeinterp-hub-", ignore_cleanup_errors=True)
         )
         running = await open_.enter_async_context(hub(Path(name), list(WORDS), model.url))
-        if part != "browser":
-            await _without_browser(checks, running, model)
-        if part != "http":
-            print("In browsers")
-            await browser.look(checks, running, WORDS)
+        await _look(checks, running, model)
         print("At the gateway")
         _gateway(checks, model)
 
 
-async def _without_browser(checks: Checks, running: Hub, model: FakeAnthropic) -> None:
+async def _look(checks: Checks, running: Hub, model: FakeAnthropic) -> None:
     async with AsyncExitStack() as open_:
         alice, bob = [
             await open_.enter_async_context(Visitor(running.url, who, running.password))

@@ -1,1 +1,1 @@
-"""Notebooks that several people share, tried in browsers: see scripts/rooms."""
+"""Notebooks that several people share, tried in browsers: see scripts/engines."""

@@ -1,4 +1,4 @@
-"""Notebooks that several people share, see scripts/rooms."""
+"""Notebooks that several people share, for ``scripts/engines``."""
 
 from __future__ import annotations
 
@@ -67,20 +67,14 @@ async def look(checks: Checks, names: list[str], environment: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="scripts/rooms")
+    parser = argparse.ArgumentParser(prog="scripts/engines")
     parser.add_argument("--only", choices=STORIES, help="one of the stories")
-    parser.add_argument(
-        "--server-documents",
-        action="store_const",
-        const=SERVER_DOCUMENTS,
-        default=COLLABORATION,
-        dest="environment",
-        help="with jupyter-server-documents in place of jupyter-collaboration",
-    )
+    parser.add_argument("engine", choices=[one.name for one in ENGINES])
     options = parser.parse_args()
     checks = Checks()
+    environment = next(one for one in ENGINES if one.name == options.engine)
     names = [options.only] if options.only else list(STORIES)
-    asyncio.run(look(checks, names, options.environment))
+    asyncio.run(look(checks, names, environment))
     print(f"{checks.count - len(checks.failed)} of {checks.count} held")
     for failed in checks.failed:
         print(f"FAILED: {failed}")

@@ -1,4 +1,4 @@
-"""A JupyterLab with a package for collaboration, in an environment that scripts/rooms makes."""
+"""A JupyterLab with a package for collaboration, in an environment that scripts/engines makes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import httpx
 from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it_answers
 
 ROOT = Path(__file__).parents[2]
-COLLABORATION = ROOT / ".rooms" / "env"
-SERVER_DOCUMENTS = ROOT / ".rooms" / "documents"
+COLLABORATION = ROOT / ".packages" / "collaboration"
+SERVER_DOCUMENTS = ROOT / ".packages" / "server-documents"
 
 
 class Site:

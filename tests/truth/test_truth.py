@@ -16,7 +16,7 @@ from tests.truth.programs import Program, programs
 
 EVERY = programs()
 STEP = int(os.environ.get("CODEINTERP_TEST_EVERY", "4"))
-"""A run with another version of pandas takes them all."""
+"""``scripts/engines pandas2`` takes them all."""
 UNWATCH = """
 for name in ("pre_run_cell", "post_run_cell"):
     calls = get_ipython().events.callbacks[name]
