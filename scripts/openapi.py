@@ -282,6 +282,9 @@ ROUTES = {
     "PUT sessions/ID/model": Route(
         "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
     ),
+    "POST sessions/ID/look": Route(
+        "Let a model look for mistakes in the latest answer.", EXECUTE, turns.Look, SessionInfo
+    ),
     "GET sessions/ID/files": Route(
         "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
     ),

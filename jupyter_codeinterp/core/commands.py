@@ -31,7 +31,8 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
     "" lets the server choose. ``references``: what the message names, at most 20.
     ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
-    ``second_look``: the model that looks at its answer if that has figures; "" for none.
+    ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
+    the one that ``LookForMistakes`` takes, None for none.
     ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
@@ -48,7 +49,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     after: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
-    second_look: str = ""
+    second_look: Union[str, None] = None
     try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
@@ -71,9 +72,19 @@ class Branch(_Frame, frozen=True, tag="branch"):
     model: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
-    second_look: str = ""
+    second_look: Union[str, None] = None
     try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
+    id: int = 0
+
+
+class LookForMistakes(_Frame, frozen=True, tag="look_for_mistakes"):
+    """Let a model look for mistakes in the latest answer. The event ``Looked`` has what it names;
+    the reply comes after it. ``model``: "" for the admin's ``second_look``, or else the
+    conversation's model."""
+
+    session_id: str
+    model: str = ""
     id: int = 0
 
 
@@ -399,6 +410,7 @@ Command = Union[
     KeepFiles,
     RemoveCell,
     SilenceFinding,
+    LookForMistakes,
     TryFirst,
     Subscribe,
     Unsubscribe,

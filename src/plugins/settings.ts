@@ -46,6 +46,7 @@ export async function followSettings(
       systemNotifications,
       ruleFiles,
       secondLook,
+      lookAtAnswers: isOn('lookAtAnswers'),
       tryFirst: tries !== 'off',
       tryDrafts
     });

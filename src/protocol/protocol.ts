@@ -16,6 +16,7 @@ export type Command =
   | KeepFiles
   | RemoveCell
   | SilenceFinding
+  | LookForMistakes
   | TryFirst
   | Subscribe
   | Unsubscribe
@@ -63,6 +64,7 @@ export type Event =
   | TextDone
   | ThinkingDelta
   | FiguresFound
+  | Looked
   | StepDiscarded
   | Retrying
   | UsageChanged
@@ -98,7 +100,8 @@ export interface Protocol {
  * then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
  * "" lets the server choose. ``references``: what the message names, at most 20.
  * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
- * ``second_look``: the model that looks at its answer if that has figures; "" for none.
+ * ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
+ * the one that ``LookForMistakes`` takes, None for none.
  * ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
@@ -116,7 +119,7 @@ export interface SendMessage {
   after?: string;
   references?: Reference[];
   rule_files?: boolean;
-  second_look?: string;
+  second_look?: string | null;
   try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
@@ -148,7 +151,7 @@ export interface Branch {
   model?: string;
   references?: Reference[];
   rule_files?: boolean;
-  second_look?: string;
+  second_look?: string | null;
   try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
@@ -291,6 +294,17 @@ export interface SilenceFinding {
   session_id: string;
   key: string;
   silenced?: boolean;
+  id?: number;
+}
+/**
+ * Let a model look for mistakes in the latest answer. The event ``Looked`` has what it names;
+ * the reply comes after it. ``model``: "" for the admin's ``second_look``, or else the
+ * conversation's model.
+ */
+export interface LookForMistakes {
+  type: 'look_for_mistakes';
+  session_id: string;
+  model?: string;
   id?: number;
 }
 /**
@@ -621,6 +635,7 @@ export interface EventFrame {
     | TextDone
     | ThinkingDelta
     | FiguresFound
+    | Looked
     | StepDiscarded
     | Retrying
     | UsageChanged
@@ -902,6 +917,27 @@ export interface Origin {
   after: string;
   variable: string;
   count: number | null;
+}
+/**
+ * A model has looked for mistakes in the answer of a turn.
+ */
+export interface Looked {
+  type: 'looked';
+  turn: number;
+  model: string;
+  mistakes: Mistake[];
+  window: number;
+}
+/**
+ * What a second model takes for a mistake. ``cell_id`` is "" and ``line`` 0 where it is in the
+ * answer itself. The texts are the model's: untrusted, one line each.
+ */
+export interface Mistake {
+  cell_id: string;
+  line: number;
+  what: string;
+  why: string;
+  sure: 'likely' | 'sure' | 'unsure';
 }
 /**
  * The stream broke. Text and cards of this step are void; the step repeats.

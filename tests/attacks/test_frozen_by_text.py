@@ -119,7 +119,6 @@ READERS = (
     "visible",
     "checking",
     "kernel_report",
-    "examples",
     "protected",
     *(
         "collector",

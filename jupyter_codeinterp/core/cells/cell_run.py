@@ -219,7 +219,6 @@ class CellRun:
         self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
-        execution: Execution | None = None
         if by_hand(self.draft.cell_id) is None:
             execution = self._execution = Execution(self.draft, call, decision, info)
             async for event in execution.events():

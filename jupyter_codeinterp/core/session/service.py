@@ -92,7 +92,7 @@ class SessionService:
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-        second_look: str = "",
+        second_look: str | None = None,
         try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
@@ -131,7 +131,7 @@ class SessionService:
         model: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-        second_look: str = "",
+        second_look: str | None = None,
         try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
@@ -314,6 +314,10 @@ class SessionService:
         """As ``Session.remove``."""
         session = self._sessions.session(session_id)
         await session.reviews.remove(cell_id, by)
+
+    async def look(self, session_id: str, model: str = "", by: int = 0) -> None:
+        """As ``Session.look``."""
+        await self._here(session_id).look(model, by)
 
     def silence(self, session_id: str, key: str, silenced: bool = True, by: int = 0) -> None:
         """Keep findings with this key from the person and the model, in this notebook.

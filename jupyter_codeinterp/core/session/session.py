@@ -83,7 +83,7 @@ class Session(TurnRunner):
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-        second_look: str = "",
+        second_look: str | None = None,
         try_drafts: tuple[TriesDrafts, ...] = (),
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of

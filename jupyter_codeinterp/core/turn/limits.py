@@ -42,4 +42,5 @@ class Rules(msgspec.Struct, frozen=True):
     rehearsals: bool = True
     """Whether a person may try drafts in a fork of the kernel."""
     second_look: str = ""
-    """The model that looks at answers with figures where a person has named none; "" for none."""
+    """The model that looks for mistakes where a person has named none; "" for the
+    conversation's."""

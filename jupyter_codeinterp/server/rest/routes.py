@@ -65,6 +65,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/retry", turns.RetryHandler),
     (rf"sessions/{_ID}/mode", turns.ModeHandler),
     (rf"sessions/{_ID}/model", turns.ModelHandler),
+    (rf"sessions/{_ID}/look", turns.LookHandler),
     (rf"sessions/{_ID}/files", turns.FilesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),

@@ -112,6 +112,12 @@ class ModelSet(_Body, frozen=True):
     model: str
 
 
+class Look(_Body, frozen=True):
+    """``model``: which looks; "" for the admin's, or else the conversation's."""
+
+    model: str = ""
+
+
 class Undone(_Body, frozen=True):
     """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
     the kernel. ``files``: also put back the files that wait in the overlay of a sandboxed kernel.
@@ -274,6 +280,16 @@ class ModelHandler(TurnHandler):
     async def put(self, session_id: str) -> None:
         given = self.given(ModelSet)
         self.manager.service.set_model(session_id, given.model, self.by)
+        self.answer_session(session_id)
+
+
+class LookHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def post(self, session_id: str) -> None:
+        """Answer after the event ``looked``."""
+        given = self.given(Look)
+        await self.manager.service.look(session_id, given.model, self.by)
         self.answer_session(session_id)
 
 

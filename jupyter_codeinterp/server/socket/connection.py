@@ -52,6 +52,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
+    c.LookForMistakes: (EXECUTE,),
     c.TryFirst: (EXECUTE, CHANGE),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
@@ -87,6 +88,7 @@ METHODS: dict[type[Any], str] = {
     c.KeepFiles: "keep_files",
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
+    c.LookForMistakes: "look",
     c.TryFirst: "try_first",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
@@ -152,8 +154,8 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell)):
-            # They wait for receipts, which arrive over this socket.
+        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell, c.LookForMistakes)):
+            # They wait for receipts, which arrive over this socket, or for a model.
             task = asyncio.ensure_future(work)
             self._long.add(task)
             task.add_done_callback(self._long.discard)

@@ -126,9 +126,8 @@ class CodeInterpSettings(Configurable):
     ).tag(config=True)
     second_look = Unicode(
         "",
-        help="Model, as in model, that looks once at each answer with figures and may ask for one "
-        "check, for people who name none in their settings. It costs a small request a turn. "
-        "Empty: off until a person names one.",
+        help="Model, as in model, that looks for mistakes in an answer where a person asks for it "
+        "and names none in their settings. Empty: the conversation's model.",
     ).tag(config=True)
     rehearsals = Bool(
         True,

@@ -96,7 +96,7 @@ export class Conversation {
         references: named,
         after,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook,
+        second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
         try_drafts: state.now.tryDrafts,
         with_key: withKey
       });
@@ -144,7 +144,7 @@ export class Conversation {
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook,
+        second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
         try_drafts: state.now.tryDrafts
       });
       sessions.markFollowed(session_id as string);
@@ -268,6 +268,19 @@ export class Conversation {
       }
     });
     return review;
+  }
+
+  /** Let a model look for mistakes in the latest answer. */
+  async lookForMistakes(): Promise<boolean> {
+    const { state } = this._options;
+    return (
+      state.byPerson() &&
+      this._command(session_id => ({
+        type: 'look_for_mistakes',
+        session_id,
+        model: state.now.secondLook
+      }))
+    );
   }
 
   /** Report findings with this key no more in this notebook, or again. */

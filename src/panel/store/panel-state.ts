@@ -61,7 +61,10 @@ export interface IPanelState {
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
   /** The model that looks at answers with figures; '' if the person names none. */
+  /** The model that looks for mistakes; '' for the default. */
   readonly secondLook: string;
+  /** Whether it looks at each answer with figures. */
+  readonly lookAtAnswers: boolean;
   /** Whether cards offer to try a cell first. */
   readonly tryFirst: boolean;
   /** Which drafts the server tries by itself. */
@@ -188,6 +191,7 @@ export class PanelState {
     mode: 'review',
     ruleFiles: true,
     secondLook: '',
+    lookAtAnswers: false,
     tryFirst: false,
     tryDrafts: [],
     modes: {},

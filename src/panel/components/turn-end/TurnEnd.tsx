@@ -13,6 +13,7 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { TurnCost } from '../elements/Usage';
 import { ContinueButton } from './ContinueButton';
+import { Look } from './Look';
 import { RunAbove } from './RunAbove';
 
 /** Few turns end with these. */
@@ -64,6 +65,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {(changedCells(item).length > 0 ||
         end.variables ||
         end.waiting_files > 0) && <Changes item={item} />}
+      <Look item={item} last={last} />
       <TurnCost cost={end.cost} />
     </div>
   );
