@@ -268,9 +268,6 @@ ROUTES = {
     "POST sessions/ID/decisions": Route(
         "The person's word on a draft.", BOTH, turns.Decision, SessionInfo
     ),
-    "POST sessions/ID/rehearsals": Route(
-        "Try a waiting draft in a fork of the kernel.", BOTH, turns.TryFirst, SessionInfo, 202
-    ),
     "POST sessions/ID/answers": Route(
         "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),
@@ -281,6 +278,9 @@ ROUTES = {
     ),
     "PUT sessions/ID/model": Route(
         "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
+    ),
+    "POST sessions/ID/look": Route(
+        "Let a model look for mistakes in the latest answer.", EXECUTE, turns.Look, SessionInfo
     ),
     "GET sessions/ID/files": Route(
         "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList

@@ -386,6 +386,7 @@ DISOBEDIENT: dict[str, Script] = {
     "made_up": scenario(
         answer(run_cell(BOXES, title="Boxes by region")),
         _done(f"{_BOXES}. East sold 9,999."),
+        _done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]'),
     ),
     "broken_promise": scenario(
         answer(

@@ -12,16 +12,16 @@ from ..approval import modes
 from ..approval.decisions import Decisions
 from ..checks.checks import Checks
 from ..commands import SessionInfo
-from ..errors import CommandError, StoreError
-from ..events import Cleared, MadeFile, Note, Reference, TitleChanged, TurnStarted
+from ..errors import CodeInterpError, CommandError, ModelError, StoreError
+from ..events import Cleared, Looked, MadeFile, Note, Reference, TitleChanged, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
+from ..loop.second_look import Answered, SecondLook, latest
 from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
-from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -87,19 +87,14 @@ class TurnRunner(PersistentSession):
         """What answers have named, not yet sent to the model."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
+        self.second_look: str | None = None
+        """The model that looks at answers with figures; "" for the default, None for none."""
+        self._looking = False
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
-        self.rehearsals = Rehearsals(
-            self.decisions,
-            lambda: self.workplace.kernel,
-            self.show,
-            self._in_background,
-            rules.scrub,
-            allowed=rules.rehearsals,
-        )
 
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         number, info = self.replay.turns + 1, self.info
@@ -173,17 +168,65 @@ class TurnRunner(PersistentSession):
         self._keep_undelivered()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
-        files, waiting, copied = NONE_MADE, NOTHING_WAITS, False
+        files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
             files = await _made_by(agent.turn, self.workplace)
             waiting = await self.waiting_files.end_turn(self.replay.turns)
-            copied = agent.turn.copied
+            changed = agent.turn.changed_variables
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
-        self._show_end(ending, cleared, files, waiting, copied)
+        self._show_end(ending, cleared, files, waiting, changed)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
+        if ending.reason == "end_turn" and self.second_look is not None:
+            self._in_background(self._look_by_itself(self.second_look))
+
+    # --- a second look ---------------------------------------------------------------
+
+    async def look(self, name: str = "", window: int = 0) -> None:
+        """Let a model look for mistakes in the latest answer. Raises CommandError ``busy``,
+        ``nothing_to_look_at`` or ``no_look``, and DocumentError."""
+        self.need_idle()
+        if self._looking:
+            raise CommandError("busy", "A model is looking for mistakes. Wait a moment.")
+        await self._look(self._answered(), name, window)
+
+    def _answered(self) -> Answered:
+        replay = self.replay
+        found = latest(self.store.events(self.info.session_id), replay.asked, replay.said_last)
+        if replay.ended is None or replay.ended.stop_reason != "end_turn" or not found.runs:
+            words = "There is no answer with a cell to look at."
+            raise CommandError("nothing_to_look_at", words)
+        return found
+
+    async def _look(self, answered: Answered, name: str, window: int) -> None:
+        name = name or self._rules.second_look or self.info.model
+        turn, self._looking = self.replay.turns, True
+        try:
+            snapshot = await self.workplace.document.snapshot()
+            look = SecondLook(self._model(name), name, self._talk.untrusted, self._meter)
+            usage = look.events(answered, snapshot, self._rules.limits.cost)
+            async for counted in usage:
+                with self.here():
+                    self.show(counted)
+            with self.here():
+                self.show(Looked(turn, name, look.mistakes, window))
+        except ModelError as error:
+            words = f"{visible_line(name)} could not look for mistakes: {error.message}"
+            raise CommandError("no_look", words) from None
+        finally:
+            self._looking = False
+
+    async def _look_by_itself(self, name: str) -> None:
+        """After a turn. Needs no person, so a note tells of a failure."""
+        try:
+            answered = self._answered()
+            if answered.has_figures:
+                await self._look(answered, name, 0)
+        except CodeInterpError as error:
+            if getattr(error, "code", "") != "nothing_to_look_at":
+                self._show_unasked(Note(error.message, "warning"))
 
     def _name_by_answer(self) -> None:
         """After the first answer, unless a person gave the name. The name of a branch shows how
@@ -237,7 +280,6 @@ class TurnRunner(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
-            rehearsals=self.rehearsals,
             before=before,
             files_kept=files_kept,
             new_notebooks=place.new_notebooks,

@@ -52,7 +52,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
-    c.TryFirst: (EXECUTE, CHANGE),
+    c.LookForMistakes: (EXECUTE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -87,7 +87,7 @@ METHODS: dict[type[Any], str] = {
     c.KeepFiles: "keep_files",
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
-    c.TryFirst: "try_first",
+    c.LookForMistakes: "look",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
 name, and ``by``."""
@@ -102,7 +102,7 @@ NOT_ALLOWED = {
 def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
     """The command's permissions. Variables and waiting files are the kernel's."""
     needs = NEEDS[type(command)]
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and (command.variables or command.files):
+    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
         return (*needs, EXECUTE)
     return needs
 
@@ -152,8 +152,8 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell)):
-            # They wait for receipts, which arrive over this socket.
+        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell, c.LookForMistakes)):
+            # They wait for receipts, which arrive over this socket, or for a model.
             task = asyncio.ensure_future(work)
             self._long.add(task)
             task.add_done_callback(self._long.discard)

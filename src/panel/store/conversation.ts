@@ -96,8 +96,7 @@ export class Conversation {
         references: named,
         after,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook,
-        try_drafts: state.now.tryDrafts,
+        second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
         with_key: withKey
       });
       if (!info) {
@@ -144,8 +143,7 @@ export class Conversation {
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook,
-        try_drafts: state.now.tryDrafts
+        second_look: state.now.lookAtAnswers ? state.now.secondLook : null
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);
@@ -210,14 +208,14 @@ export class Conversation {
   undoTurn(
     turn: number,
     cells: string[] = [],
-    also: { variables?: boolean; files?: boolean } = {}
+    files = false
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
       cells,
-      ...also
+      files
     }));
   }
 
@@ -238,14 +236,14 @@ export class Conversation {
   redoTurn(
     turn: number,
     cells: string[] = [],
-    also: { variables?: boolean; files?: boolean } = {}
+    files = false
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',
       session_id,
       turn,
       cells,
-      ...also
+      files
     }));
   }
 
@@ -268,6 +266,19 @@ export class Conversation {
       }
     });
     return review;
+  }
+
+  /** Let a model look for mistakes in the latest answer. */
+  async lookForMistakes(): Promise<boolean> {
+    const { state } = this._options;
+    return (
+      state.byPerson() &&
+      this._command(session_id => ({
+        type: 'look_for_mistakes',
+        session_id,
+        model: state.now.secondLook
+      }))
+    );
   }
 
   /** Report findings with this key no more in this notebook, or again. */

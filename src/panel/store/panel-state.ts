@@ -12,7 +12,6 @@ import { CommandFailure } from '../../protocol/client';
 import type {
   DoneElsewhere,
   Reference,
-  SendMessage,
   SessionInfo
 } from '../../protocol/protocol';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -61,11 +60,10 @@ export interface IPanelState {
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
   /** The model that looks at answers with figures; '' if the person names none. */
+  /** The model that looks for mistakes; '' for the default. */
   readonly secondLook: string;
-  /** Whether cards offer to try a cell first. */
-  readonly tryFirst: boolean;
-  /** Which drafts the server tries by itself. */
-  readonly tryDrafts: NonNullable<SendMessage['try_drafts']>;
+  /** Whether it looks at each answer with figures. */
+  readonly lookAtAnswers: boolean;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -188,8 +186,7 @@ export class PanelState {
     mode: 'review',
     ruleFiles: true,
     secondLook: '',
-    tryFirst: false,
-    tryDrafts: [],
+    lookAtAnswers: false,
     modes: {},
     model: '',
     demo: '',

@@ -124,6 +124,12 @@ function apply(view: ISessionView, event: Event): ISessionView {
           item.block === event.block,
         item => ({ ...item, figures: event.figures })
       );
+    case 'looked':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
+        item => ({ ...item, looked: event })
+      );
     case 'step_discarded':
       return discard(view, event.step, event.reason);
     case 'retrying':
@@ -146,13 +152,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
         cellId: event.draft.cell_id,
         title: event.draft.title,
         labels: (event.draft.labels as Label[] | undefined) ?? [],
-        rehearsal: null,
         phase: 'waiting'
       });
-    case 'rehearsal_started':
-      return card(view, event.call_id, { rehearsal: 'running', failure: '' });
-    case 'rehearsed':
-      return card(view, event.call_id, { rehearsal: event });
     case 'draft_decided':
       return card(view, event.call_id, {
         phase: 'decided',
@@ -343,16 +344,23 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
+    looked: null,
+    ran: ranCell(view),
     reviewed: {},
     withoutOutputs: [],
     redoable: [],
     redone: [],
-    variables: '',
-    variablesMoved: false,
-    variablesKept: '',
     putBack: null,
     left: {}
   }));
+}
+
+/** Whether the newest turn has the card of a cell. */
+function ranCell({ items }: ISessionView): boolean {
+  const from = items.map(item => item.kind).lastIndexOf('end') + 1;
+  return items
+    .slice(from)
+    .some(item => item.kind === 'card' && item.cellId !== '');
 }
 
 function referencesOf(event: {

@@ -61,8 +61,14 @@ describe('sending', () => {
     await store.conversation.send('Go');
     store.state.patch({ secondLook: 'ollama/qwen3' });
     await store.conversation.send('Go on');
+    store.state.patch({ lookAtAnswers: true });
+    await store.conversation.send('And on');
     const sent = client.ofType('send_message');
-    expect(sent.map(one => one.second_look)).toEqual(['', 'ollama/qwen3']);
+    expect(sent.map(one => one.second_look)).toEqual([
+      null,
+      null,
+      'ollama/qwen3'
+    ]);
   });
 
   it('goes on in the session that is shown', async () => {
