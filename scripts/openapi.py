@@ -268,9 +268,6 @@ ROUTES = {
     "POST sessions/ID/decisions": Route(
         "The person's word on a draft.", BOTH, turns.Decision, SessionInfo
     ),
-    "POST sessions/ID/rehearsals": Route(
-        "Try a waiting draft in a fork of the kernel.", BOTH, turns.TryFirst, SessionInfo, 202
-    ),
     "POST sessions/ID/answers": Route(
         "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),

@@ -25,7 +25,6 @@ import type {
   Draft,
   Origin,
   Place,
-  Rehearsed,
   ToolDone
 } from './protocol/protocol';
 
@@ -38,10 +37,6 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
   readonly nonce: string;
   /** `writing`: code streams in. `deciding`: the decision is on its way to the server. */
   readonly state: 'writing' | 'waiting' | 'deciding';
-  /** Whether to offer to try it first. */
-  readonly canTry: boolean;
-  /** What came of trying it; 'running' meanwhile, null before. */
-  readonly rehearsal: Rehearsed | 'running' | null;
   /** Why the person's last action on it failed; '' if it did not. */
   readonly failure: string;
 }
@@ -59,8 +54,6 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
-  /** Try a draft with the notebook's current source in a copy of the kernel. */
-  tryFirst(draftId: string): Promise<boolean>;
 }
 
 /** A cell as a message can name it. */
@@ -168,6 +161,11 @@ export interface INotebooks {
     cellIds: readonly string[],
     but?: readonly string[]
   ): Promise<boolean>;
+  /**
+   * Restart the kernel, if the person confirms, and run the code cells from the top to the lowest
+   * that has run, except `but`. Whether it restarted.
+   */
+  restartAndRunAbove(path: string, but?: readonly string[]): Promise<boolean>;
   /**
    * Whether the notebook has lost this kernel's variables: it has another kernel or none, or
    * the kernel died or restarted in this window.

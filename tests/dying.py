@@ -54,9 +54,6 @@ class Kernel:
     async def overlay(self) -> None:
         return None
 
-    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
-        return {"refused": "busy"}
-
 
 class Slot:
     def __init__(self, kernel: Kernel) -> None:

@@ -13,9 +13,6 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
     monkeypatch.setattr(process, "is_sandboxed", lambda manager: is_so)
     answers = {
         "written": None,
-        "forks": True,
-        "copies": 0,
-        "copies_memory": 0,
         "hit": lambda self, error, since: "",
         "refused": lambda self, since: "",
         "observer": lambda self: None,

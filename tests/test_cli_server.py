@@ -174,42 +174,6 @@ async def test_a_person_decides_in_a_terminal(site: Site, api: FakeAnthropic, fi
     assert nbformat.read(file, as_version=4).cells[1].source == "6 * 7"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux")
-async def test_a_rehearsal_of_another_window_leaves_the_question_on_the_screen(
-    site: Site, api: FakeAnthropic, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import pexpect
-
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.forks.rehearsing.IDLE", 30)
-    api.play(in_order([answer(run_cell("6 * 7")), answer(text("It is 42."))]))
-    command, *others = [*COMMAND, "run", "a b.ipynb", "What?", "--server", site.url]
-    given = {"TERM": "xterm", "JUPYTER_TOKEN": site.app.identity_provider.token}
-    child = pexpect.spawn(command, others, env={**os.environ, **given}, encoding="utf-8")
-    seen: list[str] = []
-
-    async def sees(*patterns: str) -> None:
-        for pattern in patterns:
-            await asyncio.to_thread(child.expect, pattern, 100)
-            seen.append(child.before)
-
-    await sees("Run it.*: ")
-    (session,) = site.extension.manager.live_sessions
-    draft = session.decisions.draft
-    assert draft is not None
-    for source, words in ((draft.source, "Rehearsal; "), ("1", "Rehearsal of other code than")):
-        seen.clear()
-        session.rehearsals.try_first(draft.draft_id, draft.nonce, source)
-        await sees(words, "Run it.*: ")
-        assert "trying" not in "".join(seen)
-    # The next one has no end: the decision is first.
-    session.rehearsals.try_first(draft.draft_id, draft.nonce, "import time; time.sleep(60)")
-    await asyncio.sleep(0.5)
-    child.sendline("y")
-    await sees(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0 and "It is 42." in seen[-1] and "trying" not in seen[-1]
-
-
 async def test_a_cut_after_a_long_silence_is_no_lost_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.model_view.context import WENT_BACK, Context, State, _moved
+from jupyter_codeinterp.core.model_view.context import Context, State, _moved
 from jupyter_codeinterp.core.ports import KernelInfo
 
 KERNEL = KernelInfo("k1", 1, "python", "3.12.1")
@@ -305,18 +305,6 @@ def test_kernel_changes(told: Context, kernel: KernelInfo | None, expected: str)
     text = described(told, A, B, C, kernel=kernel)
     assert text == f"<changes><kernel>{expected}</kernel></changes>"
     assert described(told, A, B, C, kernel=kernel) == ""
-
-
-def test_variables_that_an_undo_put_back(told: Context) -> None:
-    """No restart, though approvals end as at one."""
-    back = KernelInfo("k1", 2, "python", "3.12.1", backs=1)
-    text = described(told, A, B, C, kernel=back)
-    assert text == f"<changes><kernel>{WENT_BACK}</kernel></changes>"
-    assert described(told, A, B, C, kernel=back) == ""
-    again = KernelInfo("k1", 3, "python", "3.12.1", backs=1)
-    assert "was restarted" in described(told, A, B, C, kernel=again)
-    both = KernelInfo("k1", 5, "python", "3.12.1", backs=2)
-    assert "was restarted" in described(told, A, B, C, kernel=both)
 
 
 DF = {"name": "df", "type": "DataFrame", "shape": [3, 2]}

@@ -16,7 +16,7 @@ from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
 CHANGES = (
-    "run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek", "outside",
+    "run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify", "outside",
 )  # fmt: skip
 
 # action, owned: what plan, review and auto say.
@@ -35,8 +35,7 @@ TABLE = [
     ("notebook", True, "refuse ask ask"),
     ("verify", False, "refuse ask run"),
     ("verify", True, "refuse ask run"),
-    ("peek", False, "refuse ask ask"),
-    ("peek", True, "refuse ask run"),
+    # Of a tool of an MCP server, "owned" is: the person always allows it.
     ("outside", False, "refuse ask ask"),
     ("outside", True, "refuse ask ask"),
     ("read", False, "run run run"),

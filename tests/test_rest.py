@@ -58,7 +58,7 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
     *(
         ("POST", f"sessions/{SESSION}/{what}", need)
-        for what in ("messages", "branches", "decisions", "rehearsals", "retry")
+        for what in ("messages", "branches", "decisions", "retry")
         for need in ("execute kernels", "write contents")
     ),
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
@@ -168,7 +168,6 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "connected": ["anthropic"],
         "demo_model": "offline-demo",
         "looks_around": True,
-        "rehearsals": True,
         "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",

@@ -6,6 +6,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
+
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.server.socket.connection import MAX_SNAPSHOT
@@ -166,3 +168,16 @@ async def test_what_is_not_there_is_said(site: Site, api: FakeAnthropic) -> None
         assert (await w.send(command)).error == "unknown_cell"
     assert (await w.send(c.KeepChanges(w.session_id, 5, ("c1",)))).error == "unknown_turn"
     assert w.of(e.TurnUndone) == w.of(e.ChangesKept) == []
+
+
+@pytest.mark.parametrize(("code", "expected"), [("x = 2", True), ("print('x')", False)])
+async def test_the_end_says_whether_variables_of_the_person_changed(
+    site: Site, api: FakeAnthropic, code: str, expected: bool
+) -> None:
+    kernel_id = await site.kernel_of("a.ipynb")
+    window = await site.window(book=notebook("x = 1"), kernel_id=kernel_id)
+    await (await site.watch(kernel_id)).run("x = 1")
+    api.play(in_order([answer(run_cell(code)), answer(text("Done."))]))
+    assert (await window.ask("Do it")).error is None
+    await window.decide(await window.draft(1))
+    assert (await window.ended()).variables is expected

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt
-from .events import Event, Mode, Reference, TriesDrafts
+from .events import Event, Mode, Reference
 
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
@@ -33,7 +33,6 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
     ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
     the one that ``LookForMistakes`` takes, None for none.
-    ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -50,7 +49,6 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: Union[str, None] = None
-    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -73,7 +71,6 @@ class Branch(_Frame, frozen=True, tag="branch"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: Union[str, None] = None
-    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -152,32 +149,28 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
-    has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
-    kernel may have a copy of itself from before the turn. ``files``: also put back the files that
-    wait in the overlay of a sandboxed kernel.
+    has not run since. Variables keep their values. ``files``: also put back the files that wait in
+    the overlay of a sandboxed kernel.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
-    variables: bool = False
     id: int = 0
 
 
 class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
     """Bring back what undoing a turn took back, unless the person has touched it since.
 
-    ``cells`` are ids; empty means all that can be redone. ``variables``: also bring back those of
-    the kernel, as they were at the undo, if no cell has run since. ``files``: also bring back the
-    files of an overlay that an undo took back.
+    ``cells`` are ids; empty means all that can be redone. ``files``: also bring back the files of
+    an overlay that an undo took back.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
-    variables: bool = False
     id: int = 0
 
 
@@ -215,17 +208,6 @@ class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
     session_id: str
     key: str
     silenced: bool = True
-    id: int = 0
-
-
-class TryFirst(_Frame, frozen=True, tag="try_first"):
-    """Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
-    away. The draft goes on waiting; ``Rehearsed`` has the result."""
-
-    session_id: str
-    draft_id: str
-    nonce: str
-    source: str
     id: int = 0
 
 
@@ -411,7 +393,6 @@ Command = Union[
     RemoveCell,
     SilenceFinding,
     LookForMistakes,
-    TryFirst,
     Subscribe,
     Unsubscribe,
     OpenNotebook,

@@ -129,10 +129,10 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
     failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
-    ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
-    copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
-    one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
+    ``cost`` is None without a model call. ``variables``: its code changed variables that were
+    there, or may have. ``files`` lie under the notebook's folder; ``files_left_out`` counts those
+    not listed. ``overlay``: its sandboxed kernel writes into one, so files may wait;
+    ``waiting_files`` counts those that an undo of the turn may take back.
     """
 
     turn: int
@@ -177,8 +177,7 @@ class FileLeft(msgspec.Struct, frozen=True):
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
-    kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it."""
+    several of these events. A redo can bring back the cells in ``redoable``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -186,14 +185,12 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
-    variables: bool = False
-    variables_kept: str = ""
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
     """A redo has given the cells in ``restored`` the state that an undo took back, and skipped
     those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
-    ``variables``: the kernel's are as at the undo. Other fields as in ``TurnUndone``."""
+    Other fields as in ``TurnUndone``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -201,8 +198,6 @@ class TurnRedone(_Event, frozen=True, tag="turn_redone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
-    variables: bool = False
-    variables_kept: str = ""
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):
@@ -373,8 +368,8 @@ class Draft(msgspec.Struct, frozen=True):
     remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
-    ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
-    cell: ``source`` says which tool of an MCP server is called, and with which arguments.
+    ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
+    arguments.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -383,9 +378,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     draft_id: str
     call_id: str
-    kind: Literal[
-        "insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek", "tool"
-    ]
+    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "tool"]
     cell_id: str
     title: str
     source: str
@@ -439,58 +432,6 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     said: str = ""
     labels: tuple[Label, ...] = ()
     person: str = ""
-
-
-TriesDrafts = Literal["labelled", "sandboxed"]
-"""Drafts to try by themselves: those with labels; those for a kernel in a sandbox."""
-RehearsedHow = Literal[
-    "done", "error", "stopped", "timeout", "stalled", "too_much", "interrupted", "crashed",
-    "refused",
-]  # fmt: skip
-
-
-class VariableChange(msgspec.Struct, frozen=True):
-    """What a rehearsal did to a variable, in words: ``int 1 → int 2``."""
-
-    name: str
-    text: str
-
-
-class Reach(msgspec.Struct, frozen=True):
-    """What a rehearsal would have done outside the kernel, and to which file, host or program:
-    write, delete, move, change, connect, listen, start or signal."""
-
-    what: str
-    name: str
-
-
-class RehearsalStarted(_Event, frozen=True, tag="rehearsal_started"):
-    """The code of a waiting draft is tried in a fork of the kernel that is thrown away."""
-
-    call_id: str
-    draft_id: str
-    window: int = 0
-
-
-class Rehearsed(_Event, frozen=True, tag="rehearsed"):
-    """What became of it, for people only; the kernel and the notebook are as before.
-
-    ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
-    is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
-    was held back. All of it is untrusted: it comes from the kernel.
-    """
-
-    call_id: str
-    draft_id: str
-    how: RehearsedHow
-    words: str = ""
-    source: Union[str, None] = None
-    text: str = ""
-    images: tuple[str, ...] = ()
-    changes: tuple[VariableChange, ...] = ()
-    reached: tuple[Reach, ...] = ()
-    seconds: float = 0.0
-    window: int = 0
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -644,8 +585,6 @@ Event = Union[
     DraftOpened,
     DraftWaiting,
     DraftDecided,
-    RehearsalStarted,
-    Rehearsed,
     KernelWaiting,
     RunStarted,
     RunProgress,

@@ -166,8 +166,6 @@ class KernelInfo(msgspec.Struct, frozen=True):
     file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
-    backs: int = 0
-    """How many of its starts were none: an undo or redo brought back variables of another time."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -250,10 +248,6 @@ class Slot(Protocol):
     def begun(self) -> bool:
         """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
         after Stop, the server interrupts it as it begins."""
-
-    async def keep(self, key: str) -> str | None:
-        """Fork a kernel that keeps forks, before ``execute``, unless it has one of this key. Fast,
-        and never fails. Answers as ``KernelForks.offers`` for ``go_back``."""
 
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""
@@ -338,32 +332,12 @@ class KernelControl(Protocol):
         """Give the notebook a new kernel of that spec, and shut down the old one."""
 
 
-class KernelForks(Protocol):
-    """Forks of a sandboxed kernel, by a key. With one in the kernel's place, the variables are as
-    they were then."""
-
-    async def offers(self, key: str) -> tuple[str | None, str | None]:
-        """Why ``go_back`` and ``redo`` cannot be done; "" if they can. None where none are kept,
-        and for a redo where nothing went back. Raises KernelError."""
-
-    async def go_back(self, key: str) -> None:
-        """Wait until the kernel is idle, and put the fork in its place. The approvals of its start
-        end. Raises KernelError, ``no_copy`` with the kernel as before."""
-
-    async def redo(self, key: str) -> None:
-        """In the same way, put back the kernel that ``go_back`` took away."""
-
-
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
 
     @property
     def control(self) -> KernelControl | None:
         """None where the agent cannot restart the kernel, because it works inside of it."""
-
-    @property
-    def forks(self) -> KernelForks | None:
-        """None where no kernel is ever forked."""
 
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
@@ -384,11 +358,6 @@ class Kernel(Protocol):
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
-
-    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
-        """What ``code`` would do, tried in a fork of the idle kernel that is thrown away, as
-        ``kernel_side/forks/rehearse.py`` tells it, or ``refused`` with a code. Untrusted.
-        Cancelling it ends the fork. Raises KernelError."""
 
 
 # --- other notebooks -----------------------------------------------------------------

@@ -9,8 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..kernel_side.forks import bpf
-from .shared import groups
+from .shared import bpf, groups
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""

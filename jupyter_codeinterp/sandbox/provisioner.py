@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
@@ -69,10 +68,6 @@ class SandboxProvisioner(LocalProvisioner):
         20 * GIB, config=True, help="Bytes that it writes to disks in all; 0 for no limit."
     )
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
-    copies = Integer(
-        3, config=True, help="Turns whose variables an undo can bring back; 0 for none."
-    )
-    copies_memory = Integer(GIB, config=True, help="Bytes that these may hold beside the kernel's.")
 
     place: Place | None = None
     written: Written | None = None
@@ -139,13 +134,6 @@ class SandboxProvisioner(LocalProvisioner):
             return None
         written = BytesWritten(sandbox.init, layer)
         return DiskGuard(written, self.disk, sandbox.send, sandbox.kill)
-
-    def replaced(self) -> Callable[[], None]:
-        """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
-        it. Answers what takes that back. Both raise OSError."""
-        if self.place is None:
-            raise OSError("the kernel has ended")
-        return self.place.rename_sockets(self._ports)
 
     def _launch(
         self,

@@ -53,9 +53,7 @@ class Added:
 class Extensions:
     """``allowed``: names of the packages whose extensions load; None for all."""
 
-    def __init__(self, allowed: Sequence[str] | None = None, *, peek: bool = False) -> None:
-        """``peek``: whether the model gets that tool."""
-        self._peek = peek
+    def __init__(self, allowed: Sequence[str] | None = None) -> None:
         self._allowed = None if allowed is None else {_normal(name) for name in allowed}
 
     def installed(self) -> bool:
@@ -68,10 +66,6 @@ class Extensions:
         from ..core.tools.registry import ToolRegistry  # see ``preload``
 
         registry = ToolRegistry()
-        if self._peek:
-            from ..core.tools.built_in.peek import PEEK
-
-            registry.add_own(PEEK)
         return registry, self._add(TOOLS, registry.add)
 
     def hooks(self) -> tuple[Hooks, list[Added]]:

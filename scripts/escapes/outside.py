@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeinterp.kernel_side.forks import bpf
-from jupyter_codeinterp.sandbox.shared import seccomp
+from jupyter_codeinterp.sandbox.shared import bpf, seccomp
 
 SECRET = "a secret of a program"
 CLONE = {"x86_64": 56, "aarch64": 220}

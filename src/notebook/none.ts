@@ -49,6 +49,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  async restartAndRunAbove(): Promise<boolean> {
+    return false;
+  }
+
   followKernel(): void {}
 
   isLocked(): boolean {

@@ -1,5 +1,6 @@
 /** Reads and, on the person's request, changes the notebooks that are open in this window. */
-import type { Cell } from '@jupyterlab/cells';
+import type { ISessionContext } from '@jupyterlab/apputils';
+import { type Cell, CodeCellModel, type ICellModel } from '@jupyterlab/cells';
 import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
@@ -29,9 +30,15 @@ import type { Place } from '../protocol/protocol';
 const LOAD_TIMEOUT = 10_000;
 
 export class Notebooks implements INotebooks, IDisposable {
-  /** `folder` returns the folder of a new notebook, a path of the contents manager; '' is the root. */
+  /**
+   * `folder` returns the folder of a new notebook, a path of the contents manager; '' is the root.
+   * `restart` restarts a kernel if the person confirms.
+   */
   constructor(
-    private readonly _options: IOpenNotebooksOptions & { folder?: () => string }
+    private readonly _options: IOpenNotebooksOptions & {
+      folder?: () => string;
+      restart: (context: ISessionContext) => Promise<boolean>;
+    }
   ) {}
 
   private readonly _open: OpenNotebooks = new OpenNotebooks(
@@ -163,19 +170,39 @@ export class Notebooks implements INotebooks, IDisposable {
     but: readonly string[] = []
   ): Promise<boolean> {
     const panel = this._open.panelOf(path);
-    const all = panel?.content.widgets ?? [];
-    const lowest = Math.max(
-      ...all.map((cell, index) =>
-        cellIds.includes(cell.model.id) ? index : -1
-      )
-    );
-    const cells = all
-      .slice(0, lowest + 1)
-      .filter(cell => !but.includes(cell.model.id));
+    const cells = panel
+      ? cellsDownTo(panel, ({ id }) => cellIds.includes(id), but)
+      : [];
     if (!panel || !cells.length) {
       return false;
     }
     await this._open.kernelOf(this._open.find(path)!)?.revive();
+    return this._run(path, panel, cells);
+  }
+
+  async restartAndRunAbove(
+    path: string,
+    but: readonly string[] = []
+  ): Promise<boolean> {
+    const panel = this._open.panelOf(path);
+    if (!panel) {
+      return false;
+    }
+    const hasRun = (model: ICellModel) =>
+      model instanceof CodeCellModel && model.executionCount !== null;
+    const cells = cellsDownTo(panel, hasRun, but);
+    const restarted = await this._options.restart(panel.sessionContext);
+    if (restarted && cells.length) {
+      await this._run(path, panel, cells);
+    }
+    return restarted;
+  }
+
+  private _run(
+    path: string,
+    panel: NotebookPanel,
+    cells: readonly Cell[]
+  ): Promise<boolean> {
     void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
     return this.reveal(path, cells[cells.length - 1].model.id);
   }
@@ -345,4 +372,19 @@ export class Notebooks implements INotebooks, IDisposable {
     const folder = this._options.folder?.() ?? '';
     return this._open.isOnServer(folder) ? folder : '';
   }
+}
+
+/** The cells from the top to the lowest that `ends`, except `but`. */
+function cellsDownTo(
+  panel: NotebookPanel,
+  ends: (model: ICellModel) => boolean,
+  but: readonly string[]
+): readonly Cell[] {
+  const all = panel.content.widgets;
+  const lowest = Math.max(
+    ...all.map(({ model }, index) => (ends(model) ? index : -1))
+  );
+  return all
+    .slice(0, lowest + 1)
+    .filter(({ model }) => !but.includes(model.id));
 }

@@ -152,7 +152,6 @@ export class OpenNotebooks implements IDisposable {
     const bars = new DraftBars(panel.content, {
       drafts: () => this.draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),
-      tryFirst: id => void this._drafts?.tryFirst(id),
       proposal: id => live.proposals.get(id),
       editors: this._options.editorServices,
       trans: this._options.trans

@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, SessionContextDialogs } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
@@ -36,6 +36,9 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
       return null;
     }
     const trans = bundle(translator);
+    const dialogs = new SessionContextDialogs({
+      translator: translator ?? undefined
+    });
     const notebooks = new Notebooks({
       tracker,
       client: connection.client,
@@ -43,6 +46,7 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
       editorServices,
       // Notebook 7's notebook page has no file browser: use the root.
       folder: () => files?.model.path ?? '',
+      restart: context => dialogs.restart(context),
       staleMenu: mark => openStaleMenu(app.commands, mark),
       trans
     });

@@ -7,9 +7,6 @@ import { person } from '../notebook/review/press';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
-import type { SendMessage } from '../protocol/protocol';
-
-type TriesDrafts = NonNullable<SendMessage['try_drafts']>[number];
 
 export async function followSettings(
   registry: ISettingRegistry,
@@ -33,22 +30,12 @@ export async function followSettings(
     const secondLook = String(
       settings.get('secondLook').composite ?? ''
     ).trim();
-    const tries = settings.get('tryFirst').composite ?? 'off';
-    const tryDrafts: TriesDrafts[] = [];
-    if (tries === 'labelled') {
-      tryDrafts.push('labelled');
-    }
-    if (isOn('runWhileYouRead')) {
-      tryDrafts.push('sandboxed');
-    }
     store.state.patch({
       mode,
       systemNotifications,
       ruleFiles,
       secondLook,
-      lookAtAnswers: isOn('lookAtAnswers'),
-      tryFirst: tries !== 'off',
-      tryDrafts
+      lookAtAnswers: isOn('lookAtAnswers')
     });
     anyClicks = isOn('anyClicks');
     applyClicks();

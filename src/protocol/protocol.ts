@@ -17,7 +17,6 @@ export type Command =
   | RemoveCell
   | SilenceFinding
   | LookForMistakes
-  | TryFirst
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -72,8 +71,6 @@ export type Event =
   | DraftOpened
   | DraftWaiting
   | DraftDecided
-  | RehearsalStarted
-  | Rehearsed
   | KernelWaiting
   | RunStarted
   | RunProgress
@@ -102,7 +99,6 @@ export interface Protocol {
  * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
  * ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
  * the one that ``LookForMistakes`` takes, None for none.
- * ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -120,7 +116,6 @@ export interface SendMessage {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string | null;
-  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -152,7 +147,6 @@ export interface Branch {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string | null;
-  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -224,9 +218,8 @@ export interface SetModel {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
- * kernel may have a copy of itself from before the turn. ``files``: also put back the files that
- * wait in the overlay of a sandboxed kernel.
+ * has not run since. Variables keep their values. ``files``: also put back the files that wait in
+ * the overlay of a sandboxed kernel.
  */
 export interface UndoTurn {
   type: 'undo_turn';
@@ -234,15 +227,13 @@ export interface UndoTurn {
   turn: number;
   cells?: string[];
   files?: boolean;
-  variables?: boolean;
   id?: number;
 }
 /**
  * Bring back what undoing a turn took back, unless the person has touched it since.
  *
- * ``cells`` are ids; empty means all that can be redone. ``variables``: also bring back those of
- * the kernel, as they were at the undo, if no cell has run since. ``files``: also bring back the
- * files of an overlay that an undo took back.
+ * ``cells`` are ids; empty means all that can be redone. ``files``: also bring back the files of
+ * an overlay that an undo took back.
  */
 export interface RedoTurn {
   type: 'redo_turn';
@@ -250,7 +241,6 @@ export interface RedoTurn {
   turn: number;
   cells?: string[];
   files?: boolean;
-  variables?: boolean;
   id?: number;
 }
 /**
@@ -305,18 +295,6 @@ export interface LookForMistakes {
   type: 'look_for_mistakes';
   session_id: string;
   model?: string;
-  id?: number;
-}
-/**
- * Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
- * away. The draft goes on waiting; ``Rehearsed`` has the result.
- */
-export interface TryFirst {
-  type: 'try_first';
-  session_id: string;
-  draft_id: string;
-  nonce: string;
-  source: string;
   id?: number;
 }
 /**
@@ -643,8 +621,6 @@ export interface EventFrame {
     | DraftOpened
     | DraftWaiting
     | DraftDecided
-    | RehearsalStarted
-    | Rehearsed
     | KernelWaiting
     | RunStarted
     | RunProgress
@@ -714,10 +690,10 @@ export interface StepStarted {
  * ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
  * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
- * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
- * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel writes into
- * one, so files may wait; ``waiting_files`` counts those that an undo of the turn may take back.
+ * ``cost`` is None without a model call. ``variables``: its code changed variables that were
+ * there, or may have. ``files`` lie under the notebook's folder; ``files_left_out`` counts those
+ * not listed. ``overlay``: its sandboxed kernel writes into one, so files may wait;
+ * ``waiting_files`` counts those that an undo of the turn may take back.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -767,8 +743,7 @@ export interface MadeFile {
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
- * kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it.
+ * several of these events. A redo can bring back the cells in ``redoable``.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -778,8 +753,6 @@ export interface TurnUndone {
   without_outputs: string[];
   window: number;
   redoable: string[];
-  variables: boolean;
-  variables_kept: string;
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
@@ -794,7 +767,7 @@ export interface Kept {
 /**
  * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
  * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
- * ``variables``: the kernel's are as at the undo. Other fields as in ``TurnUndone``.
+ * Other fields as in ``TurnUndone``.
  */
 export interface TurnRedone {
   type: 'turn_redone';
@@ -804,8 +777,6 @@ export interface TurnRedone {
   without_outputs: string[];
   window: number;
   redoable: string[];
-  variables: boolean;
-  variables_kept: string;
 }
 /**
  * The person keeps these changes of a turn.
@@ -1030,8 +1001,8 @@ export interface DraftWaiting {
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
- * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
- * cell: ``source`` says which tool of an MCP server is called, and with which arguments.
+ * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
+ * arguments.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1040,7 +1011,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'tool' | 'verify';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1079,51 +1050,6 @@ export interface DraftDecided {
   said: string;
   labels: Label[];
   person: string;
-}
-/**
- * The code of a waiting draft is tried in a fork of the kernel that is thrown away.
- */
-export interface RehearsalStarted {
-  type: 'rehearsal_started';
-  call_id: string;
-  draft_id: string;
-  window: number;
-}
-/**
- * What became of it, for people only; the kernel and the notebook are as before.
- *
- * ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
- * is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
- * was held back. All of it is untrusted: it comes from the kernel.
- */
-export interface Rehearsed {
-  type: 'rehearsed';
-  call_id: string;
-  draft_id: string;
-  how: 'crashed' | 'done' | 'error' | 'interrupted' | 'refused' | 'stalled' | 'stopped' | 'timeout' | 'too_much';
-  words: string;
-  source: string | null;
-  text: string;
-  images: string[];
-  changes: VariableChange[];
-  reached: Reach[];
-  seconds: number;
-  window: number;
-}
-/**
- * What a rehearsal did to a variable, in words: ``int 1 → int 2``.
- */
-export interface VariableChange {
-  name: string;
-  text: string;
-}
-/**
- * What a rehearsal would have done outside the kernel, and to which file, host or program:
- * write, delete, move, change, connect, listen, start or signal.
- */
-export interface Reach {
-  what: string;
-  name: string;
 }
 /**
  * The run waits on the server while the kernel is busy with something else.

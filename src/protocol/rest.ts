@@ -16,8 +16,6 @@ export interface IStatus {
   readonly demo_model: string;
   /** Whether the server may search its machine for model servers. */
   readonly looks_around: boolean;
-  /** Whether the server allows to try cells first. */
-  readonly rehearsals: boolean;
   /** Whether the person may let clicks act that the browser does not trust. */
   readonly untrusted_clicks: boolean;
   /** Whether only the admin sets keys and addresses. */
@@ -213,17 +211,13 @@ export interface IReview {
   readonly turn: number;
   readonly changes: readonly IChange[];
   readonly left_out: number;
-  /** Why an undo cannot put back variables, '' if it can; null where the kernel keeps none. */
-  readonly variables: string | null;
-  /** The same for a redo; null also where no undo took back any. */
-  readonly variables_redo: string | null;
   /** `why`: the reason if no file can be brought back; null without an overlay. */
   readonly files: {
     readonly undo: IFilesOffer;
     readonly redo: IFilesOffer;
     readonly why: string;
   } | null;
-  /** Why this person can undo neither variables nor files; '' if they may. */
+  /** Why this person can bring back no files; '' if they may. */
   readonly refused: string;
 }
 

@@ -18,9 +18,8 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeinterp.kernel_side.forks import bpf
 from jupyter_codeinterp.sandbox import is_sandboxed
-from jupyter_codeinterp.sandbox.shared import folders, place, seccomp
+from jupyter_codeinterp.sandbox.shared import bpf, folders, place, seccomp
 from jupyter_codeinterp.sandbox.shared.limits import Limits, why_ended
 from tests.sandbox.here import runs_here
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.kernel_side.forks import bpf
-from jupyter_codeinterp.sandbox.shared import seccomp
+from jupyter_codeinterp.sandbox.shared import bpf, seccomp
 
 ALLOWED = "allowed"
 REFUSED, UNKNOWN = "EPERM", "ENOSYS"

@@ -41,15 +41,41 @@ test(
     );
     expect(plain(await notebook.cells())).toEqual(before);
     expect(await notebook.value('edited, added')).toBe('(True, 1)');
-    // Variables of a sandboxed kernel can go back afterwards.
     await expect(
       panel.log.getByRole('button', { name: 'Undo turn' })
-    ).toHaveCount(process.env.CODEINTERP_TEST_SANDBOX === '1' ? 1 : 0);
+    ).toHaveCount(0);
     await expect
       .poll(async () => (await notebook.saved(path)).cells.length)
       .toBe(3);
   }
 );
+
+test('the kernel restarts after an undo, and the cells above run', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start(CELLS);
+  await notebook.edit(0, 'value = 1');
+  await notebook.run(0);
+  await notebook.select(0);
+  await model.play('');
+  await panel.ask('#code ```\nvalue = 2\n```');
+  await panel.decide('Run');
+  await panel.ended();
+  expect(await notebook.value('value')).toBe('2');
+  await panel.undoTurn();
+  const restart = panel.log.getByRole('button', {
+    name: 'Restart the kernel and run the cells above'
+  });
+  await expect(restart).toBeVisible();
+  await page.screenshot({ path: info.outputPath('restart.png') });
+  await restart.click();
+  await page.getByRole('button', { name: 'Confirm Kernel Restart' }).click();
+  await expect.poll(() => notebook.value('value')).toBe('1');
+  await expect(restart).toHaveCount(0);
+});
 
 test(
   'changes are reviewed one by one: kept, undone; also after a reload',

@@ -224,19 +224,6 @@ class Process(Protocol):
     def connections(self, since: float) -> tuple[Observation, ...]:
         """What a sandbox saw of connections since this time of ``time.monotonic``."""
 
-    @property
-    def forks(self) -> bool:
-        """Whether the kernel's wall lets a fork of it work."""
-
-    @property
-    def copies(self) -> tuple[int, int]:
-        """How many copies of it may be kept, for an undo of variables, and their bytes beside the
-        kernel's own; 0 for none."""
-
-    def replaced(self) -> Callable[[], None]:
-        """Let new connections reach a copy, which listens on the same paths. Answers what takes
-        that back. Both raise OSError."""
-
     async def spec(self) -> Spec | None: ...
 
     async def is_alive(self) -> bool: ...

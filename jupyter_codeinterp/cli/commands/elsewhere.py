@@ -53,10 +53,6 @@ class _RemoteTalk:
     async def answer(self, call_id: str, text: str) -> None:
         await self._post("answers", {"call_id": call_id, "text": text})
 
-    async def try_first(self, draft: e.Draft, source: str) -> None:
-        given = {"draft_id": draft.draft_id, "nonce": draft.nonce, "source": source}
-        await self._post("rehearsals", given)
-
     def stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._stop())
 

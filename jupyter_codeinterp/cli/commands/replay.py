@@ -23,7 +23,7 @@ from ..local.bench import LocalBench
 from ..local.place import check as check_notebook
 from ..local.place import place_of
 from ..local.problems import DONE, FAILED, USAGE, Problem
-from ..terminal.fronts import Decision, Front, Trial
+from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 from . import run as running
 from .turn import Turn
@@ -93,7 +93,7 @@ class OwnCells:
             self.departed = departs(event.text)
         self._front.show(event, raw)
 
-    async def decide(self, draft: Draft) -> Decision | Trial:
+    async def decide(self, draft: Draft) -> Decision:
         if draft.kind in _CHANGES and draft.cell_id not in self._own:
             print("Not done: the recording did not create this cell.", file=sys.stderr, flush=True)
             return Decision("reject", draft.source)
@@ -101,9 +101,6 @@ class OwnCells:
 
     async def answer(self, question: QuestionAsked) -> str:
         return await self._front.answer(question)
-
-    def refused(self, words: str) -> None:
-        self._front.refused(words)
 
     def pause(self) -> None:
         self._front.pause()

@@ -56,9 +56,6 @@ class _LocalTalk:
     async def answer(self, call_id: str, text: str) -> None:
         self._service.answer(self._session_id, call_id, text)
 
-    async def try_first(self, draft: e.Draft, source: str) -> None:
-        self._service.try_first(self._session_id, draft.draft_id, draft.nonce, source)
-
 
 class Turn:
     """``timeout``: seconds, without the time spent on questions to the person."""

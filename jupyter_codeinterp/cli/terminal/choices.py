@@ -6,18 +6,15 @@ from ...core.events import Draft
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
-TRIES = {"t": "try", "try": "try"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "peek", "tool")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "tool")
 """Drafts without code to edit."""
 
 
-def question_for(draft: Draft, tries: bool) -> str:
+def question_for(draft: Draft) -> str:
     asked = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
     choices = ["[y]es", "[n]o"]
     if draft.kind not in UNEDITED:
         choices.append("[e]dit")
     if draft.can_run_all:
         choices.append("[a]ll in this turn")
-    if tries:
-        choices.append("[t]ry first")
     return f"{asked} {', '.join(choices)}: "

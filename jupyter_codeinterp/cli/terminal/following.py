@@ -13,11 +13,8 @@ import msgspec
 from ...core import events as e
 from ...core.errors import CommandError
 from .asking import InputClosed
-from .fronts import Decision, Front, Trial
+from .fronts import Decision, Front
 from .stopping import Stopping
-
-TRIAL_TIME = 40.0
-"""Seconds within which a trial, which waits for the kernel, should end."""
 
 _decode = msgspec.json.Decoder(e.Event).decode
 
@@ -34,9 +31,6 @@ class Talk(Protocol):
     async def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError if it was answered."""
 
-    async def try_first(self, draft: e.Draft, source: str) -> None:
-        """Begin a rehearsal. Raises CommandError."""
-
 
 class Following:
     """``attended``: the seconds that questions to the person took."""
@@ -51,8 +45,6 @@ class Following:
         self._asked_for = 0.0
         """Seconds spent on finished questions."""
         self._since: float | None = None
-        self._shown = asyncio.Event()
-        """Set when the result of a trial was shown."""
         self._closed = False
         """Whether the output is closed."""
 
@@ -79,10 +71,6 @@ class Following:
             self._ask(event.draft.call_id, self._decide(event.draft))
         elif isinstance(event, e.QuestionAsked):
             self._ask(event.call_id, self._answer(event))
-        elif isinstance(event, e.Rehearsed):
-            self._shown.set()
-        elif isinstance(event, e.RehearsalStarted):
-            return
         elif getattr(event, "call_id", "") == self._waits_for:
             # Decided, answered or ended, possibly by another client.
             self._forget_question()
@@ -111,21 +99,9 @@ class Following:
 
     async def _decide(self, draft: e.Draft) -> None:
         with self._person():
-            while not isinstance(decision := await self._front.decide(draft), Decision):
-                await self._before(draft, decision)
+            decision = await self._front.decide(draft)
             with contextlib.suppress(CommandError):  # already decided
                 await self._talk.decide(draft, decision)
-
-    async def _before(self, draft: e.Draft, asked: Trial) -> None:
-        """Return when the front has shown what came of it, so that the question comes after it."""
-        self._shown.clear()
-        try:
-            await self._talk.try_first(draft, asked.source)
-        except CommandError as error:
-            self._front.refused(error.message)
-        else:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._shown.wait(), TRIAL_TIME)
 
     async def _answer(self, question: e.QuestionAsked) -> None:
         with self._person():

@@ -22,25 +22,15 @@ class Decision:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Before the decision: try this code in a fork of the kernel that is thrown away."""
-
-    source: str
-
-
 class Front(Protocol):
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
-    async def decide(self, draft: Draft) -> Decision | Trial:
-        """After a trial it is asked again. Raises InputClosed."""
+    async def decide(self, draft: Draft) -> Decision:
+        """Raises InputClosed."""
 
     async def answer(self, question: QuestionAsked) -> str:
         """Raises InputClosed."""
-
-    def refused(self, words: str) -> None:
-        """Say why nothing was tried."""
 
     def pause(self) -> None:
         """Stop animations."""
@@ -58,9 +48,6 @@ class Program:
 
     async def answer(self, question: QuestionAsked) -> str:
         return NO_ANSWER
-
-    def refused(self, words: str) -> None:
-        pass
 
     def pause(self) -> None:
         pass

@@ -15,20 +15,17 @@ from rich.text import Text
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import without_reports
-from ...core.rehearsal.endings import reach
-from ...core.rehearsal.rehearsals import may_be_tried
 from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
-from .choices import ALL, KEYS, TRIES, UNEDITED, question_for
+from .choices import ALL, KEYS, UNEDITED, question_for
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
-from .fronts import NO_ANSWER, Decision, Trial, refused
+from .fronts import NO_ANSWER, Decision, refused
 from .stopping import Stopping
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
-_LEXERS["peek"] = "python"
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
 _GOOD, _BAD = "green", "red"
 
@@ -52,8 +49,6 @@ class Person:
         """Drafts already shown, by id."""
         self._edits: dict[str, str] = {}
         """What the person made of them since, by id."""
-        self._decides = False
-        """Whether the person is at a draft. A rehearsal of then is another window's."""
         self._prompt = ""
         """The question that waits for a line."""
 
@@ -104,12 +99,6 @@ class Person:
             self._show_draft(event.draft)
         elif isinstance(event, e.DraftDecided):
             self._decided(event)
-        elif isinstance(event, e.RehearsalStarted):
-            if not self._decides:
-                self._busy(f"trying {self._title(event.call_id)}")
-        elif isinstance(event, e.Rehearsed):
-            with self._above_prompt():
-                self._rehearsed(event)
         elif isinstance(event, e.KernelWaiting):
             self._busy("waiting for the kernel")
         elif isinstance(event, e.RunStarted):
@@ -196,25 +185,6 @@ class Person:
             self._line("!", "yellow", note)
         self.print("")
 
-    def _rehearsed(self, event: e.Rehearsed) -> None:
-        if event.how == "refused":
-            self._line("!", "yellow", event.words)
-            return
-        of = "" if self._is_shown(event) else " of other code than above"
-        self._line("·", "dim", f"Rehearsal{of}; nothing has changed. {event.words}".strip())
-        if text := event.text.strip("\n"):
-            self.print(Barred(Text("┊", style="dim"), Text(bounded(visible(text)))))
-        for change in event.changes:
-            self._line("·", "dim", f"It would change {change.name}: {change.text}")
-        for one in event.reached:
-            self._line("!", "yellow", f"It would {reach(one.what, one.name)}")
-
-    def _is_shown(self, event: e.Rehearsed) -> bool:
-        """Whether the person sees the code that was tried."""
-        draft = self._waiting.get(event.draft_id)
-        tried = draft.source if draft is not None and event.source is None else event.source
-        return draft is None or tried == self._source(draft)
-
     def _question(self, event: e.QuestionAsked) -> None:
         self._text(event.question)
         for number, option in enumerate(event.options, 1):
@@ -269,40 +239,22 @@ class Person:
 
     # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Decision | Trial:
+    async def decide(self, draft: e.Draft) -> Decision:
         if not self._asks:
             return refused(draft)
-        self._decides = True
-        try:
-            return await self._decision(draft)
-        finally:
-            self._decides = False
-
-    async def _decision(self, draft: e.Draft) -> Decision | Trial:
         keys = KEYS | ALL if draft.can_run_all else KEYS
-        tries = self._tries(draft)
-        keys = keys | TRIES if tries else keys
         while True:
             source = self._source(draft)
-            key, _, rest = (await self._ask(question_for(draft, tries))).partition(" ")
+            key, _, rest = (await self._ask(question_for(draft))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
             if word == "edit" and draft.kind not in UNEDITED:
                 await self._edit(draft, source)
-            elif word == "try":
-                return Trial(source)
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
                 return Decision("reject", source, reason=rest.strip())
-
-    def _tries(self, draft: e.Draft) -> bool:
-        """Whether there is code that a fork of a Python kernel could run."""
-        return may_be_tried(draft) and self._language() in ("", "python")
-
-    def refused(self, words: str) -> None:
-        self._line("!", "yellow", words)
 
     def _source(self, draft: e.Draft) -> str:
         """The code that the person saw last, also after a trial."""

@@ -20,7 +20,6 @@ Action = Literal[
     "kernel",
     "notebook",
     "verify",
-    "peek",
     "outside",
     "read",
     "inspect",
@@ -36,7 +35,6 @@ _CHANGES: dict[str, str] = {
     "kernel": "the kernel is not touched",
     "notebook": "no notebook was made",
     "verify": "the notebook was not run",
-    "peek": "the code was not tried",
     "outside": "the tool was not called",
 }
 

@@ -7,8 +7,8 @@ time of the run, nothing happens and the person decides again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from functools import partial
 
 from ..approval import markdown_cells, policy
@@ -16,14 +16,13 @@ from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..checks import protected
 from ..document.ops import Delete, Receipt, SetSource
-from ..events import Draft, DraftDecided, DraftWaiting, Event
+from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..labels import Label
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from ..turn.turn import Turn
 from . import checked, hooked, packages
 from .draft import DraftCell
 from .execution import (
@@ -138,7 +137,7 @@ class CellRun:
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
                 draft.shown = draft.source
                 yield waiting
-                decision = await self._ask(waiting, info)
+                decision = await self._ask(waiting)
                 if info is None and draft.is_code:
                     # Decided before there was a kernel: holds for the one that has come.
                     info = await turn.kernel_info()
@@ -171,11 +170,10 @@ class CellRun:
 
     # --- deciding --------------------------------------------------------------------
 
-    async def _ask(self, waiting: DraftWaiting, info: KernelInfo | None) -> Decision:
+    async def _ask(self, waiting: DraftWaiting) -> Decision:
         turn = self.turn
         self._waits = True
-        with _tried_first(turn, waiting.draft, info):
-            decision = await turn.clock.attend(turn.decisions.ask(waiting.draft))
+        decision = await turn.clock.attend(turn.decisions.ask(waiting.draft))
         self._waits = False
         if decision.run_all:
             turn.let_all_run()
@@ -299,15 +297,3 @@ class CellRun:
         if self.result is None:
             self.result = self.turn.results.make(call, "not_started", words, title=draft.title)
         return events
-
-
-@contextmanager
-def _tried_first(turn: Turn, draft: Draft, info: KernelInfo | None) -> Iterator[None]:
-    """Within, the draft waits, and may be tried in a fork of the kernel."""
-    if turn.rehearsals is not None:
-        turn.rehearsals.waits(draft, info)
-    try:
-        yield
-    finally:
-        if turn.rehearsals is not None:
-            turn.rehearsals.end()

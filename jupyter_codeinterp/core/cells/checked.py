@@ -71,6 +71,8 @@ async def after_run(
     others = tuple(change for change in run.changes if change.name not in names)
     said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
     found = [plain(turn, finding) for finding in heard(turn, said, code.source)]
+    if run.changes or not is_python:
+        turn.changed_variables = True
     report = done.report if is_python else {}
     made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
     return with_findings(turn, result, found, made) if found or made else result

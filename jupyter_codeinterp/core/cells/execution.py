@@ -35,7 +35,7 @@ from ..ports import (
     Slot,
 )
 from ..turn.results import Result
-from ..turn.turn import Turn, copy_key, identity
+from ..turn.turn import Turn, identity
 from . import stale_input
 from .draft import DraftCell
 from .run_by_hand import EDITED
@@ -214,7 +214,8 @@ class Execution:
         turn = self.turn
         msg_id = slot.new_msg_id()
         kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
-        await self._keep(slot)
+        if turn.files_kept is not None:
+            await asyncio.shield(turn.files_kept)
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
@@ -250,19 +251,6 @@ class Execution:
             yield Note(OUTPUT_HIDDEN.format(title=self._draft.title, how=self._how))
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
-
-    async def _keep(self, slot: Slot) -> None:
-        """Before the turn's first run, so that an undo can bring back the variables."""
-        turn, first = self.turn, not self.turn.has_run
-        turn.has_run = True
-        if first and turn.files_kept is not None:
-            await asyncio.shield(turn.files_kept)
-        if first and slot.info.sandboxed:
-            key = copy_key(turn.session_id, turn.number)
-            why_not = await slot.keep(key)
-            turn.copied = why_not is not None
-            if why_not == "" and turn.watch is not None:
-                turn.watch.keep(slot.info.kernel_id, key)
 
     async def _finish(self, slot: Slot, done: ExecutionDone) -> None:
         turn = self.turn

@@ -49,9 +49,7 @@ class ExecutionByHand:
         run_id, kernel_id = uuid.uuid4().hex[:12], turn.kernel.kernel_id
         yield RunStarted(self._call.id, draft.cell_id, run_id, "", kernel_id)
         draft.settle()
-        if not turn.has_run:
-            info = await turn.kernel_info()
-            turn.has_run, turn.copied = True, info is not None and info.sandboxed
+        turn.changed_variables = True  # The kernel does not report on it.
         await self._ended()
         try:
             cell = await turn.notebook.look_at(draft.cell_id)

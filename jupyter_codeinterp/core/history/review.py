@@ -54,17 +54,12 @@ class TurnFiles(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """``left_out`` counts the cells not listed. ``variables``: why an undo cannot bring back the
-    kernel's variables, "" if it can; None where the turn's kernel keeps no copies.
-    ``variables_redo``: the same for a redo; None also where no undo took back any. ``files``: None
-    where the kernel has no overlay. ``refused``: why this person can bring back neither; then these
-    three are None."""
+    """``left_out`` counts the cells not listed. ``files``: None where the kernel has no overlay.
+    ``refused``: why this person can bring back none; then ``files`` is None."""
 
     turn: int
     changes: tuple[Reviewed, ...]
     left_out: int = 0
-    variables: Union[str, None] = None
-    variables_redo: Union[str, None] = None
     files: Union[TurnFiles, None] = None
     refused: str = ""
 

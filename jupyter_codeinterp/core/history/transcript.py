@@ -173,9 +173,8 @@ def _add(items: list[Item], event: Event) -> None:
     elif isinstance(event, WentOn):
         items.append(Line(f"Went on in {event.notebook.rpartition('/')[2]}."))
     elif isinstance(event, (TurnUndone, TurnRedone)):
-        what = "cells and the variables" if event.variables else "cells"
         did = "restored" if isinstance(event, TurnUndone) else "redone"
-        items.append(Line(f"The {what} of a turn were {did}."))
+        items.append(Line(f"The cells of a turn were {did}."))
     elif isinstance(event, FilesKept) and event.files:
         items.append(Line("Files were copied into the notebook's folder."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":

@@ -42,10 +42,6 @@ BRANCHED = (
     "remain.]"
 )
 
-WENT_BACK = (
-    "the person undid or redid a turn with its variables: all variables and imports have their "
-    "values of another time, as if nothing had run since"
-)
 ENGINES = (
     "[Tables with an engine are not in memory. Aggregate there first, and fetch no more rows "
     "than the answer needs.]"
@@ -295,8 +291,7 @@ class Context:
 
 def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]:
     if not _restarted(old, new):
-        went_back = old is not None and new is not None and old.backs != new.backs
-        return [tag("kernel", WENT_BACK)] if went_back else []
+        return []
     if old is None or new is None:
         return [kernel_text(new)]
     if old.kernel_id != new.kernel_id:
@@ -312,7 +307,7 @@ def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:
 
 
 def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
-    return None if kernel is None else (kernel.kernel_id, kernel.start - kernel.backs)
+    return None if kernel is None else (kernel.kernel_id, kernel.start)
 
 
 def _file_changes(

@@ -9,20 +9,18 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from ..errors import CommandError, KernelError
+from ..errors import CommandError
 from ..events import ChangesKept, Kept
 from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.outputs import outputs_of
-from ..history.review import Review, TurnFiles, review
+from ..history.review import Review, review
 from ..stores import INHERITED, Beginning
-from ..turn.turn import copy_key
 from . import redo, undo
 from .persistence import PersistentSession
 from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
-NO_COPIES = "This kernel keeps no copies."
 FINISH_TIME = 5.0
 """Seconds that a session's end waits for an undo. A window that hangs never answers."""
 
@@ -41,38 +39,22 @@ class Reviews:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
         return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
 
-    async def files(self, turn: int) -> TurnFiles | None:
-        """As ``files`` in ``Review``."""
-        return await self._waiting_files.offers(turn)
-
-    async def variables(self, turn: int) -> tuple[str | None, str | None]:
-        """As ``variables`` and ``variables_redo`` in ``Review``."""
-        forks = self._session.workplace.kernel.forks
-        if forks is None:
-            return None, None
-        try:
-            return await forks.offers(copy_key(self._session.info.session_id, turn))
-        except KernelError as error:
-            return error.message, error.message
-
     async def undo(
         self,
         turn: int,
         cells: tuple[str, ...] = (),
         window: int = 0,
         *,
-        variables: bool = False,
         files: bool = False,
     ) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
         person has edited them since; or, if ``cells`` does not name them, has run them.
-        ``variables``: then put the kernel's back to before the turn, if they can be. ``files``:
-        also those that wait in an overlay; the event says where that cannot be.
+        ``files``: also those that wait in an overlay; the event says where that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._undo(turn, cells, window, variables, files))
+        await self._to_the_end(self._undo(turn, cells, window, files))
 
     async def _to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
         """Do all of it, and record it, also where the window closes meanwhile."""
@@ -91,41 +73,18 @@ class Reviews:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    async def _undo(
-        self, turn: int, cells: tuple[str, ...], window: int, variables: bool, files: bool
-    ) -> None:
+    async def _undo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
         with self._session.alone(turn):
-            more = variables or files
-            chosen = self._chosen(turn, cells) if cells else self._left(turn, more)
+            chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
             counts = None if cells else self._counts(turn)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             ledger = self._session.ledger
-            if chosen or variables:
+            if chosen:
                 undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
-                found = await self._variables(turn, variables)
-                self._session.show(replace(undone, window=window, **found))
+                self._session.show(replace(undone, window=window))
             if files:
                 await self._waiting_files.put_back(turn, window)
-
-    async def _variables(self, turn: int, wanted: bool, redo: bool = False) -> dict[str, Any]:
-        """Put the kernel's variables back, if they are wanted. Returns fields of the event."""
-        why = await self._other_variables(turn, redo) if wanted else ""
-        return {"variables": wanted and not why, "variables_kept": why}
-
-    async def _other_variables(self, turn: int, redo: bool) -> str:
-        """Those from before the turn, or from before its undo. Returns why not, or ""."""
-        place, key = self._session.workplace, copy_key(self._session.info.session_id, turn)
-        forks = place.kernel.forks
-        if forks is None:
-            return NO_COPIES
-        try:
-            await (forks.redo(key) if redo else forks.go_back(key))
-        except KernelError as error:
-            return error.message
-        if place.watch is not None:
-            place.watch.changed_places(place.kernel.kernel_id, key)
-        return ""
 
     async def redo(
         self,
@@ -133,30 +92,25 @@ class Reviews:
         cells: tuple[str, ...] = (),
         window: int = 0,
         *,
-        variables: bool = False,
         files: bool = False,
     ) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
-        touched them since. ``variables``: then put the kernel's back to those at the undo, if they
-        can be. ``files``: also those of an overlay that an undo took back; the event says where
-        that cannot be.
+        touched them since. ``files``: also those of an overlay that an undo took back; the event
+        says where that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._redo(turn, cells, window, variables, files))
+        await self._to_the_end(self._redo(turn, cells, window, files))
 
-    async def _redo(
-        self, turn: int, cells: tuple[str, ...], window: int, variables: bool, files: bool
-    ) -> None:
+    async def _redo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
         with self._session.alone(turn):
-            chosen = self._redoable(turn, cells, variables or files)
+            chosen = self._redoable(turn, cells, files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            if chosen or variables:
+            if chosen:
                 redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
-                found = await self._variables(turn, variables, redo=True)
-                self._session.show(replace(redone, window=window, **found))
+                self._session.show(replace(redone, window=window))
             if files:
                 await self._waiting_files.put_back(turn, window, redo=True)
 
@@ -211,12 +165,12 @@ class Reviews:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int, more: bool) -> tuple[Change, ...]:
-        """``more``: whether there is something to undo besides cells."""
-        if not self._changes(turn) and not more:
+    def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
+        """``files``: files are undone too, so there may be no cell."""
+        if not self._changes(turn) and not files:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
-        if not left and not more:
+        if not left and not files:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 
@@ -225,14 +179,14 @@ class Reviews:
         states = self._session.replay.reviewed.get(turn, {})
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
 
-    def _redoable(self, turn: int, cells: tuple[str, ...], more: bool) -> tuple[str, ...]:
-        """``more``: whether there is something to redo besides cells."""
+    def _redoable(self, turn: int, cells: tuple[str, ...], files: bool) -> tuple[str, ...]:
+        """``files``: files are redone too, so there may be no cell."""
         changed = {change.cell_id for change in self._changes(turn)}
         redoable = self._session.replay.redoable.get(turn, {})
         if not changed.issuperset(cells):
             raise CommandError("unknown_cell", NOT_CHANGED)
         chosen = tuple(dict.fromkeys(cells or redoable))
-        if not (chosen or more) or not redoable.keys() >= set(chosen):
+        if not (chosen or files) or not redoable.keys() >= set(chosen):
             raise CommandError("nothing_to_redo", "Nothing to redo.")
         return chosen
 

@@ -14,7 +14,7 @@ import msgspec
 from ..approval.modes import ASKING
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
-from ..events import Kept, Mode, Reference, TriesDrafts
+from ..events import Kept, Mode, Reference
 from ..history.branching import title_of
 from ..history.review import Review
 from ..redaction.pasted_keys import without_keys
@@ -93,7 +93,6 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str | None = None,
-        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -114,7 +113,7 @@ class SessionService:
             session = self.create(notebook, mode, model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        given = (by, about, source, after, references, rule_files, second_look, try_drafts)
+        given = (by, about, source, after, references, rule_files, second_look)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -132,7 +131,6 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str | None = None,
-        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -161,7 +159,7 @@ class SessionService:
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files, second_look, try_drafts)
+        given = (by, "", None, "", references, rule_files, second_look)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
@@ -189,7 +187,6 @@ class SessionService:
                 by,
                 rule_files=of.reads_rules,
                 second_look=of.second_look,
-                try_drafts=of.rehearsals.wanted,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -269,7 +266,6 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
-        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -277,7 +273,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by, variables=variables, files=files)
+        await session.reviews.undo(turn, cells, by, files=files)
 
     async def redo(
         self,
@@ -286,7 +282,6 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
-        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -294,7 +289,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(turn, cells, by, variables=variables, files=files)
+        await session.reviews.redo(turn, cells, by, files=files)
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""
@@ -325,14 +320,6 @@ class SessionService:
         session = self._sessions.session(session_id)
         session.silence(key, silenced, by)
 
-    def try_first(
-        self, session_id: str, draft_id: str, nonce: str, source: str, by: int = 0
-    ) -> None:
-        """Try ``source``, the code of a waiting draft, in a fork of the kernel. CommandError
-        ``rehearsals_off``, ``no_rehearsal``, ``busy``, ``held_elsewhere``."""
-        session = self._here(session_id)
-        session.rehearsals.try_first(draft_id, nonce, source, by)
-
     async def delete(self, session_id: str, by: int = 0) -> None:
         """CommandError ``held_elsewhere``."""
         await self._sessions.delete(session_id)
@@ -342,12 +329,10 @@ class SessionService:
         return self._sessions.session(session_id).reviews.review(turn)
 
     async def undo_offer(self, session_id: str, turn: int) -> Review:
-        """``review``, and whether undo and redo can bring back more than cells."""
-        reviews = self._sessions.session(session_id).reviews
-        found = reviews.review(turn)
-        undo, redo = await reviews.variables(turn)
-        files = await reviews.files(turn)
-        return msgspec.structs.replace(found, variables=undo, variables_redo=redo, files=files)
+        """``review``, and the files that undo and redo can bring back."""
+        session = self._sessions.session(session_id)
+        found = session.reviews.review(turn)
+        return msgspec.structs.replace(found, files=await session.waiting_files.offers(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

@@ -22,7 +22,6 @@ from ..events import (
     NotebookMoved,
     Reference,
     TitleChanged,
-    TriesDrafts,
 )
 from ..messages import Text, user
 from ..model_view.context import Context
@@ -84,11 +83,10 @@ class Session(TurnRunner):
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str | None = None,
-        try_drafts: tuple[TriesDrafts, ...] = (),
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look`` and
-        ``try_drafts`` apply to a turn that begins.
+        the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``
+        apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -98,7 +96,6 @@ class Session(TurnRunner):
             self._put_after = after
             self.reads_rules = rule_files
             self.second_look = second_look
-            self.rehearsals.wanted = try_drafts
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":

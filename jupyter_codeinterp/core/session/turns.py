@@ -22,7 +22,6 @@ from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
-from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -96,14 +95,6 @@ class TurnRunner(PersistentSession):
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
-        self.rehearsals = Rehearsals(
-            self.decisions,
-            lambda: self.workplace.kernel,
-            self.show,
-            self._in_background,
-            rules.scrub,
-            allowed=rules.rehearsals,
-        )
 
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         number, info = self.replay.turns + 1, self.info
@@ -177,15 +168,15 @@ class TurnRunner(PersistentSession):
         self._keep_undelivered()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
-        files, waiting, copied = NONE_MADE, NOTHING_WAITS, False
+        files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
             files = await _made_by(agent.turn, self.workplace)
             waiting = await self.waiting_files.end_turn(self.replay.turns)
-            copied = agent.turn.copied
+            changed = agent.turn.changed_variables
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
-        self._show_end(ending, cleared, files, waiting, copied)
+        self._show_end(ending, cleared, files, waiting, changed)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
         if ending.reason == "end_turn" and self.second_look is not None:
@@ -289,7 +280,6 @@ class TurnRunner(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
-            rehearsals=self.rehearsals,
             before=before,
             files_kept=files_kept,
             new_notebooks=place.new_notebooks,

@@ -19,9 +19,6 @@ class Watch:
     def __init__(self) -> None:
         self._kernels: dict[str, Runs] = {}
         self._notebooks: dict[str, list[Cell]] = {}
-        self._copies: dict[tuple[str, str], Runs] = {}
-        """By kernel and the key of a turn: those of its copy that an undo, or a redo, would
-        wake."""
 
     # --- what happens ----------------------------------------------------------------
 
@@ -31,16 +28,6 @@ class Watch:
 
     def restarted(self, kernel_id: str) -> None:
         self._kernels.pop(kernel_id, None)
-
-    def keep(self, kernel_id: str, key: str) -> None:
-        """The kernel is copied: remember what it has run by now."""
-        _keep(self._copies, (kernel_id, key), self._runs(kernel_id).copy())
-
-    def changed_places(self, kernel_id: str, key: str) -> None:
-        """The kernel sleeps, and the copy has taken its place: other runs never were."""
-        runs = self._copies.pop((kernel_id, key), None) or Runs()
-        _keep(self._copies, (kernel_id, key), self._runs(kernel_id))
-        _keep(self._kernels, kernel_id, runs)
 
     def report(self, path: str, order: Sequence[str], sources: Mapping[str, str]) -> None:
         """The code cells of a notebook are now these. ``sources`` has at least those that differ

@@ -39,8 +39,6 @@ class Rules(msgspec.Struct, frozen=True):
     markdown_risks: MarkdownRisks = not_checked
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
-    rehearsals: bool = True
-    """Whether a person may try drafts in a fork of the kernel."""
     second_look: str = ""
     """The model that looks for mistakes where a person has named none; "" for the
     conversation's."""

@@ -13,7 +13,7 @@ from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
 from ..errors import KernelError
-from ..events import Draft, Mode
+from ..events import Mode
 from ..figures.held import Held
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
@@ -40,16 +40,6 @@ class StoppedRun(Protocol):
 
     async def has_stopped(self) -> bool:
         """Whether the kernel has ended it since, or had not begun it."""
-
-
-class Rehearsing(Protocol):
-    """Tries drafts in a fork of the kernel."""
-
-    def waits(self, draft: Draft, info: KernelInfo | None) -> None:
-        """A draft begins to wait for the person."""
-
-    def end(self) -> None:
-        """It waits no more."""
 
 
 @dataclass
@@ -88,8 +78,6 @@ class Turn:
     """Whether a card may offer "Run all in this turn"."""
     cautions: Cautions = field(default_factory=Cautions)
     """The data that has spoken to the model."""
-    rehearsals: Rehearsing | None = None
-    """Tries drafts that wait; None where nothing does."""
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
     guard: LoopGuard = field(default_factory=LoopGuard)
@@ -108,6 +96,8 @@ class Turn:
     """Whether the person has let all of this turn run."""
 
     # What comes about.
+    changed_variables: bool = False
+    """Whether its cells changed variables that were there, as far as the kernel tells."""
     asked: str = ""
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)
@@ -128,10 +118,6 @@ class Turn:
     files_kept: asyncio.Future[None] | None = None
     """Until the files that wait in an overlay are kept for an undo, nothing runs; None where none
     are."""
-    has_run: bool = False
-    """Whether any of its code has run: then it is too late to copy the kernel."""
-    copied: bool = False
-    """Whether the kernel keeps copies, so that an undo may bring back its variables."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     unresponsive: StoppedRun | None = None
@@ -178,11 +164,6 @@ class Turn:
     async def variables(self, names: tuple[str, ...] = ()) -> Variables:
         """As the kernel tells them, but for the values of private ones."""
         return self.private.redact(await self.kernel.variables(names))
-
-
-def copy_key(session_id: str, turn: int) -> str:
-    """Of the kernel's copy from before a turn's first run."""
-    return f"{session_id}:{turn}"
 
 
 def identity(info: KernelInfo) -> tuple[str, int]:

@@ -64,37 +64,6 @@ class Place:
                 time.sleep(0.005)
         return not waiting
 
-    def rename_sockets(self, ports: tuple[int, ...]) -> Callable[[], None]:
-        """Give the second names to the sockets that a copy of the kernel has made in place of the
-        old ones. All or none: raises OSError if one is missing or no socket. Answers what gives
-        them to the old sockets again, which raises OSError, too."""
-        made = {port: self.inner / f"s-{port}" for port in ports}
-        for path in made.values():
-            if not stat.S_ISSOCK(path.lstat().st_mode):
-                raise OSError(f"{path.name} is no socket")
-        named = {port: Path(f"{self.prefix}-{port}") for port in ports}
-        old = {port: self.path / f"o-{port}" for port in ports}
-        fresh = {port: self.path / f"n-{port}" for port in ports}
-
-        def take_back() -> None:
-            for port, path in old.items():
-                path.replace(named[port])
-
-        try:
-            for port, path in fresh.items():
-                path.unlink(missing_ok=True)
-                os.link(made[port], path, follow_symlinks=False)
-                if not stat.S_ISSOCK(path.lstat().st_mode):
-                    raise OSError(f"{path.name} is no socket")
-                old[port].unlink(missing_ok=True)
-                os.link(named[port], old[port], follow_symlinks=False)
-            for port, path in fresh.items():
-                path.replace(named[port])
-        finally:
-            for path in fresh.values():
-                path.unlink(missing_ok=True)
-        return take_back
-
 
 def sweep() -> None:
     """Remove the folders of processes that were killed before they could."""

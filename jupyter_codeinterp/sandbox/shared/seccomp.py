@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import platform
 
-from ...kernel_side.forks.bpf import (
+from .bpf import (
     ALLOW,
     ANY_BIT,
     EQUAL,

@@ -59,7 +59,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/branches", turns.BranchesHandler),
     (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
-    (rf"sessions/{_ID}/rehearsals", turns.RehearsalsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),
     (rf"sessions/{_ID}/stop", turns.StopHandler),
     (rf"sessions/{_ID}/retry", turns.RetryHandler),

@@ -112,7 +112,7 @@ class ChangesHandler(Handler):
     async def get(self, session_id: str, turn: str) -> None:
         """Answer with the changes, and what of the kernel this person could undo with them."""
         service, number = self.manager.service, int(turn)
-        for need in needs_of(UndoTurn(session_id, number, variables=True, files=True)):
+        for need in needs_of(UndoTurn(session_id, number, files=True)):
             if not await self.may(*need):
                 found = service.review(session_id, number)
                 self.answer(msgspec.structs.replace(found, refused=NOT_ALLOWED[need]))

@@ -24,7 +24,6 @@ def status(handler: Handler) -> dict[str, Any]:
         "connected": models.connected,
         "demo_model": models.demo,
         "looks_around": models.looks_around,
-        "rehearsals": handler.manager.rules.rehearsals,
         "untrusted_clicks": handler.settings["codeinterp_untrusted_clicks"],
         "keys_from_admin": models.limits.environment_only,
         "highest_mode": handler.manager.rules.highest_mode,

@@ -84,15 +84,6 @@ class Decision(_Body, frozen=True):
     reason: str = ""
 
 
-class TryFirst(_Body, frozen=True):
-    """Code to try in place of a waiting draft's, in a fork of the kernel that is thrown away. The
-    event ``rehearsed`` has the result. ``draft_id``, ``nonce``: from ``draft_waiting``."""
-
-    draft_id: str
-    nonce: str
-    source: str
-
-
 class Answered(_Body, frozen=True):
     """The answer to the question of an ``asked`` event."""
 
@@ -119,12 +110,10 @@ class Look(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
-    the kernel. ``files``: also put back the files that wait in the overlay of a sandboxed kernel.
-    Both need the right to run code."""
+    """``cells``: ids; none: all cells neither undone nor kept yet. ``files``: also put back the
+    files that wait in the overlay of a sandboxed kernel; this needs the right to run code."""
 
     cells: tuple[str, ...] = ()
-    variables: bool = False
     files: bool = False
 
 
@@ -136,12 +125,10 @@ class FilesChosen(_Body, frozen=True):
 
 
 class Redone(_Body, frozen=True):
-    """``cells``: ids; none: all cells that can be redone. ``variables``: also bring back those of
-    the kernel. ``files``: also bring back the files of an overlay that an undo took back. Both need
-    the right to run code."""
+    """``cells``: ids; none: all cells that can be redone. ``files``: also bring back the files of
+    an overlay that an undo took back; this needs the right to run code."""
 
     cells: tuple[str, ...] = ()
-    variables: bool = False
     files: bool = False
 
 
@@ -237,16 +224,6 @@ class DecisionsHandler(TurnHandler):
         self.answer_session(session_id)
 
 
-class RehearsalsHandler(TurnHandler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self, session_id: str) -> None:
-        given = self.given(TryFirst)
-        self.manager.service.try_first(session_id, **msgspec.structs.asdict(given), by=self.by)
-        self.answer_session(session_id, HTTPStatus.ACCEPTED)
-
-
 class AnswersHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
@@ -298,14 +275,13 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        if (given.variables or given.files) and not await self.may("execute", "kernels"):
+        if given.files and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.undo(
             session_id,
             int(turn),
             given.cells,
             self.by,
-            variables=given.variables,
             files=given.files,
             headless=True,
         )
@@ -317,14 +293,13 @@ class RedoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Redone)
-        if (given.variables or given.files) and not await self.may("execute", "kernels"):
+        if given.files and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.redo(
             session_id,
             int(turn),
             given.cells,
             self.by,
-            variables=given.variables,
             files=given.files,
             headless=True,
         )

@@ -53,7 +53,6 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
     c.LookForMistakes: (EXECUTE,),
-    c.TryFirst: (EXECUTE, CHANGE),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -89,7 +88,6 @@ METHODS: dict[type[Any], str] = {
     c.RemoveCell: "remove",
     c.SilenceFinding: "silence",
     c.LookForMistakes: "look",
-    c.TryFirst: "try_first",
 }
 """The method of ``SessionService`` that carries out a command. It takes the command's fields by
 name, and ``by``."""
@@ -104,7 +102,7 @@ NOT_ALLOWED = {
 def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
     """The command's permissions. Variables and waiting files are the kernel's."""
     needs = NEEDS[type(command)]
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and (command.variables or command.files):
+    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
         return (*needs, EXECUTE)
     return needs
 

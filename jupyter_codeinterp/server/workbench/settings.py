@@ -129,16 +129,6 @@ class CodeInterpSettings(Configurable):
         help="Model, as in model, that looks for mistakes in an answer where a person asks for it "
         "and names none in their settings. Empty: the conversation's model.",
     ).tag(config=True)
-    rehearsals = Bool(
-        True,
-        help="Allow people to try a waiting cell first, in a fork of the kernel that is thrown "
-        "away (Linux, Python kernels). Off until a person turns it on.",
-    ).tag(config=True)
-    peek = Bool(
-        False,
-        help="Give the model the tool peek: a few lines in a fork of the kernel that is thrown "
-        "away. It asks as a run does, except in sandboxed kernels.",
-    ).tag(config=True)
     inline_completion = Bool(
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "
@@ -287,6 +277,10 @@ REMOVED: dict[str, str] = {
     "allow_rules": "Code runs without asking in Auto mode; see CodeInterp.auto_needs_sandbox.",
     "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
     "here: jupyter codeinterp sandbox doctor",
+    "SandboxProvisioner.copies": "To bring variables back, undo the turn and restart the kernel.",
+    "SandboxProvisioner.copies_memory": "The kernel is not forked.",
+    "rehearsals": "To bring variables back, undo the turn and restart the kernel.",
+    "peek": "The model runs cells.",
     "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
 }
 """Settings of earlier versions, and what people have instead. The server names them at its start.

@@ -98,7 +98,7 @@ class Workbench:
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
-        self._extensions = Extensions(settings.allowed_packages, peek=settings.peek)
+        self._extensions = Extensions(settings.allowed_packages)
         self._all_tools = cache(self._extensions.tools)
         self._all_hooks = cache(self._extensions.hooks)
         self._all_checks = cache(self._extensions.checks)
@@ -124,7 +124,6 @@ class Workbench:
                 markdown_risks=_markdown_risks,
                 second_look=settings.second_look,
                 auto_needs_sandbox=settings.auto_needs_sandbox,
-                rehearsals=settings.rehearsals,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),
             file_writer=self._make_file_writer,

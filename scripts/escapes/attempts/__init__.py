@@ -8,7 +8,6 @@ from .bounds import BOUNDS
 from .calls import CALLS
 from .files import FILES
 from .folder import FOLDER
-from .forks import FORKS
 from .listed import LISTED
 from .network import NETWORK
 from .overlay import OVERLAY
@@ -26,7 +25,6 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "the allow list": LISTED,
     "the notebook's folder": FOLDER,
     "an overlay": OVERLAY,
-    "a rehearsal": FORKS,
     "limits": BOUNDS,
 }
 KERNELS = {"limits": "small", "the allow list": "listed", "an overlay": "overlaid"}

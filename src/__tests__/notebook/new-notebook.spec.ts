@@ -24,6 +24,7 @@ beforeEach(async () => {
     // It has not told of the new panel yet.
     tracker: new NotebookTracker({ namespace: 'new' }),
     client,
+    restart: async () => false,
     docManager: {
       services: stage.manager,
       newUntitled: async (options: { path?: string }) => {

@@ -1,4 +1,5 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
+import type { CodeCellModel } from '@jupyterlab/cells';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
@@ -42,6 +43,18 @@ describe('running the cells above again', () => {
   it('leaves out those that it is told to', async () => {
     await stage.notebooks.runAbove(PATH, ['b', 'a'], ['b']);
     expect(asked).toEqual(['a', 'draft']);
+  });
+
+  it('restarts first where asked, and goes down to the lowest that has run', async () => {
+    const [, , b] = stage.panel.content.widgets;
+    (b.model as CodeCellModel).executionCount = 3;
+    stage.letsRestart = false;
+    expect(await stage.notebooks.restartAndRunAbove(PATH)).toBe(false);
+    expect(asked).toEqual([]);
+    stage.letsRestart = true;
+    expect(await stage.notebooks.restartAndRunAbove(PATH, ['a'])).toBe(true);
+    expect(stage.restarted).toHaveLength(2);
+    expect(asked).toEqual(['draft', 'b']);
   });
 
   it('runs nothing where none of them is left', async () => {

@@ -1,4 +1,5 @@
 /** A real notebook panel on an in-memory server, and the two ends that it talks to. */
+import type { ISessionContext } from '@jupyterlab/apputils';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { Context } from '@jupyterlab/docregistry';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
@@ -69,11 +70,6 @@ export class TestDrafts implements IDrafts {
     return Promise.resolve(true);
   }
 
-  tryFirst(id: string): Promise<boolean> {
-    this.tried.push(id);
-    return Promise.resolve(true);
-  }
-
   set(drafts: IDraftView[]): void {
     this._drafts = drafts;
     this.draftsChanged.emit();
@@ -101,8 +97,6 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     sessionId: 'S',
     notebook: PATH,
     state: 'waiting',
-    canTry: false,
-    rehearsal: null,
     failure: '',
     ...more
   };
@@ -161,6 +155,10 @@ export class Stage {
         factoryService: { newInlineEditor: NBTestUtils.editorFactory },
         mimeTypeService: NBTestUtils.mimeTypeService
       } as unknown as IEditorServices,
+      restart: async context => {
+        this.restarted.push(context);
+        return this.letsRestart;
+      },
       trans: nullTranslator.load('jupyter-codeinterp')
     });
     this.notebooks.follow(this.drafts);
@@ -168,6 +166,9 @@ export class Stage {
   }
 
   readonly tracker = new NotebookTracker({ namespace: 'test' });
+  readonly restarted: ISessionContext[] = [];
+  /** Whether the person confirms a restart. */
+  letsRestart = true;
   readonly client = new TestClient();
   readonly drafts = new TestDrafts();
   readonly notebooks: Notebooks;

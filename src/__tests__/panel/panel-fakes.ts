@@ -410,6 +410,15 @@ export class FakeNotebooks implements INotebooks {
     return cellIds.some(cellId => this.sources.has(cellId));
   }
 
+  async restartAndRunAbove(): Promise<boolean> {
+    this.restarts++;
+    return this.letsRestart;
+  }
+
+  restarts = 0;
+  /** Whether the person confirms a restart. */
+  letsRestart = true;
+
   /** What there is to be named. */
   named: IOutline = {
     cells: [],
@@ -472,7 +481,6 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
-    rehearsals: true,
     untrusted_clicks: true,
     keys_from_admin: false,
     highest_mode: 'auto',
@@ -566,12 +574,9 @@ export class FakeApi implements IApi {
 
   /** What turns have changed. */
   changed: IChange[] = [];
-  /** Why an undo, and a redo, cannot put back variables. */
-  variables: string | null = null;
-  variablesRedo: string | null = null;
   /** What an undo or redo can do with files that wait. */
   files: IReview['files'] = null;
-  /** Why the person can bring back neither variables nor files. */
+  /** Why the person can bring back no files. */
   refused = '';
 
   async changes(_: string, turn: number): Promise<IReview> {
@@ -579,8 +584,6 @@ export class FakeApi implements IApi {
       turn,
       changes: this.changed,
       left_out: 0,
-      variables: this.variables,
-      variables_redo: this.variablesRedo,
       files: this.files,
       refused: this.refused
     };

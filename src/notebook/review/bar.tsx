@@ -23,7 +23,6 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
-  readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -54,8 +53,7 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) =>
-          _options.decide(draft.draft_id, action, runAll),
-        tryFirst: () => _options.tryFirst(draft.draft_id)
+          _options.decide(draft.draft_id, action, runAll)
       },
       { draft, early: false }
     );

@@ -13,8 +13,6 @@ import React from 'react';
 import type { IDraftView } from '../../tokens';
 import { useSure } from './press';
 
-const Rehearsal = React.lazy(() => import('./rehearsal'));
-
 export interface IControlsState {
   readonly draft: IDraftView;
   /** Whether the last run key came too early. */
@@ -26,7 +24,6 @@ export interface IControlsOptions {
   readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
-  readonly tryFirst: () => void;
 }
 
 export class Controls extends ReactWidget {
@@ -75,23 +72,14 @@ export class Controls extends ReactWidget {
             trans.__('Read the code. Shift+Enter works in a second.')}
         </div>
         <div role="alert">{draft.failure}</div>
-        {waits && draft.rehearsal && (
-          <React.Suspense fallback={null}>
-            <Rehearsal rehearsal={draft.rehearsal} trans={trans} />
-          </React.Suspense>
-        )}
       </>
     );
   }
 }
 
-/** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */
+/** Whether to draw again. */
 function differs(one: IControlsState, other: IControlsState): boolean {
-  const rest = (state: IControlsState) =>
-    JSON.stringify({ ...state, draft: { ...state.draft, rehearsal: null } });
-  return (
-    one.draft.rehearsal !== other.draft.rehearsal || rest(one) !== rest(other)
-  );
+  return JSON.stringify(one) !== JSON.stringify(other);
 }
 
 /** The message after a press that came too early. */
@@ -100,7 +88,7 @@ export function pressIgnored(trans: TranslationBundle): string {
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, trans, tryFirst } = props;
+  const { decide, draft, runs, trans } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const [refused, setRefused] = React.useState('');
   const refuse = () => setRefused(question);
@@ -130,14 +118,6 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
         disabled={!waiting}
         onClick={() => decide('reject')}
       />
-      {draft.canTry && (
-        <Button
-          label={trans.__('Try first')}
-          title={trans.__('Run it in a copy of the kernel that is thrown away')}
-          disabled={!waiting || draft.rehearsal === 'running'}
-          onClick={() => tryFirst()}
-        />
-      )}
       {draft.can_run_all && !deletes && (
         <SureButton
           icon={fastForwardIcon}

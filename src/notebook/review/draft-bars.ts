@@ -32,7 +32,6 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
-      tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       editors: IEditorServices;
       trans: TranslationBundle;
@@ -149,7 +148,6 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
-      tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,

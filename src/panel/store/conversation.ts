@@ -97,7 +97,6 @@ export class Conversation {
         after,
         rule_files: state.now.ruleFiles,
         second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
-        try_drafts: state.now.tryDrafts,
         with_key: withKey
       });
       if (!info) {
@@ -144,8 +143,7 @@ export class Conversation {
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
-        try_drafts: state.now.tryDrafts
+        second_look: state.now.lookAtAnswers ? state.now.secondLook : null
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);
@@ -210,14 +208,14 @@ export class Conversation {
   undoTurn(
     turn: number,
     cells: string[] = [],
-    also: { variables?: boolean; files?: boolean } = {}
+    files = false
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
       cells,
-      ...also
+      files
     }));
   }
 
@@ -238,14 +236,14 @@ export class Conversation {
   redoTurn(
     turn: number,
     cells: string[] = [],
-    also: { variables?: boolean; files?: boolean } = {}
+    files = false
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',
       session_id,
       turn,
       cells,
-      ...also
+      files
     }));
   }
 

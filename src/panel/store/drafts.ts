@@ -1,6 +1,5 @@
 /** The open drafts of the followed sessions, and the person's decisions on them. */
 import { Signal } from '@lumino/signaling';
-import type { Command } from '../../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../../tokens';
 import { ICardItem, ISessionView, openDrafts } from '../view/view';
 import type { PanelState } from './panel-state';
@@ -76,38 +75,6 @@ export class Drafts implements IDrafts {
       return false;
     }
   }
-
-  /** Try a waiting draft first; its card has the result. */
-  tryFirst(draftId: string): Promise<boolean> {
-    return this._ask(draftId, draft => ({
-      type: 'try_first',
-      session_id: draft.sessionId,
-      draft_id: draftId,
-      nonce: draft.nonce,
-      source: this._options.notebooks.sourceOf(draft) ?? draft.source
-    }));
-  }
-
-  /** Send a command about a waiting draft that decides nothing yet. */
-  private async _ask(
-    draftId: string,
-    make: (draft: IDraftView) => Command
-  ): Promise<boolean> {
-    const { state, sessions, client } = this._options;
-    const found = sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !this._byPerson(draftId)) {
-      return false;
-    }
-    sessions.patchDraft(draftId, { failure: '' });
-    try {
-      await client.send(make(this._view(found.view, found.card)));
-      return true;
-    } catch (error) {
-      sessions.patchDraft(draftId, { failure: state.messageOf(error) });
-      return false;
-    }
-  }
-
   /** Whether a person decides; if not, the draft says so. */
   private _byPerson(draftId: string): boolean {
     const { state, sessions } = this._options;
@@ -125,15 +92,11 @@ export class Drafts implements IDrafts {
 
   private _view(view: ISessionView, card: ICardItem): IDraftView {
     const draft = card.draft!;
-    const { status, tryFirst } = this._options.state.now;
-    const isCode = draft.kind === 'insert' || draft.kind === 'edit';
     return {
       ...draft,
       sessionId: view.info.session_id,
       notebook: view.info.notebook,
       state: card.phase as IDraftView['state'],
-      canTry: tryFirst && !!status?.rehearsals && draft.runs && isCode,
-      rehearsal: card.rehearsal,
       failure: card.failure
     };
   }

@@ -12,7 +12,6 @@ import { CommandFailure } from '../../protocol/client';
 import type {
   DoneElsewhere,
   Reference,
-  SendMessage,
   SessionInfo
 } from '../../protocol/protocol';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -65,10 +64,6 @@ export interface IPanelState {
   readonly secondLook: string;
   /** Whether it looks at each answer with figures. */
   readonly lookAtAnswers: boolean;
-  /** Whether cards offer to try a cell first. */
-  readonly tryFirst: boolean;
-  /** Which drafts the server tries by itself. */
-  readonly tryDrafts: NonNullable<SendMessage['try_drafts']>;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -192,8 +187,6 @@ export class PanelState {
     ruleFiles: true,
     secondLook: '',
     lookAtAnswers: false,
-    tryFirst: false,
-    tryDrafts: [],
     modes: {},
     model: '',
     demo: '',

@@ -202,6 +202,20 @@ export class Store {
     });
   }
 
+  /** Restart the kernel and run the cells that had run. Whether the person let it restart. */
+  async restartAndRunAbove(): Promise<boolean> {
+    if (!this.state.byPerson()) {
+      return false;
+    }
+    const { notebook } = this.state.now;
+    let restarted = false;
+    await this.state.attempt(async () => {
+      const but = this.shown ? interruptedCells(this.shown) : [];
+      restarted = await this.notebooks.restartAndRunAbove(notebook, but);
+    });
+    return restarted;
+  }
+
   /** Make this window the one that the agent works in. */
   async takeLease(): Promise<void> {
     const { notebook } = this.state.now;

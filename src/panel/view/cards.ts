@@ -148,7 +148,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   leftover: false,
   stopped: false,
   comment: '',
-  rehearsal: null,
   engines: [],
   failure: ''
 };

@@ -152,13 +152,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
         cellId: event.draft.cell_id,
         title: event.draft.title,
         labels: (event.draft.labels as Label[] | undefined) ?? [],
-        rehearsal: null,
         phase: 'waiting'
       });
-    case 'rehearsal_started':
-      return card(view, event.call_id, { rehearsal: 'running', failure: '' });
-    case 'rehearsed':
-      return card(view, event.call_id, { rehearsal: event });
     case 'draft_decided':
       return card(view, event.call_id, {
         phase: 'decided',
@@ -355,9 +350,6 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
-    variables: '',
-    variablesMoved: false,
-    variablesKept: '',
     putBack: null,
     left: {}
   }));

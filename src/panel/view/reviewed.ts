@@ -48,20 +48,13 @@ export function files(
       );
 }
 
-/** A redo cannot bring back a cell that a later turn has changed, nor variables after its code. */
+/** A redo cannot bring back a cell that a later turn has changed. */
 export function stale(view: ISessionView, end: TurnEnded): ISessionView {
   const changed = [...end.added, ...end.edited, ...end.removed];
-  const ran = end.variables;
   return ends(
     view,
-    ({ redoable, variables }) =>
-      redoable.some(cellId => changed.includes(cellId)) ||
-      (ran && variables === 'undone'),
-    item => ({
-      ...item,
-      redoable: without(item.redoable, changed),
-      variables: ran && item.variables === 'undone' ? 'final' : item.variables
-    })
+    ({ redoable }) => redoable.some(cellId => changed.includes(cellId)),
+    item => ({ ...item, redoable: without(item.redoable, changed) })
   );
 }
 
@@ -91,7 +84,7 @@ function redone(item: IEndItem, event: TurnRedone): IEndItem {
   };
 }
 
-/** The cells and variables that the undo or redo changed, and the reasons why it skipped others. */
+/** The cells that the undo or redo changed, and the reasons why it skipped others. */
 function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
   const left = { ...item.left };
   event.restored.forEach(cellId => delete left[cellId]);
@@ -100,16 +93,7 @@ function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
     ...without(item.withoutOutputs, event.restored),
     ...(event.without_outputs ?? [])
   ];
-  const did = event.type === 'turn_undone' ? 'undone' : 'redone';
-  return {
-    ...item,
-    left,
-    withoutOutputs,
-    // Older journals have neither.
-    variables: event.variables ? did : item.variables,
-    variablesMoved: !!event.variables,
-    variablesKept: event.variables_kept ?? ''
-  };
+  return { ...item, left, withoutOutputs };
 }
 
 /** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */

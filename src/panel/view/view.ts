@@ -17,7 +17,6 @@ import type {
   Kept,
   Note,
   Reference,
-  Rehearsed,
   Retrying,
   Observation,
   SessionInfo,
@@ -127,8 +126,6 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** What came of trying it first; 'running' meanwhile, null before. */
-  readonly rehearsal: Rehearsed | 'running' | null;
   /** What engines in the kernel do for its run. */
   readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
@@ -195,15 +192,6 @@ export interface IEndItem {
   readonly redone: readonly string[];
   /** What the last undo or redo of files in a sandboxed kernel's overlay did. */
   readonly putBack: FilesPutBack | null;
-  /**
-   * What the last undo or redo of variables did. `final`: undone, and a later turn ran code, so
-   * that no redo can bring them back.
-   */
-  readonly variables: '' | 'undone' | 'final' | 'redone';
-  /** Whether the last undo or redo, which may have been of cells alone, changed them. */
-  readonly variablesMoved: boolean;
-  /** Why the last undo or redo changed none, where the person wanted it. */
-  readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
@@ -246,27 +234,12 @@ export interface ISessionView {
   readonly usage: UsageChanged | null;
 }
 
-/** What an undo, or a redo, of a turn may bring back besides cells. */
-export interface IToo {
-  readonly variables: boolean;
-  readonly files: boolean;
-}
-
-export function undoableToo({ end, putBack, variables }: IEndItem): IToo {
+/** Whether an undo of the turn may bring back files of an overlay. */
+export function undoableFiles({ end, putBack }: IEndItem): boolean {
   // The last undo succeeded, or the redo after it failed.
-  const filesBack =
+  const isBack =
     putBack !== null && (putBack.redone ? putBack.why !== '' : !putBack.why);
-  return {
-    variables: end.variables && ['', 'redone'].includes(variables),
-    files: end.waiting_files > 0 && !filesBack
-  };
-}
-
-export function redoableToo({ putBack, variables }: IEndItem): IToo {
-  return {
-    variables: variables === 'undone',
-    files: putBack?.redoable ?? false
-  };
+  return end.waiting_files > 0 && !isBack;
 }
 
 /** Cells whose latest run was interrupted. */

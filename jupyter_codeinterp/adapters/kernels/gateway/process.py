@@ -34,8 +34,6 @@ class GatewayProcess:
     autorestarts = False
     """The gateway restarts a kernel that died, and tells of it on the wire."""
     number = None
-    copies = (0, 0)
-    forks = True
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
         """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""
@@ -67,9 +65,6 @@ class GatewayProcess:
 
     def connections(self, since: float) -> tuple[()]:
         return ()
-
-    def replaced(self) -> Callable[[], None]:
-        raise OSError("kernels of a gateway are not copied")
 
     async def spec(self) -> Spec | None:
         if self._spec is None:

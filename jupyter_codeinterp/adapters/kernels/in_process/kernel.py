@@ -35,7 +35,6 @@ class InProcessKernel:
         outputs."""
         self.sees_variables = True
         self.control = None
-        self.forks = None
         self._shell = shell
         self._main = main
         self._idle = asyncio.Lock()
@@ -65,9 +64,6 @@ class InProcessKernel:
         with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
             return variables.describe(self._shell.user_ns, self._shell.user_ns_hidden, names)
         return None
-
-    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
-        return {"refused": "in_process", "detail": ""}
 
     # --- on the main thread ----------------------------------------------------------
 
@@ -118,9 +114,6 @@ class InProcessSlot:
         return self._ticket.begun
 
     begun = sent
-
-    async def keep(self, key: str) -> str | None:
-        return None  # This process is not copied.
 
     def new_msg_id(self) -> str:
         return uuid.uuid4().hex

@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
-from ....kernel_side.forks import REHEARSE, REHEARSE_FILES
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
-from .copies import Copies
-from .forks.rehearsing import rehearse
-from .kernel_files import kept_function
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
@@ -53,7 +49,6 @@ class KernelPool:
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
         self._tables: dict[str, Tables] = {}
-        self._copies: dict[str, Copies] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -83,12 +78,6 @@ class KernelPool:
             known = self._tables[link.kernel_id] = Tables(link, variables)
         return known
 
-    def copies(self, link: KernelLink) -> Copies:
-        known = self._copies.get(link.kernel_id)
-        if known is None or known.link is not link:
-            known = self._copies[link.kernel_id] = Copies(link)
-        return known
-
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
@@ -96,7 +85,6 @@ class KernelPool:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
                 self._tables.pop(kernel_id, None)
-                self._copies.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -112,7 +100,6 @@ class ZmqKernel:
     ) -> None:
         """Without ``specs`` the kernel has no ``control``."""
         self.control = Control(self._current_link, specs) if specs is not None else None
-        self.forks = Forks(self, pool)
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
@@ -152,8 +139,7 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    copies = self._pool.copies(link)
-                    slot = ZmqSlot(link, variables, info, self._current_id, copies)
+                    slot = ZmqSlot(link, variables, info, self._current_id)
                     try:
                         yield slot
                     finally:
@@ -181,13 +167,6 @@ class ZmqKernel:
         link, variables = await self.current()
         return await self._pool.tables(link, variables).ask(asked)
 
-    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
-        link, _ = await self.current()
-        if not link.forks:
-            return {"refused": "landlock", "detail": ""}
-        function = kept_function(REHEARSE_FILES, REHEARSE, "answer")
-        return await rehearse(link, function, code, seconds)
-
     async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:
@@ -197,39 +176,6 @@ class ZmqKernel:
         return found
 
 
-class Forks:
-    """Those of the notebook's current kernel."""
-
-    def __init__(self, kernel: ZmqKernel, pool: KernelPool) -> None:
-        self._kernel = kernel
-        self._pool = pool
-
-    async def offers(self, key: str) -> tuple[str | None, str | None]:
-        link, _ = await self._kernel.current()
-        return await self._pool.copies(link).offers(key)
-
-    async def go_back(self, key: str) -> None:
-        await self._alone(lambda copies: copies.go_back(key))
-
-    async def redo(self, key: str) -> None:
-        await self._alone(lambda copies: copies.redo(key))
-
-    async def _alone(self, change: Callable[[Copies], Awaitable[None]]) -> None:
-        link, _ = await self._kernel.current()
-        # Cancelled half-way, it would leave two kernels, or the kernel to other runs.
-        await asyncio.shield(link.spawn(self._held(change)))
-
-    async def _held(self, change: Callable[[Copies], Awaitable[None]]) -> None:
-        async with AsyncExitStack() as stack:
-            try:
-                holding = stack.enter_async_context(self._kernel.hold())
-                await asyncio.wait_for(holding, BUSY_LIMIT)
-            except asyncio.TimeoutError:
-                raise KernelError("no_copy", BUSY) from None
-            link, _ = await self._kernel.current()
-            await change(self._pool.copies(link))
-
-
 class ZmqSlot:
     def __init__(
         self,
@@ -237,10 +183,8 @@ class ZmqSlot:
         variables: Variables,
         info: KernelInfo,
         current_id: CurrentKernelId,
-        copies: Copies,
     ) -> None:
         self.info = info
-        self.keep = copies.keep
         self._link = link
         self._variables = variables
         self._current_id = current_id

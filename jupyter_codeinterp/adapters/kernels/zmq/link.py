@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,8 +62,6 @@ class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
         self.start = start
-        self.backs = 0
-        """How often one of its copies took its place."""
         self.lock = asyncio.Lock()
         self.closed = False
         self.features: list[str] = []
@@ -107,7 +105,6 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
             sandboxed=self._process.is_sandboxed,
-            backs=self.backs,
         )
 
     async def spec_name(self) -> str:
@@ -350,24 +347,6 @@ class KernelLink:
     def written(self) -> Written | None:
         """What a sandboxed kernel has written into an overlay; None without one."""
         return self._process.written
-
-    @property
-    def forks(self) -> bool:
-        """Whether the kernel's wall lets a fork work (``Process.forks``)."""
-        return self._process.forks
-
-    @property
-    def copies(self) -> tuple[int, int]:
-        return self._process.copies
-
-    def replaced(self) -> Callable[[], None]:
-        """As ``Process.replaced``."""
-        return self._process.replaced()
-
-    def went_back(self) -> None:
-        """A copy has taken the process's place: a new start."""
-        self.backs += 1
-        self._restarted()
 
     async def interrupt(self) -> None:
         if not self.closed:

@@ -87,24 +87,6 @@ class LocalProcess:
         listed = tuple(one for one in named if one.names)
         return (*listed, Observation("lost")) if lost else listed
 
-    @property
-    def forks(self) -> bool:
-        return True
-
-    @property
-    def copies(self) -> tuple[int, int]:
-        provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed:
-            return 0, 0
-        return int(provisioner.copies), int(provisioner.copies_memory)
-
-    def replaced(self) -> Callable[[], None]:
-        provisioner: Any = self._km.provisioner
-        if not self.is_sandboxed:
-            raise OSError("the kernel is not in a sandbox")
-        take_back: Callable[[], None] = provisioner.replaced()
-        return take_back
-
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
         return Spec(str(spec.display_name), str(spec.language)) if spec else None

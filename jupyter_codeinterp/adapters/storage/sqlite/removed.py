@@ -6,10 +6,18 @@ ignores unknown fields.
 
 from __future__ import annotations
 
-REMOVED_EVENTS: tuple[str, ...] = ("answer_checked", "rule_made", "rule_removed")
+REMOVED_EVENTS: tuple[str, ...] = (
+    "answer_checked",
+    "rehearsal_started",
+    "rehearsed",
+    "rule_made",
+    "rule_removed",
+)
 """Kinds of events."""
 
 REMOVED_TABLES: tuple[str, ...] = ("actions",)
 
-REPLACED_VALUES: tuple[tuple[str, str, str], ...] = ()
+REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
+    ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
+)
 """(kind of event, text of its JSON, new text): values that a field no longer has."""

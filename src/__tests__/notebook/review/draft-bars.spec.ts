@@ -229,6 +229,9 @@ describe('keys', () => {
     expect(stage.drafts.decided).toEqual([]);
     stage.drafts.set([draft({})]);
     const node = await bar();
+    // Coming to the cell begins the half second anew.
+    stage.panel.content.activeCellIndex = 0;
+    stage.panel.content.activeCellIndex = 1;
     await commands.execute(RUN_DRAFT);
     expect(stage.drafts.decided).toEqual([]);
     await until(

@@ -117,8 +117,7 @@ it('is a field with the text, and sends a branch with what it names', async () =
       mode: 'review',
       model: 'claude-sonnet-5-5',
       rule_files: true,
-      second_look: null,
-      try_drafts: []
+      second_look: null
     }
   ]);
   expect(log().queryByRole('textbox')).toBeNull();

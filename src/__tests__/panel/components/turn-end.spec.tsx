@@ -125,8 +125,6 @@ describe('what a turn changed', () => {
     ]);
     await play(made, {
       type: 'turn_undone',
-      variables: false,
-      variables_kept: '',
       redoable: [],
       turn: 1,
       restored: ['new', 'gone'],
@@ -140,145 +138,25 @@ describe('what a turn changed', () => {
     expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
   });
 
-  const WITH_VARIABLES = { ...END, variables: true };
-  const offer = () => within(screen.getByRole('group', { name: 'Undo turn' }));
-  const box = () =>
-    offer().getByRole<HTMLInputElement>('checkbox', { name: 'Also variables' });
-  const press = async (name: string) => {
-    await act(async () => {
-      fireEvent.click(offer().getByRole('button', { name }));
-      await settled();
-    });
-  };
-
-  it('is put back with the variables where the kernel has a copy', async () => {
-    const made = await panel(CHANGES, started, WITH_VARIABLES);
-    made.api.variables = '';
-    await click('Undo turn');
-    expect(made.client.ofType('undo_turn')).toEqual([]);
-    expect([box().checked, box().disabled]).toEqual([false, false]);
-    fireEvent.click(box());
-    await press('Undo');
-    expect(made.client.ofType('undo_turn')).toMatchObject([
-      { session_id: 's1', turn: 1, cells: [], variables: true }
-    ]);
-    expect(screen.queryByRole('group', { name: 'Undo turn' })).toBeNull();
-    await play(made, {
-      ...(undone('new', 'gone') as TurnUndone),
-      variables: true
-    });
-    expect(text()).toContain(
-      '1 cell restored. Kernel variables went back to before this turn.'
-    );
-    // A redo of cells alone says nothing of where the variables were before.
+  it('restarts the kernel after an undo where variables changed', async () => {
+    const made = await panel(CHANGES, started, { ...END, variables: true });
+    const RESTART = 'Restart the kernel and run the cells above';
+    expect(screen.queryByText(RESTART)).toBeNull();
+    await play(made, undone('new', 'gone'));
+    made.notebooks.letsRestart = false;
+    await click(RESTART);
+    made.notebooks.letsRestart = true;
+    await click(RESTART);
+    expect(made.notebooks.restarts).toBe(2);
+    expect(screen.queryByText(RESTART)).toBeNull();
     await play(made, redone({ restored: ['new'] }));
-    expect(text()).toContain(
-      '1 change redone. Kernel variables do not change.'
-    );
-    await play(made, {
-      ...(undone() as TurnUndone),
-      variables_kept: 'The kernel is busy.'
-    });
-    expect(text()).toContain(
-      'Variables could not be brought back: The kernel is busy.'
-    );
+    expect(screen.queryByText(RESTART)).toBeNull();
   });
 
-  it('is redone with the variables, unless a later turn has run code', async () => {
-    const made = await panel(CHANGES, started, WITH_VARIABLES);
-    const undo = { ...(undone('new') as TurnUndone), variables: true };
-    await play(made, undo);
-    const redo = () => within(screen.getByRole('group', { name: 'Redo turn' }));
-    const also = () =>
-      redo().getByRole<HTMLInputElement>('checkbox', {
-        name: 'Also variables'
-      });
-    made.api.variablesRedo = 'A cell has run since.';
-    await click('Redo turn');
-    expect([also().checked, also().disabled]).toEqual([false, true]);
-    expect(text()).toContain(
-      'Variables cannot be redone: A cell has run since.'
-    );
-    expect(screen.queryByText('Also files that wait')).toBeNull();
-    await act(async () => {
-      fireEvent.click(redo().getByRole('button', { name: 'Cancel' }));
-    });
-
-    made.api.variablesRedo = '';
-    await click('Redo turn');
-    expect([also().checked, also().disabled]).toEqual([true, false]);
-    await act(async () => {
-      fireEvent.click(redo().getByRole('button', { name: 'Redo' }));
-      await settled();
-    });
-    expect(made.client.ofType('redo_turn')).toMatchObject([
-      { turn: 1, cells: [], variables: true, files: false }
-    ]);
-    await play(made, { ...redone({ restored: ['new'] }), variables: true });
-    expect(text()).toContain(
-      '1 change redone. Kernel variables went back to before the undo.'
-    );
-    expect(screen.queryByText('Redo turn')).toBeNull();
-    await click('Undo turn');
-    expect(box().checked).toBe(false);
-
-    await play(made, undo, { ...started, turn: 2 } as Event, {
-      ...WITH_VARIABLES,
-      turn: 2
-    });
-    expect(screen.queryByText('Redo turn')).toBeNull();
-  });
-
-  it('is put back without variables that are not there, which says why', async () => {
-    const made = await panel(CHANGES, started, WITH_VARIABLES);
-    made.api.variables = 'The kernel was restarted since.';
-    await click('Undo turn');
-    expect(box().disabled).toBe(true);
-    expect(text()).toContain(
-      'Variables cannot be undone: The kernel was restarted since.'
-    );
-    await press('Cancel');
-    expect(screen.queryByRole('group', { name: 'Undo turn' })).toBeNull();
-    await click('Undo turn');
-    await press('Undo');
-    expect(made.client.ofType('undo_turn')).toMatchObject([
-      { variables: false }
-    ]);
-  });
-
-  it('tells what cannot be undone from what is unknown', async () => {
-    const made = await panel(CHANGES, started, WITH_VARIABLES);
-    made.api.variables = null;
-    await click('Undo turn');
-    expect(text()).toContain(
-      'Variables cannot be undone: the kernel keeps no copies.'
-    );
-    await press('Cancel');
-    made.api.changes = async () => {
-      throw new Error('The server did not answer.');
-    };
-    await click('Undo turn');
-    expect(box().disabled).toBe(true);
-    expect(text()).toContain('Could not check what can be brought back.');
-  });
-
-  it('is offered for variables where no cell changed', async () => {
-    const made = await panel([], started, ended({ variables: true }));
-    made.api.variables = '';
-    expect(screen.queryByText('Review changes')).toBeNull();
-    await click('Undo turn');
-    const undo = offer().getByRole<HTMLButtonElement>('button', {
-      name: 'Undo'
-    });
-    expect(undo.disabled).toBe(true);
-    fireEvent.click(box());
-    await press('Undo');
-    expect(made.client.ofType('undo_turn')).toMatchObject([
-      { cells: [], variables: true }
-    ]);
-    await play(made, { ...(undone() as TurnUndone), variables: true });
-    expect(text()).toContain('Kernel variables went back to before this turn.');
-    expect(screen.queryByText('Undo turn')).toBeNull();
+  it('offers no restart where the turn changed no variable', async () => {
+    const made = await panel(CHANGES, started, END);
+    await play(made, undone('new'));
+    expect(screen.queryByText(/Restart the kernel/)).toBeNull();
   });
 
   it.each([
@@ -295,8 +173,6 @@ describe('what a turn changed', () => {
     document.querySelector('.jp-codeinterp-End-line > span')?.textContent;
   const undone = (...restored: string[]): Event => ({
     type: 'turn_undone',
-    variables: false,
-    variables_kept: '',
     redoable: [],
     turn: 1,
     restored,
@@ -326,8 +202,6 @@ describe('what a turn changed', () => {
   };
   const redone = (more: Partial<TurnRedone>): TurnRedone => ({
     type: 'turn_redone',
-    variables: false,
-    variables_kept: '',
     turn: 1,
     restored: [],
     kept: [],
@@ -429,8 +303,6 @@ describe('what a turn changed', () => {
       END,
       {
         type: 'turn_undone',
-        variables: false,
-        variables_kept: '',
         redoable: [],
         turn: 1,
         restored: ['new', 'gone'],
@@ -519,8 +391,6 @@ describe('the review', () => {
       { type: 'changes_kept', turn: 1, cells: ['new'], window: 1 },
       {
         type: 'turn_undone',
-        variables: false,
-        variables_kept: '',
         redoable: [],
         turn: 1,
         restored: ['cell1'],
@@ -543,8 +413,6 @@ describe('the review', () => {
   it('says of a cell why it was not put back', async () => {
     await panel(CHANGES, started, END, {
       type: 'turn_undone',
-      variables: false,
-      variables_kept: '',
       redoable: [],
       turn: 1,
       restored: [],

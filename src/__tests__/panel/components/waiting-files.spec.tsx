@@ -160,7 +160,6 @@ describe('files that wait in an overlay', () => {
     expect(offer.textContent).toContain(
       'old.csv stays: It has changed since the turn.3 more files'
     );
-    expect(within(offer).queryByLabelText('Also variables')).toBeNull();
     await click(box);
     await click(within(offer).getByRole('button', { name: 'Undo' }));
     expect(made.client.ofType('undo_turn')).toMatchObject([
@@ -182,22 +181,15 @@ describe('files that wait in an overlay', () => {
     [
       'all',
       'Undo',
-      { files: able, variables: '' },
-      { 'Also variables': 'free', 'Also files that wait': 'free' },
-      'All variables and imports return'
-    ],
-    [
-      'no copies',
-      'Undo',
-      { files: able, variables: null },
-      { 'Also variables': 'held', 'Also files that wait': 'free' },
-      'the kernel keeps no copies.'
+      { files: able },
+      { 'Also files that wait': 'free' },
+      'new.csv'
     ],
     [
       'no beginning',
       'Undo',
-      { files: { ...able, why: 'They are not kept.' }, variables: '' },
-      { 'Also variables': 'free', 'Also files that wait': 'held' },
+      { files: { ...able, why: 'They are not kept.' } },
+      { 'Also files that wait': 'held' },
       'No files can be brought back: They are not kept.'
     ],
     [
@@ -205,7 +197,7 @@ describe('files that wait in an overlay', () => {
       'Undo',
       { refused: NO_CODE },
       {},
-      `Variables and files cannot be brought back: ${NO_CODE}`
+      `Files cannot be brought back: ${NO_CODE}`
     ],
     [
       'all',
@@ -219,7 +211,7 @@ describe('files that wait in an overlay', () => {
       'Redo',
       { refused: NO_CODE },
       {},
-      `Variables and files cannot be brought back: ${NO_CODE}`
+      `Files cannot be brought back: ${NO_CODE}`
     ]
   ];
   it.each(cases)(
@@ -231,7 +223,6 @@ describe('files that wait in an overlay', () => {
         ended({
           waiting_files: 2,
           overlay: true,
-          variables: true,
           added: ['c']
         }),
         ...(act === 'Redo' ? [back] : [])

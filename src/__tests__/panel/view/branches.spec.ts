@@ -71,8 +71,6 @@ describe('what a branch leaves behind', () => {
       ...turn(5, ['five']),
       {
         type: 'turn_undone',
-        variables: false,
-        variables_kept: '',
         redoable: [],
         turn: 5,
         restored: ['five'],

@@ -307,8 +307,6 @@ describe('the end of a turn', () => {
   it('says what was put back, what was kept, and what was left and why', () => {
     const undone = (restored: string[], kept: string[] = []): Event => ({
       type: 'turn_undone',
-      variables: false,
-      variables_kept: '',
       redoable: [],
       turn: 1,
       restored,

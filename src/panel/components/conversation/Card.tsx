@@ -18,9 +18,6 @@ const Findings = lazy(
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
-const Rehearsal = lazy(
-  async () => (await import('../../../notebook/review/rehearsal')).default
-);
 
 /**
  * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
@@ -53,7 +50,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
+  const isInWords = ['kernel', 'notebook', 'verify', 'tool'].includes(
     kind ?? ''
   );
   const shows = waiting
@@ -115,9 +112,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && <Decision draft={waiting.draft} />}
-      {waiting?.draft.rehearsal && (
-        <Rehearsal rehearsal={waiting.draft.rehearsal} trans={trans} />
-      )}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}

@@ -45,7 +45,6 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
     kernel: [draft.title, trans.__('Reject')],
     notebook: [draft.title, trans.__('Reject')],
     verify: [trans.__('Run'), trans.__('Reject')],
-    peek: [trans.__('Run'), trans.__('Reject')],
     tool: [trans.__('Run'), trans.__('Reject')]
   }[draft.kind];
   return (
@@ -68,17 +67,6 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
         <Button disabled={!waiting} onClick={() => decide('reject')}>
           {no}
         </Button>
-        {draft.canTry && (
-          <Button
-            title={trans.__(
-              'Run it in a copy of the kernel that is thrown away'
-            )}
-            disabled={!waiting || draft.rehearsal === 'running'}
-            onClick={() => void store.drafts.tryFirst(draft.draft_id)}
-          >
-            {trans.__('Try first')}
-          </Button>
-        )}
         {draft.can_run_all && (
           <SureButton
             look="link"

@@ -19,9 +19,12 @@ export function Outcome({ item }: { item: IEndItem }): JSX.Element {
     await store.conversation.undoTurn(item.end.turn, ran);
     setBusy(false);
   };
+  const undid =
+    !item.redone.length && Object.values(item.reviewed).includes('undone');
   return (
     <>
       {sentences(item, trans).join(' ')}
+      {item.end.variables && undid && <Restart />}
       {ran.length > 0 && (
         <>
           {' '}
@@ -30,6 +33,29 @@ export function Outcome({ item }: { item: IEndItem }): JSX.Element {
           </Button>
         </>
       )}
+    </>
+  );
+}
+
+/** Brings back the variables of before the turn, as far as the notebook's cells make them. */
+function Restart(): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const [busy, setBusy] = React.useState(false);
+  const [restarted, setRestarted] = React.useState(false);
+  const restart = async () => {
+    setBusy(true);
+    setRestarted(await store.restartAndRunAbove());
+    setBusy(false);
+  };
+  if (restarted) {
+    return null;
+  }
+  return (
+    <>
+      {' '}
+      <Button look="link" disabled={busy} onClick={() => void restart()}>
+        {trans.__('Restart the kernel and run the cells above')}
+      </Button>
     </>
   );
 }
@@ -61,17 +87,7 @@ function sentences(item: IEndItem, trans: TranslationBundle): string[] {
       )
     );
   }
-  if (item.variablesKept) {
-    words.push(
-      trans.__('Variables could not be brought back: %1', item.variablesKept)
-    );
-  } else if (item.variablesMoved) {
-    words.push(
-      item.variables === 'redone'
-        ? trans.__('Kernel variables went back to before the undo.')
-        : trans.__('Kernel variables went back to before this turn.')
-    );
-  } else if (undone || redone) {
+  if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
   }
   if (item.putBack) {

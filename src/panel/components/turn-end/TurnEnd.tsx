@@ -2,12 +2,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import {
-  type IEndItem,
-  kernelDied,
-  redoableToo,
-  undoableToo
-} from '../../view/view';
+import { type IEndItem, kernelDied, undoableFiles } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
@@ -62,9 +57,9 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
         />
       )}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
-      {(changedCells(item).length > 0 ||
-        end.variables ||
-        end.waiting_files > 0) && <Changes item={item} />}
+      {(changedCells(item).length > 0 || end.waiting_files > 0) && (
+        <Changes item={item} />
+      )}
       <Look item={item} last={last} />
       <TurnCost cost={end.cost} />
     </div>
@@ -77,11 +72,10 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
   const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
-  const [undoToo, redoToo] = [undoableToo(item), redoableToo(item)].map(
-    too => too.variables || too.files
-  );
+  const undoFiles = undoableFiles(item);
+  const redoFiles = item.putBack?.redoable ?? false;
   const act = (redo: boolean) => async () => {
-    if (redo ? redoToo : undoToo) {
+    if (redo ? redoFiles : undoFiles) {
       setOffers(redo ? 'redo' : 'undo');
       return;
     }
@@ -95,12 +89,10 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const acted =
     [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
     item.redone.length > 0 ||
-    item.variables !== '' ||
-    item.variablesKept !== '' ||
     item.putBack !== null;
   const cells = changedCells(item);
   const openCells = cells.some(cellId => !(cellId in reviewed));
-  const isOpen = openCells || undoToo;
+  const isOpen = openCells || undoFiles;
   const redoCells = item.redoable.length > 0;
   const actions: [string, () => unknown, boolean?][] = [];
   if (cells.length > 0) {
@@ -110,7 +102,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   if (isOpen) {
     actions.push([trans.__('Undo turn'), act(false)]);
   }
-  if (redoCells || redoToo) {
+  if (redoCells || redoFiles) {
     actions.push([trans.__('Redo turn'), act(true)]);
   }
   return (
@@ -133,7 +125,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           ))}
         </span>
       </div>
-      {offers && (offers === 'undo' ? isOpen : redoToo) && (
+      {offers && (offers === 'undo' ? isOpen : redoFiles) && (
         <UndoOffer
           key={offers}
           item={item}

@@ -1,8 +1,7 @@
-/** What an undo or redo of a turn can bring back besides cells, to choose from before it. */
-import type { TranslationBundle } from '@jupyterlab/translation';
+/** The files that an undo or redo of a turn can bring back, to choose before it. */
 import React from 'react';
 import type { IFilesOffer, IReview } from '../../../../protocol/api';
-import { type IEndItem, redoableToo, undoableToo } from '../../../view/view';
+import type { IEndItem } from '../../../view/view';
 import { Button } from '../../elements/Button';
 import { usePanel } from '../../elements/context';
 
@@ -18,12 +17,10 @@ export function UndoOffer(props: {
 }): JSX.Element {
   const { item, redo, cells, close } = props;
   const { turn } = item.end;
-  const too = redo ? redoableToo(item) : undoableToo(item);
   const { store, trans } = usePanel();
   /** What can be brought back; undefined before the server tells, null if it cannot. */
   const [review, setReview] = React.useState<IReview | null>();
   // A redo brings back all that the undo took back.
-  const [wantsVariables, setVariables] = React.useState(redo);
   const [wantsFiles, setFiles] = React.useState(redo);
   const [busy, setBusy] = React.useState(false);
   const first = React.useRef<HTMLDivElement>(null);
@@ -41,18 +38,16 @@ export function UndoOffer(props: {
     };
   }, [store, turn]);
   const asks = review === undefined;
-  const why = redo ? review?.variables_redo : review?.variables;
   const ableFiles = review?.files?.why === '';
-  const variables = too.variables && wantsVariables && (asks || why === '');
-  const files = too.files && wantsFiles && (asks || ableFiles);
-  /** Why this person can bring back neither variables nor files. */
+  const files = wantsFiles && (asks || ableFiles);
+  /** Why this person can bring back no files. */
   const refused = review?.refused ?? '';
   const act = async () => {
     setBusy(true);
     const { conversation } = store;
     const isDone = await (redo
-      ? conversation.redoTurn(turn, [], { variables, files })
-      : conversation.undoTurn(turn, [], { variables, files }));
+      ? conversation.redoTurn(turn, [], files)
+      : conversation.undoTurn(turn, [], files));
     if (isDone) {
       close();
     } else {
@@ -74,23 +69,7 @@ export function UndoOffer(props: {
         }
       }}
     >
-      {too.variables && !refused && (
-        <>
-          <label>
-            <input
-              type="checkbox"
-              checked={variables}
-              disabled={why !== '' || busy}
-              onChange={event => setVariables(event.target.checked)}
-            />
-            <span>{trans.__('Also variables')}</span>
-          </label>
-          <p className="jp-codeinterp-Review-note" role="status">
-            {review && aboutVariables(why ?? null, redo, trans)}
-          </p>
-        </>
-      )}
-      {too.files && !refused && (
+      {!refused && (
         <>
           <label>
             <input
@@ -111,8 +90,7 @@ export function UndoOffer(props: {
           ? trans.__(
               'Could not check what can be brought back. Close this and try again.'
             )
-          : refused &&
-            trans.__('Variables and files cannot be brought back: %1', refused)}
+          : refused && trans.__('Files cannot be brought back: %1', refused)}
       </p>
       <div className="jp-codeinterp-UndoOffer-buttons">
         <Button disabled={busy} onClick={close}>
@@ -120,7 +98,7 @@ export function UndoOffer(props: {
         </Button>
         <Button
           look="primary"
-          disabled={busy || (redo && asks) || !(cells || variables || files)}
+          disabled={busy || (redo && asks) || !(cells || files)}
           onClick={() => void act()}
         >
           {redo ? trans.__('Redo') : trans.__('Undo')}
@@ -128,28 +106,6 @@ export function UndoOffer(props: {
       </div>
     </div>
   );
-}
-
-/** What an undo or redo of the variables means, or why there is none. */
-function aboutVariables(
-  why: string | null,
-  redo: boolean,
-  trans: TranslationBundle
-): string {
-  if (redo) {
-    const reason = why ?? trans.__('the kernel no longer has them.');
-    return reason
-      ? trans.__('Variables cannot be redone: %1', reason)
-      : trans.__(
-          'All variables and imports return to their state before the undo.'
-        );
-  }
-  const reason = why ?? trans.__('the kernel keeps no copies.');
-  return reason
-    ? trans.__('Variables cannot be undone: %1', reason)
-    : trans.__(
-        'All variables and imports return to their state before this turn, also where your own cells changed them. Redo may bring them back until a cell runs.'
-      );
 }
 
 /** The files that come back and those that stay, or why none can come back. */

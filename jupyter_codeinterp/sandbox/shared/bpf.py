@@ -1,7 +1,6 @@
 """Seccomp filters: numbers of system calls, and the steps of a filter as compiled BPF.
 
-A program begins with the number of the system call, and allows what no step answers. Used by the
-server, too: this file's text also runs **in the kernel**. Standard library only.
+A program begins with the number of the system call, and allows what no step answers.
 """
 
 from __future__ import annotations

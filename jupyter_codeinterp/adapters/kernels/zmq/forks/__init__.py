@@ -1,1 +1,0 @@
-"""Forks of a kernel, asked for by the server."""

@@ -1,1 +1,0 @@
-"""Rehearsals: cells tried in a fork of the kernel that is thrown away."""

@@ -1,1 +1,0 @@
-"""Forks of the live kernel that wait to take its place. Everything runs **in the kernel**."""
