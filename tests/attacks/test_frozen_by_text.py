@@ -117,7 +117,7 @@ def checked_schema(text: str) -> object:
 
 READERS = (
     "visible",
-    "checking",
+    "origins",
     "kernel_report",
     "protected",
     *(
@@ -173,10 +173,10 @@ READERS = (
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
-    **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
-    "in_variables": "measured with `checking`",
+    "masking": "measured with `origins`",
     "held": "counts characters and compares names",
-    **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
+    **dict.fromkeys(("numbers", "shown", "texts"), "measured with `origins`"),
+    "second_look": "reads a bounded reply, and cuts what it sends",
     "runs": "joins names; measured with `stale`",
     "effects": "reads statements of a bounded length and depth; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
