@@ -22,9 +22,9 @@ from tests.rest_client import rest_client
 from tests.site import Site
 
 FREE = "claude-sonnet-5-5"
-DEAR = (1e6, 1e6, 1e6, 1e6)
 LEAKED = "sk-ant-api03-0123456789-abcdefghij-0123456789"
 ADMINS, PERSONS = "claude-haiku-5-5", "claude-opus-5-5"
+PRICES = {FREE: (0.1, 0.1, 0.1, 0.1), ADMINS: (1e6, 1e6, 1e6, 1e6)}
 CODE = "rows = [7412, 5200]\nprint('North', rows[0])"
 ITEM = {"cell": 1, "line": 2, "what": "Only\nNorth.", "why": "South is missing.", "sure": "likely"}
 
@@ -133,7 +133,7 @@ async def test_a_cell_made_private_since(site: Site, api: FakeAnthropic) -> None
 
 
 @pytest.mark.usefixtures("codeinterp_config")
-@pytest.mark.parametrize("codeinterp_config", [{"day_cost": 5.0, "prices": {ADMINS: DEAR}}])
+@pytest.mark.parametrize("codeinterp_config", [{"day_cost": 5.0, "prices": PRICES}])
 async def test_the_limit_of_a_day(site: Site, api: FakeAnthropic) -> None:
     api.play(playing("[]"))
     w = await asked(site, model=FREE)
@@ -144,10 +144,10 @@ async def test_the_limit_of_a_day(site: Site, api: FakeAnthropic) -> None:
 
 
 @pytest.mark.usefixtures("codeinterp_config")
-@pytest.mark.parametrize("codeinterp_config", [{"max_cost": 5.0, "prices": {ADMINS: DEAR}}])
+@pytest.mark.parametrize("codeinterp_config", [{"max_cost": 5.0, "prices": PRICES}])
 async def test_the_limit_of_a_turn(site: Site, api: FakeAnthropic) -> None:
     api.play(playing("[]"))
-    w = await asked(site)
+    w = await asked(site, model=FREE)
     assert (await w.send(c.LookForMistakes(w.session_id, ADMINS))).error is None
     over = await w.send(c.LookForMistakes(w.session_id, ADMINS))
     assert over.error == "no_look" and "the turn is at its cost limit" in over.message
@@ -175,7 +175,7 @@ async def test_what_ends_it(site: Site, api: FakeAnthropic, by: str) -> None:
     if by == "stop":
         await w.send(c.Cancel(w.session_id))
     else:
-        await w.send(c.SendMessage("More?", w.path, w.session_id))
+        await w.send(c.SendMessage("More?", w.path, w.session_id, mode="auto"))
     assert (await looking).error == "look_stopped"
     if by == "turn":
         assert (await w.ended(2)).stop_reason == "end_turn"
