@@ -21,12 +21,7 @@ import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type React from 'react';
-import type {
-  Draft,
-  Origin,
-  Place,
-  ToolDone
-} from './protocol/protocol';
+import type { Draft, Origin, Place, ToolDone } from './protocol/protocol';
 
 export type { IClient } from './protocol/client';
 

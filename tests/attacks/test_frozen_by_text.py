@@ -176,6 +176,7 @@ OTHERS = {
     "masking": "measured with `origins`",
     "held": "counts characters and compares names",
     **dict.fromkeys(("numbers", "shown", "texts"), "measured with `origins`"),
+    "second_look": "reads a bounded reply, and cuts what it sends",
     "runs": "joins names; measured with `stale`",
     "effects": "reads statements of a bounded length and depth; measured with `stale`",
     "watch": "compares ids; measured with `stale`",

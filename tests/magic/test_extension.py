@@ -131,6 +131,20 @@ async def test_the_next_prompt_goes_on_with_the_conversation(api: FakeAnthropic)
     assert [said(cell) for cell in ran if "said" in said(cell)] == ["1 said", "2 said", "1 said"]
 
 
+async def test_the_journal_goes_with_the_conversation(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Told.")))
+    count = f"import pathlib\nlen(list(pathlib.Path({str(tmp_path)!r}).glob('*/sessions.db')))"
+    ran = await run(
+        api, "%%ai -t\none", count, "%ai reset", count, "%%ai -t\ntwo", count, TMPDIR=str(tmp_path)
+    )
+    assert [said(ran[n]) for n in (1, 3, 5)] == ["1", "0", "1"]
+    assert not _journals(tmp_path), "the kernel has ended"
+
+
+def _journals(folder: Path) -> list[Path]:
+    return list(folder.glob("*/sessions.db"))
+
+
 async def test_a_private_cell_is_not_sent(api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(lambda request: answer(text("Read.")))
     tag = (

@@ -7,13 +7,17 @@ wait for a click (``front.awaits_click``), the magic returns, and the click call
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
 import contextlib
 import difflib
+import os
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -21,7 +25,7 @@ import msgspec
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
-from ...adapters.storage.memory import MemoryStore
+from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import DoneElsewhere, SessionInfo
 from ...core.document.ops import CellView
 from ...core.errors import CommandError, ModelError
@@ -100,6 +104,7 @@ class Assistant:
         threading.Thread(target=self._loop.run_forever, name="codeinterp", daemon=True).start()
         self._conversation: Conversation | None = None
         self._following: concurrent.futures.Future[Any] | None = None
+        atexit.register(self._on_exit, os.getpid())
 
     # --- for the magic ---------------------------------------------------------------
 
@@ -162,9 +167,11 @@ class Assistant:
     def reset(self) -> bool:
         """Forget the conversation. Returns whether there was one."""
         self.give_up()
-        had, self._conversation = self._conversation is not None, None
+        forgotten, self._conversation = self._conversation, None
         self.usage = None
-        return had
+        if forgotten is not None:
+            self._result(self._call(forgotten.close()))
+        return forgotten is not None
 
     def choose(self, model: str) -> None:
         """Make ``model`` the one for this process. Raises ModelError ``unknown_model`` if its
@@ -196,6 +203,11 @@ class Assistant:
         if self._conversation is None:
             raise CommandError("unknown_session", "This conversation was forgotten (%ai reset).")
         return self._conversation
+
+    def _on_exit(self, process: int) -> None:
+        if self._conversation is not None and os.getpid() == process:  # A fork has no loop.
+            with contextlib.suppress(Exception):
+                self._call(self._conversation.close()).result(STOP_TIMEOUT)
 
     def _need_idle(self) -> None:
         if self.front is not None and not self.front.done:
@@ -281,15 +293,17 @@ class Conversation:
         self.rules = rules
         self.session_id = uuid.uuid4().hex
         self.service = SessionService(self)
-        store = MemoryStore(rules.scrub)
-        self.document = MemoryDocument(store, self.session_id, NAME)
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        """Holds the journal, which goes with the conversation."""
+        self._store = SqliteStore(Path(self._folder.name) / "sessions.db", rules.scrub)
+        self.document = MemoryDocument(self._store, self.session_id, NAME)
         self.kernel = InProcessKernel(shell, main)
         self.place = ProcessPlace(self.document, self.kernel)
         now = time.time()
         info = SessionInfo(
             self.session_id, NAME, "", request.model, request.mode, False, created=now, changed=now
         )
-        store.create(info)
+        self._store.create(info)
         tools, added_tools = models.extensions.tools()
         hooks, added_hooks = models.extensions.hooks()
         checks, added_checks = models.extensions.checks()
@@ -298,7 +312,7 @@ class Conversation:
         """Other packages' tools and checks that do not work here, for the person."""
         self.live = Session(
             info,
-            store,
+            self._store,
             models.get,
             self.place,
             rules,
@@ -307,6 +321,12 @@ class Conversation:
             hooks,
             checks,
         )
+
+    async def close(self) -> None:
+        """Stop the turn and remove the journal."""
+        await self.live.close()
+        self._store.close()
+        self._folder.cleanup()
 
     def tell(self, cells: tuple[CellView, ...] | None) -> None:
         """Set the person's cells; None: the model gets nothing new of this process."""

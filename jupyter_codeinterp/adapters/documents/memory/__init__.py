@@ -1,4 +1,4 @@
-"""A notebook in memory only: its cells are what a front end shows."""
+"""The notebook of ``%%ai``, in memory: a kernel does not know the file of its notebook."""
 
 from .document import MemoryDocument
 

@@ -250,11 +250,11 @@ describe('keys', () => {
 });
 
 it('says under the draft why something failed', async () => {
-  stage.drafts.set([draft({ failure: 'Rehearsals are off.' })]);
+  stage.drafts.set([draft({ failure: 'The server does not answer.' })]);
   const node = await bar();
   await until('the words', () =>
     [...node.querySelectorAll('[role=alert]')].some(
-      alert => alert.textContent === 'Rehearsals are off.'
+      alert => alert.textContent === 'The server does not answer.'
     )
   );
 });
