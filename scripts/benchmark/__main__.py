@@ -1,5 +1,4 @@
-"""Measures what docs/performance.md promises. Fails if a bound is not met, or if a figure is worse
-than the last one kept by more than its noise."""
+"""Measures what docs/performance.md promises. Fails if a bound is not met."""
 
 from __future__ import annotations
 
@@ -7,6 +6,8 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable
+
+from scripts.tables import table
 
 from . import (
     answers,
@@ -17,11 +18,9 @@ from . import (
     gateway,
     install,
     journal,
-    last,
     magic,
     many,
     outputs,
-    report,
     room,
     sandbox,
     start,
@@ -29,11 +28,8 @@ from . import (
     steps,
     task,
     watch,
-    wires,
 )
-from .figures import Figure, Kept
-from .last import Groups
-from .pace import pace
+from .figures import Figure
 
 MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "steps": steps.measure,
@@ -53,7 +49,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "gateway": gateway.measure,
     "magic": magic.measure,
     "sandbox": sandbox.measure,
-    "wires": wires.measure,
     "browser": browser.measure,
 }
 
@@ -63,45 +58,18 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="+", choices=MEASUREMENTS, metavar="NAME", help=", ".join(MEASUREMENTS)
     )
-    parser.add_argument(
-        "--write", action="store_true", help=f"keep the figures, and renew {report.DOCUMENT}"
-    )
     options = parser.parse_args()
     # An exception, so that the servers are ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    before = last.read()
-    figures = {name: _measured(name) for name in options.only or MEASUREMENTS}
-    print(report.markdown(figures, before))
-    if options.write:
-        both = {**before, **figures}
-        kept = {name: both[name] for name in MEASUREMENTS if name in both}
-        last.write(kept)
-        if len(kept) == len(MEASUREMENTS):
-            report.write(kept)
-        else:
-            print(f"{report.DOCUMENT} waits for all measurements.", file=sys.stderr)
-    return verdict(figures, before, accepted=options.write)
-
-
-def _measured(name: str) -> list[Kept]:
-    """Times are in paces of the machine as it was just before and just after."""
-    paces = [pace()]
-    print(f"{name} … (a pace is {paces[0]:.2f} ms)", file=sys.stderr, flush=True)
-    figures = MEASUREMENTS[name]()
-    paces.append(pace())
-    return [figure.kept(sum(paces) / 2) for figure in figures]
-
-
-def verdict(figures: Groups, before: Groups, accepted: bool) -> int:
-    """Whoever writes the figures has accepted them; bounds hold all the same."""
-    known = {figure.name: figure for group in before.values() for figure in group}
-    measured = [figure for group in figures.values() for figure in group]
-    missed = [figure.name for figure in measured if not figure.met]
-    worse = [figure.name for figure in measured if figure.worse_than(known.get(figure.name))]
-    for names, said in ((missed, "Bound not met"), (worse, "Worse than the last time")):
-        if names:
-            print(f"{said}: {', '.join(names)}", file=sys.stderr)
-    return 1 if missed or (worse and not accepted) else 0
+    figures: list[Figure] = []
+    for name in options.only or MEASUREMENTS:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        figures += MEASUREMENTS[name]()
+    print(table([("figure", "measured", "bound", "met"), *(figure.row for figure in figures)]))
+    missed = [figure.name for figure in figures if not figure.met]
+    if missed:
+        print(f"Bound not met: {', '.join(missed)}", file=sys.stderr)
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 /**
- * A turn in a notebook of 1,000 cells in headless Chromium: how long each frame of the
- * server, and each thing that Lab does by itself, keeps the page's main thread, and how much
- * of that it was given a processor.
+ * A turn in a notebook of 1,000 cells in headless Chromium: the processor time that each frame
+ * of the server takes from the page's main thread.
  *
  *   node browser.mjs '{"long": …, "short": …, "steps": …, "turns": [5, 20], "executable": …}'
  *
@@ -15,8 +14,6 @@ const require = createRequire(
 );
 const { chromium } = require('playwright-core');
 
-/** Milliseconds after a frame or a command in which a task counts as caused by it. */
-const AFTER = 300;
 /** Milliseconds without a long task after which the page counts as at rest. */
 const REST = 1000;
 const REPEATS = 5;
@@ -59,13 +56,12 @@ function instrument({ BEGIN, END }) {
         performance.mark(BEGIN);
         const start = performance.now();
         handler.call(this, message);
-        const duration = performance.now() - start;
         performance.mark(END);
         const number = seen.messages++;
         // A message of several frames counts whole for each of them.
         for (const line of message.data.split('\n')) {
           const { type, op, event } = JSON.parse(line);
-          seen.frames.push({ kind: op?.op ?? type, number, start, duration });
+          seen.frames.push({ kind: op?.op ?? type, number, start });
           seen.ended ||= event?.type === 'turn_ended';
         }
       };
@@ -95,22 +91,6 @@ async function allDrawn(page) {
     { timeout: 180_000, polling: 500 }
   );
   await atRest(page);
-}
-
-/** Lab's own insertion of a cell in the same place: when each began. */
-async function insertByHand(page) {
-  const starts = [];
-  for (let n = 0; n < REPEATS; n++) {
-    starts.push(
-      await page.evaluate(async () => {
-        const start = performance.now();
-        await window.jupyterapp.commands.execute('notebook:insert-cell-below');
-        return start;
-      })
-    );
-    await atRest(page);
-  }
-  return starts;
 }
 
 /**
@@ -166,41 +146,24 @@ async function openNames(page) {
   return times.slice(1);
 }
 
-/** A field of no one's in the page, outside of the panel: what a key costs there by itself. */
-async function bareField(page) {
-  await page.evaluate(() => {
-    const field = document.createElement('textarea');
-    field.setAttribute('aria-label', 'Bare');
-    field.style.cssText = 'position: fixed; left: 300px; top: 0; z-index: 9999';
-    document.body.append(field);
-  });
-  return page.getByRole('textbox', { name: 'Bare' });
-}
-
-/**
- * Type into a field while an answer streams below a conversation: for each key, the
- * milliseconds by the clock from the browser's key to the end of the next frame.
- */
+/** Type into a field while an answer streams below a conversation. */
 async function typeInStream(page, field) {
   const panel = page.locator('#codeinterp-panel');
-  const message = panel.getByRole('textbox', { name: 'Message' });
   await page.evaluate(() => (window.codeinterpBench.ended = false));
-  await message.fill('And now tell me all of it.');
-  await message.press('Enter');
+  await field.fill('And now tell me all of it.');
+  await field.press('Enter');
   await panel.locator('[role="log"][aria-busy="true"]').waitFor();
   await page.evaluate(
     ({ KEY, PAINTED }) => {
-      const times = (window.codeinterpTyped = []);
+      window.codeinterpPainted = 0;
       const { port1, port2 } = new MessageChannel();
-      const keys = [];
       port1.onmessage = () => {
         performance.mark(PAINTED);
-        times.push(performance.now() - keys.shift());
+        window.codeinterpPainted++;
       };
       // A message that a frame posts comes when the frame is done.
-      window.codeinterpOnKey = event => {
+      window.codeinterpOnKey = () => {
         performance.mark(KEY);
-        keys.push(event.timeStamp);
         requestAnimationFrame(() => port2.postMessage(null));
       };
       window.addEventListener('keydown', window.codeinterpOnKey, true);
@@ -208,17 +171,15 @@ async function typeInStream(page, field) {
     { KEY, PAINTED }
   );
   await field.pressSequentially(TYPED, { delay: TYPING });
-  const times = await page.evaluate(async count => {
-    while (window.codeinterpTyped.length < count) {
+  await page.evaluate(async count => {
+    while (window.codeinterpPainted < count) {
       await new Promise(resolve => setTimeout(resolve, 50));
     }
     window.removeEventListener('keydown', window.codeinterpOnKey, true);
-    return window.codeinterpTyped;
   }, TYPED.length);
   if (await page.evaluate(() => window.codeinterpBench.ended)) {
     throw new Error('the answer ended before the typing did');
   }
-  return times;
 }
 
 async function turn(page, words = 'Go.') {
@@ -262,16 +223,6 @@ async function traced(browser, page, act) {
   return [result, JSON.parse(`${await browser.stopTracing()}`)];
 }
 
-/** The longest task that overlaps the time from `start` to AFTER; 0 if none is long. */
-function longest(tasks, { start, duration = 0 }) {
-  const near = tasks.filter(
-    task =>
-      task.start + task.duration > start &&
-      task.start < start + duration + AFTER
-  );
-  return Math.max(0, ...near.map(task => task.duration));
-}
-
 /** JupyterLab on a notebook, the panel open, at rest. */
 async function open(browser, url) {
   const page = await browser.newPage({
@@ -285,27 +236,15 @@ async function open(browser, url) {
   return page;
 }
 
-/**
- * What a key costs in a field, by the clock and in processor time: in the bare one, then in the
- * message field, each during an answer of its own.
- */
+/** Milliseconds of processor time that a key costs in the message field during an answer. */
 async function typing(browser, page) {
   await allDrawn(page);
-  const bare = await bareField(page);
   const panel = page.locator('#codeinterp-panel');
   const message = panel.getByRole('textbox', { name: 'Message' });
-  const seen = {};
-  for (const [name, field] of Object.entries({ bare, message })) {
-    const [clock, trace] = await traced(browser, page, () =>
-      typeInStream(page, field)
-    );
-    seen[name] = { clock, processor: processorTimes(trace, KEY, PAINTED) };
-    await page.waitForFunction(() => window.codeinterpBench.ended, null, {
-      timeout: 60_000
-    });
-    await atRest(page);
-  }
-  return seen;
+  const [, trace] = await traced(browser, page, () =>
+    typeInStream(page, message)
+  );
+  return processorTimes(trace, KEY, PAINTED);
 }
 
 async function main() {
@@ -322,26 +261,20 @@ async function main() {
     await small.close();
     const page = await open(browser, long);
     await allDrawn(page);
-    const byHand = await insertByHand(page);
     const names = await openNames(page);
     const first = await page.evaluate(() => window.codeinterpBench.messages);
     const [began, trace] = await traced(browser, page, turn);
     const processor = processorTimes(trace, BEGIN, END);
-    const { frames, tasks } = await page.evaluate(() => window.codeinterpBench);
+    const { frames } = await page.evaluate(() => window.codeinterpBench);
     const output = {
-      version: browser.version(),
       frames: frames
         .filter(frame => frame.start > began)
-        .map(frame => ({
-          ...frame,
-          processor: processor[frame.number - first],
-          longest: longest(tasks, frame)
+        .map(({ kind, number }) => ({
+          kind,
+          processor: processor[number - first]
         })),
-      names,
-      byHand: byHand.map(start => longest(tasks, { start })),
-      tasks: tasks.filter(task => task.start > began)
+      names
     };
-    output.typingLong = await typing(browser, page);
     await page.close();
     const ordinary = await open(browser, short);
     await turn(ordinary);

@@ -1,14 +1,9 @@
 """What a step takes in a browser, and what an op costs it in a notebook of 1,000 cells: Chromium
 without a window, JupyterLab, turns in Auto mode with code that streams and cells that run.
 
-The bound is on what the extension does with the main thread: from a frame's arrival until it
-is applied and answered, with all of JupyterLab that runs within, in processor time: the server,
-the kernel, the model and the browser's other processes run beside it, and a single frame in
-hundreds waits longer for a processor than it needs one. The same by the clock stands below
-without a bound. What JupyterLab then does in tasks of its own (layout, rendering of cells) is
-shown without a bound, as the longest task within 300 ms, beside the same for a cell that a
-person inserts by hand in the same place. Browsers report tasks of 50 ms and more only; a
-shorter one counts as the time of applying.
+What counts is what the extension does with the main thread: from a frame's arrival until it is
+applied and answered, with all of JupyterLab that runs within, in processor time. The server, the
+kernel and the browser's other processes run beside it.
 
 All cells are drawn before anything is measured. The longest op is then the deletion of an empty
 cell that is active: JupyterLab activates another, which is a layout of all cells.
@@ -99,15 +94,9 @@ def measure() -> list[Figure]:
             "ms",
             (Bound(80, "median"),),
         ),
-        *_applying("1,000 cells: applying an op", ops),
-        *_applying("1,000 cells: code and outputs as they come", _of(seen, HINTS)),
-        *_applying("1,000 cells: reading the notebook", _of(seen, {"read"})),
-        Figure(
-            "… longest task after an op, JupyterLab's own work in it",
-            [max(op["longest"], op["duration"]) for op in ops],
-            "ms",
-        ),
-        Figure("… longest task after a cell inserted by hand", seen["byHand"], "ms"),
+        _applying("1,000 cells: applying an op", ops),
+        _applying("1,000 cells: code and outputs as they come", _of(seen, HINTS)),
+        _applying("1,000 cells: reading the notebook", _of(seen, {"read"})),
         Figure(
             "1,000 cells, 2,000 variables: from the @ to the list",
             seen["names"],
@@ -116,39 +105,20 @@ def measure() -> list[Figure]:
         ),
         Figure(
             "100 cells: typing in the message field during a stream",
-            seen["typing"]["message"]["processor"],
+            seen["typing"],
             "ms",
             (Bound(16, "p95"),),
         ),
-        *(
-            Figure(name, seen[notebook][field][time], "ms")
-            for name, notebook, field, time in _BESIDE_TYPING
-        ),
     ]
-
-
-_BESIDE_TYPING = (
-    ("… in a bare field in the same page", "typing", "bare", "processor"),
-    ("… by the clock, with the wait for the next frame", "typing", "message", "clock"),
-    ("… by the clock, in a bare field in the same page", "typing", "bare", "clock"),
-    ("… in a notebook of 1,000 cells", "typingLong", "message", "processor"),
-    ("… there, in a bare field in the same page", "typingLong", "bare", "processor"),
-)
 
 
 def _of(seen: Any, kinds: set[str]) -> list[dict[str, Any]]:
     return [frame for frame in seen["frames"] if frame["kind"] in kinds]
 
 
-def _applying(name: str, frames: list[dict[str, Any]]) -> list[Figure]:
+def _applying(name: str, frames: list[dict[str, Any]]) -> Figure:
     times = [frame["processor"] for frame in frames]
-    return [
-        Figure(name, times, "ms", (Bound(50, "worst"),)),
-        Figure(_WAITED, [frame["duration"] for frame in frames], "ms"),
-    ]
-
-
-_WAITED = "… with waits for a processor"
+    return Figure(name, times, "ms", (Bound(50, "worst"),))
 
 
 async def _measure() -> Any:

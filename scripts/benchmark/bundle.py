@@ -29,6 +29,5 @@ def measure() -> list[Figure]:
     maps = len(list(LABEXTENSION.rglob("*.map")))
     return [
         Figure("JavaScript at a page's start", [start / 1000], "kB", (Bound(200),)),
-        Figure("JavaScript loaded when it is used", [(sum(size.values()) - start) / 1000], "kB"),
         Figure("source maps", [maps], "", (Bound(0),)),
     ]

@@ -42,9 +42,8 @@ async def _measure(folder: Path) -> list[Figure]:
         await link.close()
     links = ROUND_TRIPS * 2 * DELAY * CELLS
     return [
-        Figure("gateway: three cells beyond model and kernel", [1000 * s for s in beyond], "ms"),
         Figure(
-            "gateway: the same beyond the link's delay (two round trips a cell)",
+            "gateway: three cells beyond model, kernel and two round trips of the link a cell",
             [1000 * (seconds - links) for seconds in beyond],
             "ms",
             (Bound(500, "median"),),

@@ -30,7 +30,6 @@ def measure() -> list[Figure]:
         sizes.append(_bytes(Path(str(file.locate())) for file in found.files or ()))
     return [
         Figure("installing it adds to JupyterLab", [sum(sizes) / 1e6], "MB", (Bound(50),)),
-        Figure("… packages, this one included", [len(sizes)], ""),
     ]
 
 

@@ -44,11 +44,9 @@ async def _measure() -> list[Figure]:
         await store.tidy()
         _begin(store, "new")
         waits = [_append(store, seq) for seq in range(1, APPENDS + 1)]
-        settled = [await _settle(store, APPENDS + number) for number in range(1, 51)]
         store.close()
     return [
         Figure("journal append", waits, "ms", (Bound(1, "p99"),)),
-        Figure("… until it is on the disk (not waited for)", settled, "ms"),
     ]
 
 
@@ -65,11 +63,4 @@ def _event(seq: int) -> Event:
 def _append(store: SqliteStore, seq: int) -> float:
     begun = time.perf_counter()
     store.append_events("new", [(seq, _event(seq))])
-    return (time.perf_counter() - begun) * 1000
-
-
-async def _settle(store: SqliteStore, seq: int) -> float:
-    begun = time.perf_counter()
-    store.append_events("new", [(seq, _TEXT)])
-    await store.settle()
     return (time.perf_counter() - begun) * 1000

@@ -52,28 +52,27 @@ for _ in range(12):
     magic.append(seen[0] - began)
     shell.run_line_magic("ai", "reset")
 print()
-print(json.dumps([[m - a for m, a in zip(magic[1:], alone[1:])], alone[1:]]))
+print(json.dumps([m - a for m, a in zip(magic[1:], alone[1:])]))
 """
 
 
 def measure() -> list[Figure]:
     loads = [float(_python(LOAD)) for _ in range(TIMES)]
-    beyond, alone = asyncio.run(_first_words())
+    beyond = asyncio.run(_first_words())
     loaded, first = (Bound(100, "median"),), (Bound(50, "median"),)
     return [
         Figure("%load_ext jupyter_codeinterp", [s * 1000 for s in loads], "ms", loaded),
         Figure("first word of %%ai, beyond the SDK's", [s * 1000 for s in beyond], "ms", first),
-        Figure("… of the SDK alone", [s * 1000 for s in alone], "ms"),
     ]
 
 
-async def _first_words() -> tuple[list[float], list[float]]:
+async def _first_words() -> list[float]:
     """Seconds, against a fake of the model that goes on for longer than words are gathered."""
     script = lambda request: answer(text(WORDS))  # noqa: E731
     async with FakeAnthropic(script, speed=Speed(delay=0.02), check=False) as model:
         said = await asyncio.to_thread(_python, FIRST_WORD, ANTHROPIC_BASE_URL=model.url)
-    beyond, alone = json.loads(said)
-    return beyond, alone
+    beyond: list[float] = json.loads(said)
+    return beyond
 
 
 def _python(code: str, **env: str) -> str:

@@ -34,12 +34,10 @@ async def _measure() -> list[Figure]:
             environment={"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
         ) as server:
             process = psutil.Process(server.pid)
-            before = sum(process.cpu_times()[:2])
             windows = await _start("many_windows", server.url, server.token, str(WINDOWS))
             out, _ = await windows.communicate()
             if windows.returncode:
                 raise RuntimeError("the windows' part failed")
-            share = (sum(process.cpu_times()[:2]) - before) / SECONDS
             memory = process.memory_info().rss / 1e6
     finally:
         await model.communicate(b"")
@@ -52,7 +50,6 @@ async def _measure() -> list[Figure]:
             (Bound(75, "p95"),),
         ),
         Figure("… the server's memory", [memory], "MB", (Bound(300),)),
-        Figure("… its share of one processor", [share * 100], "%"),
     ]
 
 

@@ -30,13 +30,11 @@ def measure() -> list[Figure]:
     pairs = [_pair(first_with=number % 2 == 0) for number in range(PAIRS)][1:]
     shares = [with_ours.wall - without.wall for with_ours, without in pairs]
     used = [with_ours.cpu - without.cpu for with_ours, without in pairs]
-    bare = [without.wall for _, without in pairs]
     imports = [_import() for _ in range(IMPORTS)]
     return [
         Figure("import of the server extension", imports, "ms", (Bound(30, "median"),)),
         Figure("share of server start", [s * 1000 for s in shares], "ms", (Bound(50, "median"),)),
         Figure("… in processor time", [s * 1000 for s in used], "ms", (Bound(50, "median"),)),
-        Figure("… start of the bare server", [s * 1000 for s in bare], "ms"),
     ]
 
 

@@ -50,7 +50,6 @@ async def _measure() -> list[Figure]:
         for _ in range(CELLS // CELLS_IN_A_TURN):
             await place.turn(str(CELLS_IN_A_TURN))
         shares = _shares(place)[WARM_UP:]
-        kernel = place.kernel_times()[WARM_UP:]
     return [
         Figure(
             "server's share of a step",
@@ -58,7 +57,6 @@ async def _measure() -> list[Figure]:
             "ms",
             (Bound(20, "median"), Bound(60, "p99")),
         ),
-        Figure("… the kernel's time, taken off", [time * 1000 for time in kernel], "ms"),
     ]
 
 

@@ -28,16 +28,15 @@ def measure() -> list[Figure]:
 
 async def _measure() -> list[Figure]:
     async with workplace(SCENARIOS["three_cells"], speed=Speed(first=MODEL_CALL)) as place:
-        shown = await show_panel(place.server)
+        await show_panel(place.server)
         beyond = [await beyond_model_and_kernel(place) for _ in range(RUNS)]
         requests = place.model.requests
-    sent = [sum(exchange.size for exchange in run) / 1000 for run in _split(requests)]
+    sent = sum(exchange.size for exchange in requests[: len(requests) // RUNS]) / 1000
     later = statistics.median(beyond[1:])
     opening = _size({name: requests[0].body[name] for name in ("system", "tools")})
     return [
         Figure("three cells: model requests", [len(requests) / RUNS], "", (Bound(4),)),
-        Figure("three cells: bytes sent", sent[:1], "kB", (Bound(24),)),
-        Figure("… in a notebook that grows by them each time", sent[1:], "kB"),
+        Figure("three cells: bytes sent", [sent], "kB", (Bound(24),)),
         Figure(
             "three cells: beyond model and kernel",
             [seconds * 1000 for seconds in beyond[1:]],
@@ -50,7 +49,6 @@ async def _measure() -> list[Figure]:
             "ms",
             (Bound(200),),
         ),
-        Figure("… the panel's first list of models, with the SDK's import", [shown * 1000], "ms"),
         Figure("system prompt and tools", [opening / 1000], "kB", (Bound(5),)),
     ]
 
@@ -65,11 +63,6 @@ async def beyond_model_and_kernel(place: Workplace) -> float:
     wall = time.monotonic() - started
     model = sum(exchange.finished - exchange.received for exchange in place.model.requests[asked:])
     return wall - model - sum(place.kernel_times()[ran:])
-
-
-def _split(requests: list[Any]) -> list[list[Any]]:
-    each = len(requests) // RUNS
-    return [requests[at : at + each] for at in range(0, len(requests), each)]
 
 
 def _size(value: Mapping[str, Any]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -134,13 +133,11 @@ async def open_socket(server: Server) -> WebSocketClientConnection:
     return await login.connect((await login.ask()).ticket)
 
 
-async def show_panel(server: Server) -> float:
-    """A window shows its panel, which asks for the models; seconds until it has them. Only then
+async def show_panel(server: Server) -> None:
+    """A window shows its panel, which asks for the models. Only then
     does a person write, so what is imported meanwhile is not in the first turn."""
     url = f"{server.url}/codeinterp/api/models"
-    started = time.monotonic()
     await AsyncHTTPClient().fetch(HTTPRequest(url, headers=server.headers, request_timeout=60))
-    return time.monotonic() - started
 
 
 async def _post(server: Server, route: str, body: dict[str, Any]) -> HTTPResponse:

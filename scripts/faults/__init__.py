@@ -7,7 +7,6 @@ person.py   what a person does when something has gone wrong
 points.py   when a fault strikes
 runs.py     the faults
 verdict.py  what has become of a run
-remote.py   a gateway with the kernels, and the link to it
 site.py     the server as a process that can be killed, and started again
-report.py   the table
+soak.py     the memory of many conversations
 """

@@ -22,10 +22,6 @@ from .verdict import Journal, Kill, Verdict, judge, read_notebook
 RESTORED = "Jupyter takes back a save that was cut off"
 AWAY = 3.0
 """Seconds that a page is away at most."""
-LONG = 30.0
-"""Seconds that the link to a gateway is away at most."""
-REMOTE = ("link", "remote_kernel")
-"""Faults of a site whose kernels are on a gateway."""
 
 
 @dataclass
@@ -214,23 +210,6 @@ async def tab(run: Run) -> None:
     await run.find_or_ask()
 
 
-async def link(run: Run) -> None:
-    """The link to the gateway is cut, or silent, and comes back."""
-    run.may_review()
-    remote = run.site.remote
-    assert remote is not None
-    await run.open()
-    await begin(run.page)
-    silent = run.chance("silent, not cut", 1 / 3)
-    await run.struck(remote.link.hold if silent else remote.link.cut, cuts=False)
-    away = run.rng.choice((run.rng.uniform(0, AWAY), run.rng.uniform(AWAY, LONG)))
-    run.notes.append(f"for {away:.1f} s")
-    try:
-        await asyncio.sleep(away)
-    finally:
-        remote.link.reconnect()
-
-
 async def _be_away(run: Run) -> None:
     """Often for about as long as the server waits, where that is short."""
     grace = run.site.grace
@@ -257,8 +236,6 @@ FAULTS: Mapping[str, Callable[[Run], Awaitable[None]]] = {
     "kernel": kernel,
     "socket": socket,
     "tab": tab,
-    "link": link,
-    "remote_kernel": kernel,
 }
 
 

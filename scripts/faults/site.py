@@ -21,8 +21,6 @@ from tornado.websocket import WebSocketClientConnection
 from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it_answers
 from tests.login import log_in
 
-from .remote import Remote
-
 STEPS = 60
 """Steps of a turn at most: a model that mends what a fault has left needs many."""
 REQUEST_TIME = 60.0
@@ -30,19 +28,14 @@ REQUEST_TIME = 60.0
 
 
 class Site:
-    def __init__(
-        self, folder: Path, model_url: str, grace: float, remote: Remote | None = None
-    ) -> None:
+    def __init__(self, folder: Path, model_url: str, grace: float) -> None:
         """Nothing runs before ``start``. ``folder`` is this server's own; ``grace`` is how
-        long (seconds) it waits for a window before it works in the file. With ``remote`` its
-        kernels are on a gateway."""
+        long (seconds) it waits for a window before it works in the file."""
         self.grace = grace
-        self.remote = remote
         self.folder = folder
         self.notebooks = folder / "notebooks"
         self.notebooks.mkdir(parents=True, exist_ok=True)
         (folder / "config").mkdir()
-        elsewhere = [f"--gateway-url={remote.url}"] if remote is not None else []
         self._port = free_port()
         self._token = secrets.token_hex(16)
         self._server = Server(f"http://127.0.0.1:{self._port}", self._token, folder)
@@ -51,7 +44,6 @@ class Site:
             *(f"--ServerApp.root_dir={self.notebooks}", f"--ServerApp.port={self._port}"),
             *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
             *(f"--CodeInterp.window_grace={grace}", f"--CodeInterp.max_steps={STEPS}"),
-            *elsewhere,
         ]
         own = {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
         self._environment = {
@@ -117,9 +109,8 @@ class Site:
 
     def _note_kernels(self) -> None:
         assert self._process is not None
-        parent = self._process.pid if self.remote is None else self.remote.process_id
         try:
-            children = psutil.Process(parent).children()
+            children = psutil.Process(self._process.pid).children()
         except psutil.NoSuchProcess:
             return
         self._kernels |= {child.pid: child for child in children}
@@ -146,8 +137,7 @@ class Site:
         return str(session["kernel"]["id"])
 
     def connection_file(self, kernel_id: str) -> Path:
-        folder = self.folder / "runtime" if self.remote is None else self.remote.folder
-        return folder / f"kernel-{kernel_id}.json"
+        return self.folder / "runtime" / f"kernel-{kernel_id}.json"
 
     def kill_kernel(self, kernel_id: str) -> None:
         """Its process; the server starts another under the same id."""
