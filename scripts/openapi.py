@@ -1,5 +1,5 @@
-"""Write docs/openapi.json from the handlers and the types of their bodies (``--check``: fail if it
-is out of date)."""
+"""Write docs/openapi.json from the handlers and the types of their bodies, and src/protocol/rest.ts
+from the types that the panel uses (``--check``: fail if one is out of date)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from jupyter_codeinterp.adapters.providers.anthropic.servers.looking import LocalServer
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.history.review import Review
-from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.core.history.review import FilesOffer, Review, Reviewed
+from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
 from jupyter_codeinterp.core.session.waiting_files import WaitingList
+from jupyter_codeinterp.core.verify import verification
+from jupyter_codeinterp.server.mcp.tokens import Token
 from jupyter_codeinterp.server.models import Described
+from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     completions,
@@ -29,10 +33,11 @@ from jupyter_codeinterp.server.rest import (
     verify,
     windows,
 )
-from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
+from jupyter_codeinterp.server.rest.settings import Status
+from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 from jupyter_codeinterp.server.tool_servers.servers import Shown
 
-FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
+ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"
 HEADER = "X-Codeinterp-Window"
 
@@ -84,7 +89,7 @@ class Tried(msgspec.Struct):
 
 class Connected(msgspec.Struct):
     connection: Described
-    status: dict[str, Any]
+    status: Status
 
 
 class NotebookAsked(msgspec.Struct):
@@ -134,10 +139,10 @@ class Route(NamedTuple):
 LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
 BOTH = f"{EXECUTE}, {CHANGE}"
 ROUTES = {
-    "GET status": Route("What is configured.", LOOK, answer=dict),
-    "DELETE notices/N": Route("The person has read a notice of the status.", CHANGE, answer=dict),
+    "GET status": Route("What is configured.", LOOK, answer=Status),
+    "DELETE notices/N": Route("The person has read a notice of the status.", CHANGE, answer=Status),
     "GET models": Route("What can be chosen.", LOOK, answer=Models),
-    "GET local": Route("Model servers found on this machine.", EXECUTE, answer=dict),
+    "GET local": Route("Model servers found on this machine.", EXECUTE, answer=LocalServers),
     "GET connections": Route(
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
     ),
@@ -152,10 +157,10 @@ ROUTES = {
         "The same for the default provider: try a key, or a server, and keep it.",
         EXECUTE,
         Key,
-        dict,
+        Status,
     ),
     "DELETE key": Route(
-        "Forget what has been entered for the default provider.", EXECUTE, None, dict
+        "Forget what has been entered for the default provider.", EXECUTE, None, Status
     ),
     "POST complete": Route(
         "What a cell in which a person types could go on with; a new one of a client's ends the "
@@ -386,16 +391,113 @@ def _operation(
     return operation
 
 
+REQUESTS: dict[type[msgspec.Struct], str] = {
+    Key: "ICredentials",
+    connections.Wish: "IWish",
+    completions.Completion: "IUnfinished",
+    TableAsked: "ITableAsked",
+}
+ANSWERS: dict[type[msgspec.Struct], str] = {
+    Status: "IStatus",
+    Connected: "IConnected",
+    Described: "IConnection",
+    LocalServers: "ILocalServers",
+    LocalServer: "ILocalServer",
+    ModelInfo: "IModelInfo",
+    windows.ListedTokens: "IAgentTokens",
+    Token: "IAgentToken",
+    ToolServersFound: "IToolServers",
+    Shown: "IToolServer",
+    Review: "IReview",
+    Reviewed: "IChange",
+    FilesOffer: "IFilesOffer",
+    WaitingList: "IWaitingList",
+    WaitingFile: "IWaitingFile",
+    Nameable: "INames",
+    names.ListedCommands: "IOwnCommands",
+    names.ListedCommand: "IOwnCommand",
+    TableAnswer: "ITableAnswer",
+    Page: "ITablePage",
+    Head: "ITableHead",
+    Profile: "ITableProfile",
+    verification.Verification: "IVerification",
+    verification.CellLine: "IVerifiedCell",
+    verification.Finding: "IVerifyFinding",
+}
+TYPES_HEADER = """\
+/* Made by scripts/openapi.py from the Python types. Do not edit. */
+/* eslint-disable */
+import type { TurnStarted } from './protocol';
+
+export type Mode = TurnStarted['mode'];
+/** The request to the model in one step. */
+export type SentRequest = Record<string, unknown>;
+/** A recording can be played by the offline demo's model. */
+export type ExportFormat = 'markdown' | 'recording';
+export type IToolServerWish = Omit<IWish, 'notebook'>;
+/** A column's number, the comparison, and what to compare with. */
+export type TableFilter = NonNullable<ITableAsked['filters']>[number];
+export type TableOp = TableFilter[1];
+"""
+
+
+def types() -> str:
+    """TypeScript of the requests and answers that the panel uses. A request may leave out what
+    has a default, an answer only if its type says so."""
+    kinds = {**REQUESTS, **ANSWERS}
+    references, components = msgspec.json.schema_components(kinds, ref_template="{name}")
+    named = {ref["$ref"]: name for ref, name in zip(references, kinds.values(), strict=True)}
+    written = [TYPES_HEADER]
+    for (ref, name), kind in zip(named.items(), kinds, strict=True):
+        partial = kind in REQUESTS or kind.__struct_config__.omit_defaults
+        schema = components[ref]
+        about = inspect.cleandoc(schema.get("description", ""))
+        lines = ["/**", *(f" * {line}".rstrip() for line in about.splitlines()), " */"]
+        must = schema["required"] if partial else schema["properties"]
+        fields = [
+            f"  readonly {field}{'' if field in must else '?'}: {_type(one, components, named)};"
+            for field, one in schema["properties"].items()
+        ]
+        top = ["", *(lines if about else ()), f"export interface {name} {{"]
+        written.append("\n".join([*top, *fields, "}", ""]))
+    return "".join(written)
+
+
+def _type(schema: dict[str, Any], components: dict[str, Any], named: dict[str, str]) -> str:
+    def inner(one: dict[str, Any]) -> str:
+        return _type(one, components, named)
+
+    if "$ref" in schema:
+        return named.get(schema["$ref"]) or inner(components[schema["$ref"]])
+    if "anyOf" in schema:
+        return " | ".join(map(inner, schema["anyOf"]))
+    if "enum" in schema:
+        return " | ".join(map(repr, schema["enum"]))
+    if "prefixItems" in schema:
+        return f"readonly [{', '.join(map(inner, schema['prefixItems']))}]"
+    if schema["type"] == "array":
+        item = inner(schema["items"])
+        return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
+    if "properties" in schema:
+        fields = [f"readonly {name}: {inner(one)}" for name, one in schema["properties"].items()]
+        return f"{{ {'; '.join(fields)} }}"
+    simple = {"integer": "number", "object": "Record<string, unknown>"}
+    kind: str = schema["type"]
+    return simple.get(kind, kind)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    text = document()
-    if not parser.parse_args().check:
-        FILE.write_text(text, "utf-8")
-    elif not FILE.exists() or FILE.read_text("utf-8") != text:
-        print("Out of date: docs/openapi.json; run python scripts/openapi.py", file=sys.stderr)
-        return 1
-    return 0
+    check = parser.parse_args().check
+    made = {"docs/openapi.json": document(), "src/protocol/rest.ts": types()}
+    stale = [name for name, text in made.items() if (ROOT / name).read_text("utf-8") != text]
+    for name in stale:
+        if check:
+            print(f"Out of date: {name}; run python scripts/openapi.py", file=sys.stderr)
+        else:
+            (ROOT / name).write_text(made[name], "utf-8")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":

@@ -355,7 +355,7 @@ async def test_only_what_is_allowed_answers(tmp_path: Path, api: FakeAnthropic) 
         made.get(allowed)
     with pytest.raises(CommandError, match="does not allow Ollama"):
         await made.connect("ollama", "", "")
-    assert [x["provider"] for x in (await made.local_servers())["servers"]] == ["vllm"]
+    assert [x.provider for x in (await made.local_servers()).servers] == ["vllm"]
     await made.close()
 
 

@@ -28,7 +28,6 @@ from . import (
     steps,
     task,
     watch,
-    wires,
 )
 from .figures import Figure
 
@@ -50,7 +49,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "gateway": gateway.measure,
     "magic": magic.measure,
     "sandbox": sandbox.measure,
-    "wires": wires.measure,
     "browser": browser.measure,
 }
 

@@ -12,10 +12,7 @@ from .checks import Checks
 def main() -> int:
     checks = Checks()
     asyncio.run(two.look(checks))
-    print(f"{checks.count - len(checks.failed)} of {checks.count} held")
-    for failed in checks.failed:
-        print(f"FAILED: {failed}")
-    return 1 if checks.failed else 0
+    return checks.end()
 
 
 if __name__ == "__main__":

@@ -20,3 +20,10 @@ class Checks:
 
     def left_out(self, what: str, why: str) -> None:
         print(f"  ——      {what}: {why}", flush=True)
+
+    def end(self) -> int:
+        """Print how many held; the exit code."""
+        print(f"{self.count - len(self.failed)} of {self.count} held")
+        for failed in self.failed:
+            print(f"FAILED: {failed}")
+        return 1 if self.failed else 0

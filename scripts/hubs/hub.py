@@ -20,7 +20,7 @@ from scripts.benchmark.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "deploy" / "hub" / "jupyterhub_config.py"
-ENVIRONMENT = Path(os.environ.get("CODEINTERP_HUB_ENV", ROOT / ".packages" / "hub"))
+ENVIRONMENT = ROOT / ".packages" / "hub"
 PROXY = ENVIRONMENT / "node_modules" / ".bin"
 SANDBOXED = "python3-sandboxed"
 START = 120.0
@@ -30,12 +30,8 @@ PATIENCE = 60.0
 
 
 class Hub:
-    def __init__(
-        self, folder: Path, people: Sequence[str], models: str, password: str, process: int
-    ) -> None:
+    def __init__(self, folder: Path, password: str, process: int) -> None:
         self.folder = folder
-        self.people = people
-        self.models = models
         self.password = password
         self.process = psutil.Process(process)
         self.url = ""
@@ -54,18 +50,6 @@ class Hub:
                 return process
         raise RuntimeError(f"{name} has no server")
 
-    def runs(self, name: str) -> bool:
-        try:
-            return bool(self.server_of(name).is_running())
-        except (RuntimeError, psutil.NoSuchProcess):
-            return False
-
-    def wait_for_end(self, name: str) -> None:
-        """Of a person's server that is ending."""
-        deadline = time.monotonic() + PATIENCE
-        while self.runs(name) and time.monotonic() < deadline:
-            time.sleep(0.2)
-
     @property
     def kernel(self) -> str:
         """The kernel of new notebooks: the sandboxed one, where it is installed."""
@@ -78,10 +62,8 @@ def key_of(name: str) -> str:
 
 
 @asynccontextmanager
-async def hub(
-    folder: Path, people: Sequence[str], models: str, **settings: str
-) -> AsyncIterator[Hub]:
-    """``models``: the gateway's address. ``settings`` are the HUB_… variables of the file."""
+async def hub(folder: Path, people: Sequence[str], models: str) -> AsyncIterator[Hub]:
+    """``models``: the gateway's address."""
     keys = await asyncio.to_thread(_write_keys, folder, people)
     password = secrets.token_urlsafe(12)
     port = free_port()
@@ -94,13 +76,12 @@ async def hub(
         "HUB_INNER_PORT": str(free_port()),
         "HUB_PROXY_PORT": str(free_port()),
         "HUB_MODELS": models,
-        **settings,
     }
     kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR")}
     environment = {**kept, "HOME": str(folder), **given}
     environment["PATH"] = f"{ENVIRONMENT / 'bin'}:{PROXY}:{environment['PATH']}"
     process = await asyncio.to_thread(_start, folder, environment)
-    running = Hub(folder, people, models, password, process.pid)
+    running = Hub(folder, password, process.pid)
     running.url = f"http://127.0.0.1:{port}"
     try:
         await _answers(running, process)

@@ -16,20 +16,13 @@ from tests.fake_anthropic.scripts import by_words, echo
 
 from .checks import Checks
 from .hub import Hub, hub, key_of
-from .inside import command, refusal, run
+from .inside import command, refusal
 from .visitor import Visitor
 
 OPENAPI = Path(__file__).parents[2] / "docs" / "openapi.json"
 WORDS = {"alice": "aubergine-4711", "bob": "bergamot-0815"}
 """What each says, and nobody else may see."""
 REFUSED = (302, 403, 404)
-ENTERED = """c.CodeInterp.keys_from_environment = False
-c.CodeInterp.kernel_env_remove = []
-c.CodeInterp.auto_needs_sandbox = False
-c.CodeInterp.highest_mode = "auto"
-c.CodeInterp.max_steps = 1000
-"""
-"""What Alice writes into files of her own, to be rid of the limits."""
 
 
 async def look(checks: Checks) -> None:
@@ -40,12 +33,12 @@ async def look(checks: Checks) -> None:
             tempfile.TemporaryDirectory(prefix="codeinterp-hub-", ignore_cleanup_errors=True)
         )
         running = await open_.enter_async_context(hub(Path(name), list(WORDS), model.url))
-        await _look(checks, running, model)
+        await _look(checks, running)
         print("At the gateway")
         _gateway(checks, model)
 
 
-async def _look(checks: Checks, running: Hub, model: FakeAnthropic) -> None:
+async def _look(checks: Checks, running: Hub) -> None:
     async with AsyncExitStack() as open_:
         alice, bob = [
             await open_.enter_async_context(Visitor(running.url, who, running.password))
@@ -53,32 +46,13 @@ async def _look(checks: Checks, running: Hub, model: FakeAnthropic) -> None:
         ]
         await asyncio.gather(alice.enter(), bob.enter())
         print("Each works at their own server")
-        await _own_limits(checks, running, alice)
         ids = {person.name: await _works(checks, running, person) for person in (alice, bob)}
-        await _other_ways(checks, model, alice)
         print("Bob reaches nothing of Alice's over HTTP")
         await _routes(checks, alice, bob, ids["alice"])
         await _sockets(checks, alice, bob)
         await _lists(checks, alice, bob, ids["alice"])
-        print("A token alone decides nothing")
-        await _token_alone(checks, alice, bob, ids["alice"])
-        print("Bob's code reaches nothing of Alice's on the machine")
+        print("Bob's terminal reaches nothing of Alice's on the machine")
         await _machine(checks, running, alice, bob)
-        await _kernels(checks, running, bob)
-
-
-async def _own_limits(checks: Checks, running: Hub, alice: Visitor) -> None:
-    """Alice's own configuration, then a new start of her server."""
-    files = ("jupyter_server_config.py", "jupyter_codeinterp_config.py")
-    for file in files:
-        await command(alice, f"mkdir -p ~/.jupyter; cat > ~/.jupyter/{file} <<'E'\n{ENTERED}E\n")
-    word = {"X-XSRFToken": alice.word("/hub/")}
-    await alice.send("DELETE", "/hub/api/users/alice/server", headers=word)
-    await asyncio.to_thread(running.wait_for_end, "alice")
-    await alice.enter()
-    alice.forget_client()
-    answer = await alice.try_api("POST", "key", {"key": "sk-ant-of-her-own-0123456789"})
-    checks.that("files in a home lift no limit", answer.status_code in (403, 409), answer.text)
 
 
 async def _works(checks: Checks, running: Hub, person: Visitor) -> str:
@@ -90,26 +64,6 @@ async def _works(checks: Checks, running: Hub, person: Visitor) -> str:
     sources = [cell["source"] for cell in book["content"]["cells"]]
     checks.that(f"{who} runs a cell by REST", "1 + 1" in sources, sources)
     return session_id
-
-
-async def _other_ways(checks: Checks, model: FakeAnthropic, alice: Visitor) -> None:
-    """`%%ai` and the command line."""
-    kernel = await alice.fetch("POST", "api/kernels", {"name": "python3"})
-    asked = len(model.requests)
-    said = await run(
-        alice,
-        kernel["id"],
-        "%load_ext jupyter_codeinterp",
-        f"%%ai -t\nSay a word of {WORDS['alice']}",
-    )
-    checks.that("%%ai asks the model in her kernel", len(model.requests) > asked, said)
-    await alice.fetch("DELETE", f"api/kernels/{kernel['id']}")
-    given = await alice.fetch("GET", "api/contents/alice-rest.ipynb")
-    book = {key: given[key] for key in ("type", "format", "content")}
-    await alice.fetch("PUT", "api/contents/alice-terminal.ipynb", book)
-    task = f"Add for {WORDS['alice']} #one_cell"
-    said = await command(alice, f"jupyter codeinterp run alice-terminal.ipynb '{task}' --yes")
-    checks.that("the command line works in her terminal", "✓ Cells: 1 added" in said, said)
 
 
 def _addresses(session_id: str) -> list[tuple[str, str]]:
@@ -181,17 +135,6 @@ async def _lists(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) 
         checks.that(f"the hub refuses {path}", refused, (answer.status_code, answer.text))
 
 
-async def _token_alone(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) -> None:
-    """What a kernel could do that got hold of the hub's token of its own server."""
-    token = (await command(alice, "printenv JUPYTERHUB_API_TOKEN")).strip()
-    async with Visitor(str(bob.http.base_url), "alice", "") as nobody:
-        headers = {"Authorization": f"token {token}"}
-        api = f"{alice.base}/codeinterp/api"
-        for route in ("clients", "tickets", f"sessions/{session_id}/messages", "key"):
-            answer = await nobody.send("POST", f"{api}/{route}", {}, headers)
-            checks.that(f"it begins nothing: {route}", answer.status_code == 403, answer.text)
-
-
 async def _machine(checks: Checks, running: Hub, alice: Visitor, bob: Visitor) -> None:
     """From Bob's terminal, which is less bound than his kernels."""
     if os.getuid() != 0:
@@ -216,18 +159,6 @@ async def _machine(checks: Checks, running: Hub, alice: Visitor, bob: Visitor) -
         said = await command(bob, line)
         denied = "denied" in said or "not permitted" in said
         checks.that(f"not {what}", denied and WORDS["alice"] not in said, said)
-
-
-async def _kernels(checks: Checks, running: Hub, bob: Visitor) -> None:
-    code = "import os; print([name for name in os.environ if 'KEY' in name or 'TOKEN' in name])"
-    for name in dict.fromkeys(("python3", running.kernel)):
-        path = f"bob-{name}.ipynb"
-        await bob.notebook(path, name)
-        sessions: list[dict[str, Any]] = await bob.fetch("GET", "api/sessions")
-        (kernel_id,) = [s["kernel"]["id"] for s in sessions if s["path"] == path]
-        said = await run(bob, kernel_id, code)
-        secrets_in = [word for word in ("ANTHROPIC", "JUPYTERHUB_API") if word in said]
-        checks.that(f"no key of the gateway or the hub in {name}", not secrets_in, said)
 
 
 def _gateway(checks: Checks, model: FakeAnthropic) -> None:

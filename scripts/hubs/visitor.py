@@ -12,10 +12,10 @@ from typing import Any
 
 import httpx
 
-START = 300.0
-"""Seconds that a person's server has to start while many others do."""
-TURN = 600.0
-"""Seconds that a turn may take while many others go on."""
+START = 120.0
+"""Seconds that a person's server has to start."""
+TURN = 120.0
+"""Seconds that a turn may take."""
 
 
 class Visitor:
@@ -113,10 +113,6 @@ class Visitor:
                 raise RuntimeError(f"no client: {given.status_code} {given.text[:300]}")
             self.client_secret = given.json()["secret"]
 
-    def forget_client(self) -> None:
-        """The server has started anew, and knows no client."""
-        self.client_secret = ""
-
     # --- turns -------------------------------------------------------------------------
 
     async def notebook(self, path: str, kernel: str) -> str:
@@ -139,22 +135,18 @@ class Visitor:
             lines = stream.aiter_lines()
             yield (json.loads(line[6:]) async for line in lines if line.startswith("data: "))
 
-    async def turn(self, session_id: str, text: str, number: int = 1) -> float:
-        """A turn in Auto mode, with leave for what asks all the same; seconds until its end.
-
-        ``number``: which one of the conversation it is."""
+    async def turn(self, session_id: str, text: str) -> None:
+        """The first turn, in Auto mode, with leave for what asks all the same."""
         route = f"sessions/{session_id}"
-        started = time.monotonic()
         await self.api("POST", f"{route}/messages", {"text": text, "mode": "auto"})
         async with self.follow(session_id) as events:
             async for event in events:
                 if event["type"] == "draft_waiting":
                     await self._allow(route, event["draft"])
-                elif event["type"] == "turn_ended" and event["turn"] == number:
+                elif event["type"] == "turn_ended":
                     if event["stop_reason"] != "end_turn":
                         raise RuntimeError(f"{self.name}'s turn: {event}")
                     break
-        return time.monotonic() - started
 
     async def _allow(self, route: str, draft: dict[str, Any]) -> None:
         decision = {name: draft[name] for name in ("draft_id", "nonce", "source")}

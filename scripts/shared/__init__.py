@@ -1,1 +1,1 @@
-"""Notebooks that several people share, tried in browsers: see scripts/engines."""
+"""A notebook that two people share, tried in browsers: see scripts/engines."""

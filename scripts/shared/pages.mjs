@@ -1,5 +1,5 @@
 /**
- * Two or more people in browsers of their own, each with the same notebook open.
+ * Two people in browsers of their own, each with the same notebook open.
  *
  *   node pages.mjs
  *
@@ -39,11 +39,7 @@ const errors = [];
 const cellsOf = page =>
   page.evaluate(() => {
     const { content } = window.jupyterapp.shell.currentWidget;
-    return content.model.sharedModel.cells.map((cell, index) => ({
-      ...cell.toJSON(),
-      prompt: content.widgets[index]?.promptNode?.innerText ?? '',
-      trusted: content.model.cells.get(index).trusted
-    }));
+    return content.model.sharedModel.cells.map(cell => cell.toJSON());
   });
 
 const panelOf = page => page.locator('#codeinterp-panel');
@@ -92,7 +88,6 @@ const steps = {
       return states.map(one => one.user?.display_name).filter(Boolean);
     }),
   panel: page => panelOf(page).innerText(),
-  body: page => page.evaluate(() => document.body.innerText),
   /** Wait until this code holds for the cells. */
   async until(page, { holds }) {
     const test = new Function('cells', `return ${holds};`);
@@ -111,32 +106,10 @@ const steps = {
   async says(page, { text }) {
     await panelOf(page).getByText(text).last().waitFor();
   },
-  /** Wait until a draft waits, or the turn is over; whether a draft waits. */
-  async next(page) {
-    const panel = panelOf(page);
-    const review = panel.getByRole('group', { name: 'Review cell' });
-    const stop = panel.getByRole('button', { name: 'Stop', exact: true });
-    const end = Date.now() + PATIENCE;
-    for (;;) {
-      if (await review.first().isVisible()) {
-        return true;
-      }
-      if (!(await stop.isVisible())) {
-        return false;
-      }
-      if (Date.now() > end) {
-        throw new Error('the turn neither asks nor ends');
-      }
-      await page.waitForTimeout(AGAIN);
-    }
-  },
-  /** Wait until the turn is over. */
-  async over(page) {
-    const stop = panelOf(page).getByRole('button', {
-      name: 'Stop',
-      exact: true
-    });
-    await stop.waitFor({ state: 'hidden' });
+  /** Undo the last turn. */
+  async undo(page) {
+    const undo = panelOf(page).getByRole('button', { name: 'Undo turn' });
+    await undo.last().click();
   },
   /** Press Run in the card of the panel until the draft is decided. */
   async decide(page, { button }) {
@@ -153,7 +126,7 @@ const steps = {
     }
   },
   /** Type with keys at the end of the cell. */
-  async type(page, { cell, text, delay }) {
+  async type(page, { cell, text }) {
     await page.evaluate(id => {
       const { content } = window.jupyterapp.shell.currentWidget;
       const index = content.widgets.findIndex(one => one.model.id === id);
@@ -165,37 +138,13 @@ const steps = {
       const column = editor.getLine(last).length;
       editor.setCursorPosition({ line: last, column });
     }, cell);
-    await page.keyboard.type(text, { delay: delay ?? 30 });
+    await page.keyboard.type(text, { delay: 30 });
   },
   async run(page, { command }) {
     await page.evaluate(
       name => window.jupyterapp.commands.execute(name),
       command
     );
-  },
-  async remove(page, { cell }) {
-    await page.evaluate(id => {
-      const { content } = window.jupyterapp.shell.currentWidget;
-      content.activeCellIndex = content.widgets.findIndex(
-        one => one.model.id === id
-      );
-      content.mode = 'command';
-      return window.jupyterapp.commands.execute('notebook:delete-cell');
-    }, cell);
-  },
-  /** The ids of the cells that are marked as stale. */
-  stale: page =>
-    page.evaluate(() =>
-      window.jupyterapp.shell.currentWidget.content.widgets
-        .filter(one => one.node.querySelector('.jp-codeinterp-Stale'))
-        .map(one => one.model.id)
-    ),
-  async picture(page, { to }) {
-    await page.screenshot({ path: to });
-  },
-  async close(page, { who }) {
-    pages.delete(who);
-    await page.context().close();
   },
   /** The errors since the last look. */
   errors: () => errors.splice(0)

@@ -230,8 +230,8 @@ def test_looking_for_local_servers_passes_others_over(name: str, tmp_path: Path)
             models = Models(
                 tmp_path, Secrets(), default_model="m", base_url=None, local_addresses=addresses
             )
-            found = (await models.local_servers())["servers"]
-            assert [(one["provider"], one["models"]) for one in found] == [("vllm", ["here"])]
+            found = (await models.local_servers()).servers
+            assert [(one.provider, one.models) for one in found] == [("vllm", ["here"])]
             with pytest.raises(ModelError):
                 await models.connect("anthropic", "", there.url)
             assert models.source == "none", "Nothing saved"

@@ -52,6 +52,18 @@ CLOSE_TIMEOUT = 2.0
 log = logging.getLogger(__name__)
 
 
+class TriedAddress(msgspec.Struct, frozen=True):
+    name: str
+    address: str
+
+
+class LocalServers(msgspec.Struct, frozen=True):
+    """The result of a search for model servers on this machine, with all addresses tried."""
+
+    servers: list[looking.LocalServer]
+    tried: list[TriedAddress]
+
+
 class Models:
     def __init__(
         self,
@@ -428,7 +440,7 @@ class Models:
     def default_provider(self) -> str:
         return self._providers.default.name
 
-    async def local_servers(self) -> dict[str, Any]:
+    async def local_servers(self) -> LocalServers:
         """Model servers that answer on this machine, and the addresses tried. Raises CommandError
         ``not_here``."""
         if not self.looks_around:
@@ -438,8 +450,8 @@ class Models:
             )
             raise CommandError("not_here", words)
         places = looking.places(self._local_addresses, self.limits.provider)
-        tried = [{"name": one.name, "address": public(one.base_url)} for one in places]
-        return {"servers": await looking.found(places), "tried": tried}
+        tried = [TriedAddress(one.name, public(one.base_url)) for one in places]
+        return LocalServers(await looking.found(places), tried)
 
     async def close(self) -> None:
         for name, connection in self._connections.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.services.contents.filemanager import FileContentsManager
@@ -12,26 +13,62 @@ from tornado import web
 
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CommandError
+from ...core.events import Mode
+from ...core.providers import Source
 from .base import Handler
 
 
-def status(handler: Handler) -> dict[str, Any]:
+class Notice(msgspec.Struct, frozen=True):
+    """A message that the person sees until dismissing it."""
+
+    id: int
+    text: str
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Whether and how a model is connected.
+
+    configured  the default model has a key or needs none
+    connected  providers whose models the person can choose
+    demo_model       the model id of the offline demo; "" if the server does not allow it
+    looks_around     the server may search its machine for model servers
+    untrusted_clicks  the person may let clicks act that the browser does not trust
+    keys_from_admin  only the admin sets keys and addresses
+    warning          a problem of the server that the person should know; "" if none
+    """
+
+    configured: bool
+    source: Source
+    default_model: str
+    connected: list[str]
+    demo_model: str
+    looks_around: bool
+    untrusted_clicks: bool
+    keys_from_admin: bool
+    highest_mode: Mode
+    base_url_host: str
+    version: str
+    warning: str
+    notices: list[Notice]
+
+
+def status(handler: Handler) -> Status:
     models, store = handler.models, handler.store
-    return {
-        "configured": models.configured,
-        "source": models.source,
-        "default_model": models.default,
-        "connected": models.connected,
-        "demo_model": models.demo,
-        "looks_around": models.looks_around,
-        "untrusted_clicks": handler.settings["codeinterp_untrusted_clicks"],
-        "keys_from_admin": models.limits.environment_only,
-        "highest_mode": handler.manager.rules.highest_mode,
-        "base_url_host": models.host,
-        "version": handler.settings["codeinterp_version"],
-        "warning": " ".join(filter(None, (store.warning, models.warning))),
-        "notices": [{"id": number, "text": text} for number, text in store.notices().items()],
-    }
+    return Status(
+        configured=models.configured,
+        source=models.source,
+        default_model=models.default,
+        connected=models.connected,
+        demo_model=models.demo,
+        looks_around=models.looks_around,
+        untrusted_clicks=handler.settings["codeinterp_untrusted_clicks"],
+        keys_from_admin=models.limits.environment_only,
+        highest_mode=handler.manager.rules.highest_mode,
+        base_url_host=models.host,
+        version=handler.settings["codeinterp_version"],
+        warning=" ".join(filter(None, (store.warning, models.warning))),
+        notices=[Notice(number, text) for number, text in store.notices().items()],
+    )
 
 
 class StatusHandler(Handler):

@@ -720,6 +720,7 @@ function connection(
     place_looks: '',
     key_looks: 'sk-…',
     key_page: `https://${provider}.example/keys`,
+    variables: [],
     ...other
   };
 }

@@ -32,7 +32,8 @@ const UNKNOWN: IModelInfo = {
   prices_seen: '',
   local: false,
   images: null,
-  tools: null
+  tools: null,
+  takes: []
 };
 
 async function drawn(): Promise<void> {
@@ -257,7 +258,7 @@ it('asks a model that can be asked, where the one before cannot', async () => {
 });
 
 describe('the list of models', () => {
-  const listed = [
+  const listed: IModelInfo[] = [
     {
       ...UNKNOWN,
       id: 'big',

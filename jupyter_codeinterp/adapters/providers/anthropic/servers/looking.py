@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,6 +23,12 @@ class Place(msgspec.Struct, frozen=True):
     base_url: str
 
 
+class LocalServer(Place, frozen=True):
+    """A model server on this machine."""
+
+    models: list[str]
+
+
 def places(
     addresses: Mapping[str, str] = {}, allowed: Callable[[str], bool] = lambda name: True
 ) -> list[Place]:
@@ -38,9 +43,9 @@ def places(
     return list(found.values())
 
 
-async def found(places: Sequence[Place]) -> list[dict[str, Any]]:
-    """Servers that answer, in this order: provider, name, base_url, models. Imports take seconds
-    on a busy machine, so they come before the time limit, and only if there is a server to ask."""
+async def found(places: Sequence[Place]) -> list[LocalServer]:
+    """Servers that answer, in the order of ``places``. Imports take seconds on a busy machine, so
+    they come before the time limit, and only if there is a server to ask."""
     listening = await asyncio.gather(*(_listens(place) for place in places))
     there = [place for place, listens in zip(places, listening, strict=True) if listens]
     servers = await asyncio.gather(*(_asked(place) for place in there))
@@ -58,7 +63,7 @@ async def _listens(place: Place) -> bool:
     return True
 
 
-async def _asked(place: Place) -> dict[str, Any] | None:
+async def _asked(place: Place) -> LocalServer | None:
     from ..model import AnthropicModel  # not at the server's start
 
     model = AnthropicModel(lambda: (None, place.base_url), attempts=1, environment={}, known=())
@@ -69,4 +74,5 @@ async def _asked(place: Place) -> dict[str, Any] | None:
         return None  # Something else listens there.
     finally:
         await model.aclose()
-    return {**msgspec.to_builtins(place), "models": [info.id for info in models]}
+    ids = [info.id for info in models]
+    return LocalServer(place.provider, place.name, place.base_url, ids)
