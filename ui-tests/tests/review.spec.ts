@@ -240,26 +240,6 @@ test('a cell that the person changes meanwhile is not overwritten', async ({
   expect(await model.told()).toContain('mended = "by hand"');
 });
 
-test('a failed cell that the model answers with a new one is replaced', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['x = 0']);
-  await model.play('mend_with_run_cell');
-  await panel.ask('Sum it');
-  await panel.decide('Run', 'Make the table');
-  await panel.decide('Run', 'Sum the revenue');
-  await expect.poll(() => notebook.executed()).toHaveLength(2);
-  await panel.decide('Run', 'Sum the revenue');
-  await panel.ended();
-
-  const cells = await notebook.cells();
-  expect(cells).toHaveLength(3);
-  expect(cells[2].source).toBe('sales["revenue"].sum()');
-  await expect(panel.log).toContainText('The revenue is 460 in all.');
-});
-
 test('a failed cell that is left says so and can be removed', async ({
   model,
   notebook,
