@@ -1109,7 +1109,6 @@ export interface ToolDone {
   elapsed: number;
   summary: string;
   detail: string;
-  images: number;
   fixed: boolean;
   notes: string[];
   needed: string[] | null;
