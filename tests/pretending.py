@@ -15,7 +15,7 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
         "written": None,
         "hit": lambda self, error, since: "",
         "refused": lambda self, since: "",
-        "observer": lambda self: None,
+        "connections": lambda self, since: ((), (), False),
     }
     for name, answer in answers.items():
         monkeypatch.setattr(LocalProvisioner, name, answer, raising=False)

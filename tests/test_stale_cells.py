@@ -52,10 +52,9 @@ def test_a_mark_says_why(
     assert told(*ran, cells=cells) == reasons
 
 
-def test_news_of_a_run_may_come_twice_or_late() -> None:
+def test_news_of_a_run_may_come_late() -> None:
     runs = Runs()
     for cell, number, source in [("a", 1, "x = 1"), ("b", 3, "x"), ("a", 2, "x = 1")]:
-        runs.ran(cell, number, source)
         runs.ran(cell, number, source)
     assert find([Cell("a", "x = 1"), Cell("b", "x")], runs) == {}
 

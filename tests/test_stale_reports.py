@@ -28,7 +28,7 @@ class Tab:
     def send(self, frame: c.ServerFrame) -> None:
         self.frames.append(frame)
 
-    def report(self, *ran: str, kernel: str = "k1", restarted: bool = False) -> None:
+    def report(self, *ran: str, kernel: str = "k1") -> None:
         """``ran``: cells with their execution counts, as in ``a1``. ``a`` is edited each time."""
         runs: list[c.BegunRun] = []
         for one in ran:
@@ -37,7 +37,7 @@ class Tab:
             runs.append(c.BegunRun(one[0], int(one[1:]), SOURCES[one[0]]))
         known = {"a": SOURCES["a"]} if self.stale else dict(SOURCES)
         order = tuple(SOURCES)
-        command = c.CodeCells(PATH, kernel, order, known, tuple(runs), restarted)
+        command = c.CodeCells(PATH, kernel, order, known, tuple(runs))
         self._cells.report(self, self._notebook, command)
 
     @property
@@ -57,12 +57,12 @@ async def test_a_report_is_answered_if_other_cells_are_stale() -> None:
     assert tab.stale == [(), ("b",), ()]
 
 
-async def test_a_restart_forgets_the_runs_of_its_kernel_alone() -> None:
+async def test_the_first_run_after_a_restart_forgets_those_of_its_kernel_alone() -> None:
     tab = Tab(LiveNotebook(PATH), ReportedCells())
     tab.report("a1", "b2", "a3")
-    tab.report(kernel="other", restarted=True)
+    tab.report("b1", kernel="other")
     tab.report()
-    tab.report(restarted=True)
+    tab.report("b1")
     assert tab.stale == [("b",), (), ("b",), ()]
 
 
@@ -100,22 +100,6 @@ async def test_a_view_without_a_kernel_erases_nobodys_marks() -> None:
     bert.report()
     ada.report("b4")
     assert (ada.stale, bert.stale) == ([("b",), ()], [(), ("b",), ()])
-
-
-async def test_each_restart_counts_once_however_late_a_view_reports_it() -> None:
-    notebook, cells = LiveNotebook(PATH, World()), ReportedCells()
-    ada, bert = Tab(notebook, cells, True), Tab(notebook, cells, True)
-    ada.report("a1", "b2", "a3")
-    ada.report(restarted=True)
-    ada.report("a1", "b2", "a3")
-    bert.report(restarted=True)
-    assert ada.stale == bert.stale == [("b",), (), ("b",)]
-    bert.report(restarted=True)
-    assert ada.stale == bert.stale == [("b",), (), ("b",), ()]
-    bert.report("a1", "b2", "a3")
-    notebook.close(bert, for_good=True)
-    ada.report(restarted=True)
-    assert ada.stale[4:] == [("b",), ()], "nobody else could have told of it"
 
 
 def test_the_server_keeps_few_kernels_and_notebooks() -> None:

@@ -362,8 +362,7 @@ class CodeCells(_Frame, frozen=True, tag="code_cells"):
 
     Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
     or a run. ``order`` are the ids of all of them; ``sources`` has those that differ from the
-    window's last report since its connection or lease. ``ran`` are the person's runs since then;
-    ``restarted``: the kernel was restarted before them.
+    window's last report since its connection or lease. ``ran`` are the person's runs since then.
     A private cell has no source, and its runs are left out.
     """
 
@@ -372,7 +371,6 @@ class CodeCells(_Frame, frozen=True, tag="code_cells"):
     order: tuple[str, ...]
     sources: dict[str, str] = {}
     ran: tuple[BegunRun, ...] = ()
-    restarted: bool = False
     id: int = 0
 
 

@@ -490,8 +490,7 @@ export interface DraftRun {
  *
  * Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
  * or a run. ``order`` are the ids of all of them; ``sources`` has those that differ from the
- * window's last report since its connection or lease. ``ran`` are the person's runs since then;
- * ``restarted``: the kernel was restarted before them.
+ * window's last report since its connection or lease. ``ran`` are the person's runs since then.
  * A private cell has no source, and its runs are left out.
  */
 export interface CodeCells {
@@ -503,7 +502,6 @@ export interface CodeCells {
     [k: string]: string;
   };
   ran?: BegunRun[];
-  restarted?: boolean;
   id?: number;
 }
 /**

@@ -304,7 +304,7 @@ def snapshot(text: str) -> Snapshot:
 def stale_cells(text: str) -> object:
     runs = Runs()
     for number, source in enumerate((f"x = 1\n{text}", text, f"{text}\ny = x")):
-        runs.ran(str(number), number, source)
+        runs.ran(str(number), number + 1, source)
     cells = [stale.Cell(str(number), f"{text}\n") for number in range(3)]
     return stale.find(cells, runs)
 

@@ -1,7 +1,6 @@
 /** A message is edited after it was sent: a branch of the conversation. */
 import type { Locator } from '@playwright/test';
-import { findings } from '../support/accessible';
-import { expect, test, THEMES } from '../support/fixtures';
+import { expect, test } from '../support/fixtures';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
 
@@ -116,57 +115,3 @@ test('what the person has changed since is not undone unless they want it', asyn
   expect(await notebook.sources()).toContain('b = "mine"');
   expect(await held(notebook)).not.toContain('one');
 });
-
-test('while a turn runs it must be stopped first', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await panel.choose('Auto');
-  await model.play('slow_text');
-  await panel.ask('Tell me');
-  const button = message(panel, 0).getByRole('button', { name: 'Edit' });
-  await expect(button).toBeDisabled();
-  await expect(button).toHaveAttribute('title', 'Stop the turn first');
-  await panel.stopButton.click();
-  await panel.ended();
-  await expect(button).toBeEnabled();
-});
-
-for (const { theme, night } of THEMES) {
-  for (const width of [300, 600]) {
-    test(`branches can be read at ${width} px in ${theme}${night}`, async ({
-      model,
-      notebook,
-      page,
-      panel
-    }, info) => {
-      await notebook.start(['x = 20']);
-      await page.theme.setTheme(theme);
-      await page.sidebar.setWidth(width, 'right');
-      await panel.choose('Auto');
-      await model.play('codes');
-      await run(panel, 'one');
-      await message(panel, 0).hover();
-      await message(panel, 0)
-        .getByRole('button', { name: 'Ask again' })
-        .click();
-      const form = panel.log.getByRole('group', { name: 'Ask again' });
-      await form.getByRole('button', { name: 'Send' }).click();
-      const place = panel.log.getByRole('group', { name: 'Branch' });
-      await expect(place).toHaveText('2 of 2');
-      await panel.ended();
-      const looks = async (name: string) => {
-        expect(await findings(page, '#codeinterp-panel')).toEqual([]);
-        const path = info.outputPath(`${name}-${width}.png`);
-        await page.screenshot({ path });
-        await info.attach(name, { path });
-      };
-      await message(panel, 0).hover();
-      await looks('message');
-      await edit(panel, 0);
-      await looks('edit');
-    });
-  }
-}

@@ -1,37 +1,10 @@
-/** How a model is connected: a server on this machine, a remote one with a key; change, forget. */
+/** How a model is connected with a key, changed and forgotten. */
 import { expect, NO_KEY, test } from '../support/on-own-server';
 import { LANE } from '../support/servers';
 
-/** A server without a key, on whose machine the fake model stands in for Ollama. */
-test.use({ environment: { ...NO_KEY, CODEINTERP_TEST_OLLAMA: LANE.model } });
+test.use({ environment: NO_KEY });
 
 test.setTimeout(120_000);
-
-test('with only a local server running, it is found and used @nightly', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.open(await notebook.create(['']), { panel: false });
-  await model.play('one_cell');
-  await panel.tab.click();
-  await panel.log
-    .getByRole('button', { name: 'Find a local model server' })
-    .click();
-  await panel.log.getByRole('button', { name: 'Use Ollama' }).click();
-  await expect(
-    panel.log.getByRole('region', { name: 'Connect a model' })
-  ).toHaveCount(0);
-  await panel.message.fill('Add');
-  await panel.sendButton.click();
-  await panel.decide('Run');
-  await panel.ended();
-  await expect(panel.log).toContainText('It is 2.');
-  const { body } = (await model.requests()).at(-1)!;
-  expect(body.model).toBe('claude-sonnet-5-5');
-  await expect(page.getByText('rejected')).toHaveCount(0);
-});
 
 test('a wrong key, then a right one, which is nowhere in the page; then another, and none', async ({
   model,
@@ -98,6 +71,9 @@ test('a wrong key, then a right one, which is nowhere in the page; then another,
 
   await list.getByRole('button', { name: 'Forget Anthropic' }).click();
   await expect(list).toContainText('No model connected.');
+  await list.getByRole('button', { name: 'Add connection' }).click();
+  await expect(list.getByLabel('API key')).toBeFocused();
+  await list.getByRole('button', { name: 'Cancel' }).click();
   await gear.click();
   await panel.newConversation();
   await expect(card.getByLabel('API key')).toHaveValue('');

@@ -65,20 +65,6 @@ const WAITS: [string, [string[], string[][]][]][] = [
     ]
   ],
   [
-    'c, v: the copy is a code cell',
-    [
-      [
-        ['c', 'v'],
-        [
-          ['code', ABOVE],
-          ['raw', DRAFT],
-          ['code', DRAFT],
-          ['code', BELOW]
-        ]
-      ]
-    ]
-  ],
-  [
     'Shift+M with the cell below, Ctrl+Backspace into the cell above: all of it waits',
     [
       [
@@ -90,10 +76,6 @@ const WAITS: [string, [string[], string[][]][]][] = [
       ],
       [['Control+Backspace'], [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]]
     ]
-  ],
-  [
-    'Ctrl+A, Shift+M: all of it waits',
-    [[['Control+a', 'Shift+M'], [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]]]
   ]
 ];
 
@@ -118,27 +100,6 @@ for (const [does, steps] of WAITS) {
   });
 }
 
-test('Ctrl+Shift+-: the last piece waits, the first is a code cell @nightly', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.enter(1);
-  await page.keyboard.press('Home');
-  await page.keyboard.press('Control+Shift+Minus');
-  await expect
-    .poll(() => types(notebook))
-    .toEqual([
-      ['code', ABOVE],
-      ['code', 'scratch = 1'],
-      ['raw', 'other = 2'],
-      ['code', BELOW]
-    ]);
-  await panel.decide('Run', 'Try this');
-  await panel.ended();
-  expect(await notebook.executed()).toEqual(['other = 2']);
-});
-
 test('dd and no z: it is rejected after a while; a late z brings a code cell', async ({
   notebook,
   page,
@@ -156,21 +117,4 @@ test('dd and no z: it is rejected after a while; a late z brings a code cell', a
       ['code', BELOW]
     ]);
   expect(await notebook.executed()).toEqual([]);
-});
-
-test('what was merged into it is left when it is rejected', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  await press(page, notebook, 1, 'Shift+M');
-  await expect.poll(async () => (await types(notebook)).length).toBe(2);
-  await panel.decide('Reject', 'Try this');
-  await panel.ended();
-  await expect
-    .poll(() => types(notebook))
-    .toEqual([
-      ['code', ABOVE],
-      ['code', `${DRAFT}\n\n${BELOW}`]
-    ]);
 });

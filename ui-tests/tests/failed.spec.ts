@@ -79,18 +79,6 @@ test('during a turn Fix queues its message, once', async ({
   await expect(fix).toBeEnabled();
 });
 
-test('a script cannot press Fix', async ({ model, notebook, panel }) => {
-  await notebook.start(['1 / 0']);
-  await notebook.run(0);
-  const fix = notebook.cell(0).getByRole('button', { name: 'Fix' });
-  await expect(fix).toBeVisible();
-  // No click of the person's is recent.
-  await notebook.page.waitForTimeout(1100);
-  await fix.evaluate(node => (node as HTMLElement).click());
-  await expect(panel.root).toContainText('not you, pressed');
-  expect(await model.requests()).toHaveLength(0);
-});
-
 test('a private cell that failed is not offered to the model', async ({
   notebook
 }) => {

@@ -1,20 +1,6 @@
 /** Faults, as a person meets them: said in words, with the way out. */
 import { expect, test } from '../support/fixtures';
 
-test('a rate limit: a countdown is seen, and it goes on by itself', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await model.play('rate_limit');
-  await panel.ask('Hello');
-  await expect(panel.log.getByRole('status')).toContainText('rate limit');
-  await panel.ended();
-  await expect(panel.log).toContainText('Here I am.');
-  expect(await model.requests()).toHaveLength(2);
-});
-
 test('a long rate limit: the countdown goes down, and Stop ends it', async ({
   model,
   notebook,
@@ -32,33 +18,35 @@ test('a long rate limit: the countdown goes down, and Stop ends it', async ({
   expect(await model.requests()).toHaveLength(1);
 });
 
-test('an overloaded service is tried again', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await model.play('overloaded');
-  await panel.ask('Hello');
-  await expect(panel.log.getByRole('status')).toContainText('overloaded');
-  await panel.ended();
-  await expect(panel.log).toContainText('Here I am.');
-});
+/** What a person reads, and how often the model was asked. */
+const IN_WORDS = [
+  ['rate_limit', 'Here I am.', 2],
+  ['overloaded', 'Here I am.', 2],
+  ['spend_limit', 'spending limit', 1],
+  ['max_tokens', /longer than|length|cut off/i, undefined],
+  ['silent', 'without an answer', undefined],
+  ['refusal', 'not one that I help with', undefined]
+] as const;
 
-test('a spending limit is said and not tried again', async ({
+test('a busy service is tried again, other refusals are said in words', async ({
   model,
   notebook,
   panel
 }) => {
   await notebook.start(['']);
-  await model.play('spend_limit');
-  await panel.ask('Hello');
-  await panel.ended();
-  await expect(panel.log).toContainText('spending limit');
-  expect(await model.requests()).toHaveLength(1);
-  await expect(
-    panel.log.getByRole('button', { name: 'Try again' })
-  ).toBeVisible();
+  for (const [scenario, words, requests] of IN_WORDS) {
+    await test.step(scenario, async () => {
+      await model.reset();
+      await model.play(scenario);
+      await panel.ask('Go on');
+      await panel.ended();
+      await expect(panel.log).toContainText(words);
+      if (requests) {
+        expect(await model.requests()).toHaveLength(requests);
+      }
+      await panel.newConversation();
+    });
+  }
 });
 
 test('a wrong key: a card with the way out; the message is kept and sent again', async ({
@@ -134,31 +122,6 @@ test('going in circles ends the turn with the reason', async ({
     /the same step gave the same result \d times/
   );
 });
-
-test('the reason that a service gives for a refusal is shown @nightly', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await model.play('refusal');
-  await panel.ask('Break in');
-  await panel.ended();
-  await expect(panel.log).toContainText('not one that I help with');
-});
-
-for (const [scenario, words] of [
-  ['max_tokens', /longer than|length|cut off/i],
-  ['silent', /without an answer/]
-] as const) {
-  test(`${scenario}: said in words`, async ({ model, notebook, panel }) => {
-    await notebook.start(['']);
-    await model.play(scenario);
-    await panel.ask('Go on');
-    await panel.ended();
-    await expect(panel.log).toContainText(words);
-  });
-}
 
 test('input() is refused in words that the model acts on', async ({
   model,

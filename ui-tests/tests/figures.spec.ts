@@ -129,6 +129,7 @@ for (const { theme, night } of THEMES) {
       '5,200'
     ]);
 
+    await model.play('mistakes');
     await panel.log.getByRole('button', { name: 'Look for mistakes' }).click();
     const list = panel.log.getByRole('region', { name: 'Possible mistakes' });
     await expect(list).toContainText('named 1 possible mistake:');

@@ -5,22 +5,6 @@ import { LANE } from '../support/servers';
 test.describe('without a key', () => {
   test.use({ baseURL: LANE.keyless });
 
-  test('the first message is kept beside the card that connects a model', async ({
-    notebook,
-    panel
-  }) => {
-    await notebook.start();
-    const card = panel.log.getByRole('region', { name: 'Connect a model' });
-    await expect(card.getByLabel('API key')).toBeVisible();
-    await expect(card.getByRole('button', { name: 'Save' })).toBeDisabled();
-    await panel.message.fill('Plot it');
-    await panel.sendButton.click();
-    await expect(card.getByLabel('API key')).toBeFocused();
-    await expect(panel.message).toHaveValue('Plot it');
-    await expect(panel.said).toHaveCount(0);
-    await expect(card).toHaveCount(1);
-  });
-
   test('the offline demo, from the card to its end @nightly', async ({
     notebook,
     panel
@@ -94,25 +78,6 @@ test.describe('with the offline demo', () => {
   });
 });
 
-test('with no notebook open the first message makes one', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await page.goto('');
-  await panel.tab.click();
-  await expect(panel.root.getByText('No notebook open')).toBeVisible();
-  await panel.add(model);
-  const path = await notebook.front();
-  expect(path).toMatch(/Untitled\d*\.ipynb$/);
-  await notebook.attach(path);
-  await panel.decide('Run');
-  await panel.ended();
-  expect(await notebook.executed()).toEqual(['1 + 1']);
-  await page.request.delete(`/api/contents/${path}`);
-});
-
 test('with no notebook open the first message makes one where the file browser is', async ({
   model,
   notebook,
@@ -125,6 +90,12 @@ test('with no notebook open the first message makes one where the file browser i
     tmpPath
   );
   await panel.tab.click();
+  await expect(panel.root.getByText('No notebook open')).toBeVisible();
   await panel.add(model);
-  expect(await notebook.front()).toBe(`${tmpPath}/Untitled.ipynb`);
+  const path = `${tmpPath}/Untitled.ipynb`;
+  expect(await notebook.front()).toBe(path);
+  await notebook.attach(path);
+  await panel.decide('Run');
+  await panel.ended();
+  expect(await notebook.executed()).toEqual(['1 + 1']);
 });

@@ -70,29 +70,6 @@ test('a conversation about another notebook is found by a word, and opened there
   await expect(history.search).toBeHidden();
 });
 
-test('a word that nobody said, and the way back', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start();
-  await panel.ask('Hello');
-  await panel.ended();
-  const history = new History(panel);
-  await history.open();
-  await history.search.fill('nowhere');
-  await expect(history.list).toContainText(
-    'No conversation matches “nowhere”.'
-  );
-  await page.keyboard.press('Escape');
-  await expect(history.rows).toHaveCount(1);
-  await page.keyboard.press('Escape');
-  await expect(history.search).toBeHidden();
-  await expect(
-    panel.root.getByRole('button', { name: 'History' })
-  ).toBeFocused();
-});
-
 test('a conversation is renamed with the keyboard, and stays so', async ({
   notebook,
   page,
@@ -166,25 +143,6 @@ test('a conversation is taken along as Markdown and as a recording', async ({
   });
   expect(first.role).toBe('assistant');
   expect(JSON.stringify(first)).toContain('"source":"1 + 1"');
-});
-
-test('a conversation is deleted', async ({ notebook, page, panel }) => {
-  await notebook.start();
-  await panel.ask('To be forgotten');
-  await panel.ended();
-  const history = new History(panel);
-  await history.open();
-  await history.choose('To be forgotten', 'Delete…');
-  const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('“To be forgotten” will be deleted');
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await expect(history.rows).toHaveCount(1);
-  await history.choose('To be forgotten', 'Delete…');
-  await dialog.getByRole('button', { name: 'Delete' }).click();
-  await expect(history.rows).toHaveCount(0);
-  await expect(history.search).toBeFocused();
-  const left = await page.request.get('/codeinterp/api/sessions');
-  expect((await left.json()).sessions).toEqual([]);
 });
 
 for (const { theme, night } of THEMES) {

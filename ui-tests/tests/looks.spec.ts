@@ -500,20 +500,3 @@ test('the keyboard reaches the buttons under a draft, and nothing slips', async 
   expect(await notebook.sources()).toEqual(['x = 1']);
   expect(await notebook.executed()).toEqual([]);
 });
-
-test('a message is written with the keyboard alone', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await notebook.command('codeinterp:focus');
-  await expect(panel.message).toBeFocused();
-  await page.keyboard.type('one');
-  await page.keyboard.press('Shift+Enter');
-  await page.keyboard.type('two');
-  await page.keyboard.press('Enter');
-  await expect(panel.said).toHaveText('one\ntwo');
-  await panel.ended();
-  await expect(panel.message).toHaveValue('');
-});

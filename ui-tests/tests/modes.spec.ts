@@ -37,37 +37,30 @@ test('Auto runs without asking', async ({ model, notebook, panel }) => {
   expect(await notebook.executed()).toHaveLength(3);
 });
 
-test("Auto asks before it changes the person's cell", async ({
+test("Auto asks before it changes or deletes the person's cell", async ({
   model,
   notebook,
   panel
 }) => {
-  await notebook.start(['mended = False']);
+  const mine = ['keep = 1', 'other = 2'];
+  await notebook.start(mine);
   await panel.choose('Auto');
   await model.play('edit_theirs');
   await panel.ask('Mend it');
   await panel.waiting('Mend the cell');
-  expect(await notebook.sources()).toEqual(['mended = False']);
+  expect(await notebook.sources()).toEqual(mine);
   await panel.decide('Reject');
   await panel.ended();
-  expect(await notebook.sources()).toEqual(['mended = False']);
+  expect(await notebook.sources()).toEqual(mine);
   expect(await notebook.executed()).toEqual([]);
-});
 
-test("Auto asks before it deletes the person's cell", async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['keep = 1', 'other = 2']);
-  await panel.choose('Auto');
   await model.play('delete_theirs');
   await panel.ask('Tidy up');
   const bar = notebook.bar();
   await expect(bar).toContainText('Delete this cell?');
   await bar.getByRole('button', { name: 'Keep' }).click();
   await panel.ended();
-  expect(await notebook.sources()).toEqual(['keep = 1', 'other = 2']);
+  expect(await notebook.sources()).toEqual(mine);
 
   await panel.ask('Tidy up');
   await panel.cards
@@ -116,4 +109,26 @@ test('another model Continuing with a summary of the conversation', async ({
   const sent = JSON.stringify(body.messages);
   expect(sent).toContain('Summary of this conversation so far');
   expect(sent).toContain('And once more?');
+});
+
+test('an installation asks in Auto and goes above the failed cell', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['a = 1']);
+  await model.play('install');
+  await panel.choose('Auto');
+  await panel.ask('Go');
+  const card = await panel.waiting('Install it');
+  await expect(card).toContainText(
+    "Installs 1 package into this kernel's environment: msgspec."
+  );
+  expect(await notebook.sources()).toEqual([
+    'a = 1',
+    '%pip install --no-index msgspec',
+    'import no_such_module'
+  ]);
+  await panel.decide('Run', 'Install it');
+  await panel.ended();
 });

@@ -79,25 +79,3 @@ test(
     expect(await notebook.cells()).toEqual(before);
   }
 );
-
-test('a rejected notebook is not made', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const path = await notebook.start(['']);
-  await model.play('new_notebook');
-  await panel.choose('Auto');
-  await panel.ask('Go');
-  const card = panel.log.getByRole('group', { name: 'Make Regions.ipynb' });
-  await card.getByRole('button', { name: 'Reject' }).click();
-  await panel.ended();
-  await expect(panel.log).toContainText('Then I stay here.');
-  expect(await notebook.front()).toBe(path);
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  const made = await page.request.get(
-    `/api/contents/${folder}/Regions.ipynb?content=0`
-  );
-  expect(made.status()).toBe(404);
-});

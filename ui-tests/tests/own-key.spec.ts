@@ -18,14 +18,6 @@ function stored(page: Page): Promise<string> {
   );
 }
 
-test('the form takes the focus as it opens', async ({ notebook, panel }) => {
-  await notebook.start(['']);
-  await panel.root.getByRole('button', { name: 'Connections' }).click();
-  const list = panel.root.getByRole('region', { name: 'Model connections' });
-  await list.getByRole('button', { name: 'Add connection' }).click();
-  await expect(list.getByLabel('API key')).toBeFocused();
-});
-
 test('a key in the message field becomes the key, and is nowhere else', async ({
   model,
   notebook,

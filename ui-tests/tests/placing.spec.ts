@@ -39,21 +39,3 @@ test(
     expect(await shape()).toBe('# a 1 b 1 1 1 1');
   }
 );
-
-test('no cell goes above what its code uses', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['a = 1', 'valuess = [1]', 'c = 3']);
-  await notebook.cell('a = 1').locator('.cm-content').click();
-  await model.play('magic');
-  await panel.ask('Add them');
-  await panel.waiting('Add');
-  expect(await notebook.sources()).toEqual([
-    'a = 1',
-    'valuess = [1]',
-    'total = sum(valuess)',
-    'c = 3'
-  ]);
-});

@@ -1,9 +1,6 @@
 import { writeFileSync } from 'fs';
 import path from 'path';
-import { galata } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
-import type { Panel } from '../support/panel';
 import { LANE } from '../support/servers';
 
 test('tables and plots show in the cells, and the plot reaches the model', async ({
@@ -87,38 +84,18 @@ test('what an Output widget captures shows in the page, and reaches the model @p
   expect(told.at(-1)).toContain('ZeroDivisionError');
 });
 
-test("a link in the answer scrolls to the answer's cell", async ({
-  model,
-  notebook,
-  panel
-}) => {
-  const long = Array.from({ length: 60 }, (_, n) => `n_${n} = ${n}`).join('\n');
-  await notebook.start(['a = 1', long, long]);
-  await notebook.select(0);
-  await model.play('plot');
-  await panel.ask('Plot the squares');
-  await panel.decide('Run');
-  await panel.ended();
-
-  await notebook.select(3);
-  await notebook.command('notebook:move-cell-down');
-  const plot = notebook.cell('plt.title("Squares")');
-  await notebook.cell(0).scrollIntoViewIfNeeded();
-  await notebook.cell(3).scrollIntoViewIfNeeded();
-  await expect(plot).not.toBeInViewport();
-  await panel.log.getByRole('link', { name: 'the plot' }).click();
-  await expect(plot).toBeInViewport();
-});
-
-test('the conversation takes "Show what was sent" and the share of the context', async ({
+test('"Show what was sent" has the notebook, and the rules beside it', async ({
   model,
   notebook,
   page,
   panel
 }) => {
-  await notebook.start(['secret_of_mine = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add one and one');
+  const rules = 'Every axis has a unit.';
+  const file = await notebook.create(['secret_of_mine = 1']);
+  const beside = path.join(LANE.notebooks, path.dirname(file));
+  writeFileSync(path.join(beside, 'AGENTS.md'), rules);
+  await notebook.open(file);
+  await panel.add(model);
   await panel.decide('Run');
   await panel.ended();
 
@@ -126,81 +103,11 @@ test('the conversation takes "Show what was sent" and the share of the context',
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('What was sent to the model');
   await dialog.getByText('1. You and your notebook').click();
-  await expect(dialog).toContainText('Add one and one');
   await expect(dialog).toContainText('secret_of_mine = 1');
+  const all = (await dialog.locator('pre').allTextContents()).join();
+  expect(all).toContain(rules);
   await dialog.getByRole('button', { name: 'Close' }).click();
 });
-
-test('a question of the model is answered with a button', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await model.play('ask');
-  await panel.ask('Plot the revenue');
-  const question = panel.log.getByRole('group', { name: 'Question' });
-  await expect(question).toContainText('Which year?');
-  await question.getByRole('button', { name: '2025' }).click();
-  await panel.ended();
-  await expect(panel.log).toContainText(
-    'Understood: The person answered: 2025'
-  );
-  await expect(question.getByRole('button')).toHaveCount(0);
-});
-
-test('text that the model writes into the notebook needs no decision', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await model.play('markdown');
-  await panel.ask('Note it');
-  await panel.ended();
-  await expect(notebook.cell('What was found').getByRole('heading')).toHaveText(
-    /What was found/
-  );
-  const [, note] = await notebook.cells();
-  expect(note.cell_type).toBe('markdown');
-});
-
-/** What the newest message says that the person is shown of what was sent. */
-async function sent(panel: Panel): Promise<Locator> {
-  await panel.root.getByRole('button', { name: /Show what was sent/ }).click();
-  const dialog = panel.page.getByRole('dialog');
-  await expect(dialog).toContainText('What was sent to the model');
-  return dialog;
-}
-
-for (const wanted of [true, false]) {
-  test.describe(`AGENTS.md, ${wanted ? 'as it comes' : 'off in the settings'}`, () => {
-    const RULES = 'Every axis has a unit.';
-    test.use({
-      mockSettings: {
-        ...galata.DEFAULT_SETTINGS,
-        ...(!wanted && { 'jupyter-codeinterp:core': { readRuleFiles: false } })
-      }
-    });
-
-    test(`its rules are ${wanted ? '' : 'not '}in what was sent`, async ({
-      model,
-      notebook,
-      panel
-    }) => {
-      const file = await notebook.create(['x = 1']);
-      const beside = path.join(LANE.notebooks, path.dirname(file));
-      writeFileSync(path.join(beside, 'AGENTS.md'), RULES);
-      await notebook.open(file);
-      await model.play('says');
-      await panel.ask('Say\nHello.');
-      await panel.ended();
-      const shown = await sent(panel);
-      const all = (await shown.locator('pre').allTextContents()).join();
-      expect(all.includes(RULES)).toBe(wanted);
-    });
-  });
-}
 
 test('what a turn and the conversation cost is shown, and nothing where it is not known', async ({
   model,

@@ -1,15 +1,8 @@
-import { writeFileSync } from 'fs';
-import path from 'path';
 import { expect, test } from '../support/fixtures';
-import { LANE } from '../support/servers';
-
-const HELD = `\
-import pathlib, time
-while not pathlib.Path("go").exists():
-    time.sleep(0.05)`;
+import { HELD, release } from '../support/held';
 
 test(
-  'words answer the question that waits',
+  'words or a button answer the question that waits',
   { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     await notebook.start(['x = 1']);
@@ -27,6 +20,13 @@ test(
     await expect(panel.message).toHaveValue('');
     await panel.ended();
     await expect(panel.log).toContainText('The person answered: 2025');
+
+    await panel.ask('Go again');
+    const question = panel.log.getByRole('group', { name: 'Question' }).last();
+    await expect(question).toContainText('Which year?');
+    await question.getByRole('button', { name: '2025' }).click();
+    await panel.ended();
+    await expect(question.getByRole('button')).toHaveCount(0);
   }
 );
 
@@ -134,7 +134,7 @@ test('a message during a run is queued, survives a reload and goes with the resu
   await notebook.attach(file, { kernel: false });
   await expect(queue.getByText('Queued: In euros')).toBeVisible();
   await model.reset();
-  writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
+  release(file);
   await panel.ended();
   await expect(queue).toBeHidden();
   await expect(panel.said).toHaveText(['Add', 'In euros']);

@@ -1,10 +1,8 @@
-import { writeFileSync } from 'fs';
-import path from 'path';
 import { expect, test } from '../support/fixtures';
+import { HELD, release } from '../support/held';
 import type { FakeModel } from '../support/model';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
-import { LANE } from '../support/servers';
 
 /** The next message works at once. */
 async function goesOn(
@@ -84,21 +82,16 @@ test("Stop interrupts the agent's own cell, and variables stay", async ({
   expect(sent).toContain('status=interrupted');
 });
 
-const HELD = `\
-import pathlib, time
-while not pathlib.Path("go").exists():
-    time.sleep(0.05)
-finished = True`;
-
 test.describe("while the person's own cell runs", () => {
   test('Stop leaves it alone, and nothing of ours ever runs', async ({
     model,
     notebook,
     panel
   }) => {
-    const file = await notebook.start([HELD]);
+    const code = `${HELD}\nfinished = True`;
+    const file = await notebook.start([code]);
     await notebook.begin(0);
-    await expect.poll(() => notebook.executed()).toEqual([HELD]);
+    await expect.poll(() => notebook.executed()).toEqual([code]);
 
     await panel.add(model);
     await panel.decide('Run');
@@ -107,11 +100,11 @@ test.describe("while the person's own cell runs", () => {
     ).toBeVisible();
     await panel.stopButton.click();
     await panel.ended();
-    await expect.poll(() => notebook.sources()).toEqual([HELD]);
+    await expect.poll(() => notebook.sources()).toEqual([code]);
 
-    writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
+    release(file);
     expect(await notebook.value('finished')).toBe('True');
-    expect(await notebook.executed()).toEqual([HELD]);
+    expect(await notebook.executed()).toEqual([code]);
     await goesOn(model, notebook, panel);
   });
 
@@ -130,7 +123,7 @@ test.describe("while the person's own cell runs", () => {
     await panel.decide('Run');
     await expect(panel.log).toContainText('waiting for the kernel');
 
-    writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
+    release(file);
     await panel.ended();
     expect(await notebook.executed()).toEqual([HELD, 'queued = 1', '1 + 1']);
   });

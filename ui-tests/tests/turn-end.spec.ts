@@ -1,9 +1,10 @@
 /** What a turn leaves behind for a person who did not look on. */
-import { rmSync, writeFileSync } from 'fs';
+import { rmSync } from 'fs';
 import path from 'path';
 import { galata } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
+import { HELD, release } from '../support/held';
 import { LANE } from '../support/servers';
 
 /** As a browser does when another of its tabs comes to the front. */
@@ -43,12 +44,6 @@ test(
   }
 );
 
-/** A cell of the person's that keeps the kernel busy until `go` is there. */
-const HELD = `\
-import pathlib, time
-while not pathlib.Path("go").exists():
-    time.sleep(0.05)`;
-
 test('a turn that ends while the panel is closed marks its tab; what comes while the person reads above is offered', async ({
   model,
   notebook,
@@ -56,7 +51,6 @@ test('a turn that ends while the panel is closed marks its tab; what comes while
   panel
 }) => {
   const file = await notebook.start([HELD]);
-  const go = path.join(LANE.notebooks, path.dirname(file), 'go');
   const held = async () => {
     await notebook.begin(0);
     await panel.choose('Auto');
@@ -67,7 +61,7 @@ test('a turn that ends while the panel is closed marks its tab; what comes while
   await held();
   await panel.tab.click();
   await expect(panel.message).toBeHidden();
-  writeFileSync(go, '');
+  release(file);
   await expect(panel.tab).toHaveClass(/jp-codeinterp-Tab-waiting/);
   await expect(
     page.getByText('The turn in test.ipynb has ended')
@@ -76,7 +70,7 @@ test('a turn that ends while the panel is closed marks its tab; what comes while
   await expect(panel.message).toBeVisible();
   await expect(panel.tab).not.toHaveClass(/jp-codeinterp-Tab-waiting/);
 
-  rmSync(go);
+  rmSync(path.join(LANE.notebooks, path.dirname(file), 'go'));
   await held();
   const frame = panel.root.locator('.jp-codeinterp-Log');
   const gap = () =>
@@ -87,7 +81,7 @@ test('a turn that ends while the panel is closed marks its tab; what comes while
   await expect.poll(gap).toBeLessThan(2);
   await frame.evaluate(node => node.scrollTo(0, 0));
   await expect.poll(gap).toBeGreaterThan(100);
-  writeFileSync(go, '');
+  release(file);
   await panel.ended();
   const latest = panel.root.getByRole('button', { name: 'Jump to latest' });
   await expect(latest).toBeVisible();
@@ -121,48 +115,42 @@ test('a file that a turn has made is in the tray, also after a reload, and opens
   await expect(page.getByRole('tab', { name: 'out.csv' })).toBeVisible();
 });
 
-for (const wanted of [true, false]) {
-  test.describe(`notifications of the system ${wanted ? 'turned on' : 'as they come'}`, () => {
-    test.use({
-      permissions: ['notifications'],
-      mockSettings: {
-        ...galata.DEFAULT_SETTINGS,
-        ...(wanted && {
-          'jupyter-codeinterp:core': { systemNotifications: true }
-        })
-      }
-    });
-
-    test(`${wanted ? 'one' : 'none'} tells of a turn that ends out of view`, async ({
-      model,
-      notebook,
-      page,
-      panel
-    }) => {
-      // The system's are not seen by the page: what is given to the browser is written down.
-      await page.addInitScript(() => {
-        const told: string[][] = [];
-        Object.assign(window, { told });
-        window.Notification = class extends window.Notification {
-          // Chromium's headless shell shows no notifications, and always denies the permission.
-          static permission = 'granted' as const;
-          constructor(title: string, options?: NotificationOptions) {
-            super(title, options);
-            told.push([title, options?.body ?? '']);
-          }
-        };
-      });
-      await notebook.start(['secret_of_mine = 1']);
-      await model.play('says');
-      await show(page, 'hidden');
-      await panel.ask('Say\nHello.');
-      await expect(page).toHaveTitle(/^● /);
-      const told = await page.evaluate(
-        () => (window as unknown as { told: string[][] }).told
-      );
-      expect(told).toEqual(
-        wanted ? [['Code Interpreter', 'A turn has ended.']] : []
-      );
-    });
+test.describe('notifications of the system turned on', () => {
+  test.use({
+    permissions: ['notifications'],
+    mockSettings: {
+      ...galata.DEFAULT_SETTINGS,
+      'jupyter-codeinterp:core': { systemNotifications: true }
+    }
   });
-}
+
+  test('one tells of a turn that ends out of view', async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    // The system's are not seen by the page: what is given to the browser is written down.
+    await page.addInitScript(() => {
+      const told: string[][] = [];
+      Object.assign(window, { told });
+      window.Notification = class extends window.Notification {
+        // Chromium's headless shell shows no notifications, and always denies the permission.
+        static permission = 'granted' as const;
+        constructor(title: string, options?: NotificationOptions) {
+          super(title, options);
+          told.push([title, options?.body ?? '']);
+        }
+      };
+    });
+    await notebook.start(['secret_of_mine = 1']);
+    await model.play('says');
+    await show(page, 'hidden');
+    await panel.ask('Say\nHello.');
+    await expect(page).toHaveTitle(/^● /);
+    const told = await page.evaluate(
+      () => (window as unknown as { told: string[][] }).told
+    );
+    expect(told).toEqual([['Code Interpreter', 'A turn has ended.']]);
+  });
+});

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ..cell_code.cell_names import Names, changed_by, names_of
+from ..cell_code.cell_names import PARSED, Names, changed_by, names_of
 from ..cell_code.parsing import base, parse
 
 _ABOUT_ALL = frozenset(
@@ -33,62 +33,58 @@ class Effects(msgspec.Struct, frozen=True):
     changes: Columns
     adds: frozenset[str]
 
-    @property
-    def binds(self) -> frozenset[str]:
-        return self.names.binds
+
+@lru_cache(maxsize=2_000)
+def statements(source: str) -> tuple[Effects, ...]:
+    """Of the cell's top; none of a cell that cannot be read."""
+    found = parse(source, PARSED)
+    return tuple(map(_effects, found[1].body)) if found else ()
 
 
-@lru_cache(maxsize=5_000)
-def effects_of(code: str) -> Effects:
-    """``code``: one statement, as ``ast.unparse`` gives it."""
+def _effects(statement: ast.stmt) -> Effects:
+    code = ast.unparse(statement)
     names = names_of(code)
-    found = parse(code, len(code) + 1)
-    if found is None:
-        return Effects(code, names, {}, {}, frozenset())
-    parts = _Parts(found[1])
-    reads = {name: parts.read.get(name) for name in names.reads}
-    changes = {name: parts.changed.get(name) for name in names.changes}
-    return Effects(code, names, reads, changes, frozenset(_adds(found[1])))
+    read, changed = _columns(statement)
+    reads = {name: read.get(name) for name in names.reads}
+    changes = {name: changed.get(name) for name in names.changes}
+    return Effects(code, names, reads, changes, frozenset(_adds(statement)))
 
 
-class _Parts:
+def _columns(statement: ast.stmt) -> tuple[Columns, Columns]:
     """Of each name the columns that are read and changed, where nothing else of it is."""
+    read: Columns = {}
+    changed: Columns = {}
+    parts = {
+        id(one.value): one
+        for one in ast.walk(statement)
+        if isinstance(one, (ast.Attribute, ast.Subscript)) and _column(one) is not None
+    }
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            for name in changed_by(node, unused=True):
+                _add(changed, name, None)
+            # ``df.sum()`` calls a method: that is no column.
+            parts.pop(id(getattr(node.func, "value", None)), None)
+        elif isinstance(node, ast.AugAssign):
+            target = node.target
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                _add(read, target.value.id, _column(target))
+        elif isinstance(node, (ast.Subscript, ast.Attribute)):
+            if not isinstance(node.ctx, ast.Load):
+                _add(changed, base(node), _column(node))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            part = parts.get(id(node))
+            if part is None:
+                _add(read, node.id, None)
+            else:
+                loads = isinstance(part.ctx, ast.Load)
+                _add(read, node.id, _column(part) if loads else frozenset())
+    return read, changed
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.read: Columns = {}
-        self.changed: Columns = {}
-        columns = {
-            id(one.value): one
-            for one in ast.walk(tree)
-            if isinstance(one, (ast.Attribute, ast.Subscript)) and _column(one) is not None
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                for name in changed_by(node, unused=True):
-                    self.changed[name] = None
-                # ``df.sum()`` calls a method: that is no column.
-                columns.pop(id(getattr(node.func, "value", None)), None)
-            elif isinstance(node, ast.AugAssign):
-                target = node.target
-                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                    self._add(self.read, target.value.id, _column(target))
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Subscript, ast.Attribute)):
-                if not isinstance(node.ctx, ast.Load):
-                    self._add(self.changed, base(node), _column(node))
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                part = columns.get(id(node))
-                if part is None:
-                    self.read[node.id] = None
-                elif isinstance(part.ctx, ast.Load):
-                    self._add(self.read, node.id, _column(part))
-                else:
-                    self._add(self.read, node.id, frozenset())
 
-    @staticmethod
-    def _add(to: Columns, name: str, columns: frozenset[str] | None) -> None:
-        known = to.get(name, frozenset())
-        to[name] = None if known is None or columns is None else known | columns
+def _add(to: Columns, name: str, columns: frozenset[str] | None) -> None:
+    known = to.get(name, frozenset())
+    to[name] = None if known is None or columns is None else known | columns
 
 
 def _column(node: ast.AST) -> frozenset[str] | None:
@@ -104,14 +100,14 @@ def _column(node: ast.AST) -> frozenset[str] | None:
     return found if len(found) == len(keys) else None
 
 
-def _adds(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _adds(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
         if isinstance(node, ast.AugAssign):
-            yield base(node.target) if not isinstance(node.target, ast.Name) else node.target.id
+            yield base(node.target)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
             own = {ast.unparse(target) for target in node.targets}
             for part in (node.value.left, node.value.right):
                 if ast.unparse(part) in own:
-                    yield base(part) if not isinstance(part, ast.Name) else part.id
+                    yield base(part)
         elif isinstance(node, ast.Attribute) and node.attr in _ADDS:
             yield base(node)

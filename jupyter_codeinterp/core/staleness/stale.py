@@ -6,16 +6,17 @@ is stale if it then reads other values than in its last run. See docs/stale.md.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
-from functools import lru_cache
 
 import msgspec
 
 from ..cell_code.cell_names import is_plain
-from .runs import Run, Runs, Values, statements
+from .effects import statements
+from .runs import Given, Run, Runs, Values
 
 EDITED = "This cell was edited after it ran."
+MOST_TIMES = 20
+"""How often a cell runs again that ran more than once."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -44,16 +45,12 @@ def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
     return found
 
 
-MOST_TIMES = 20
-"""How often a cell runs again that ran more than once."""
-
-
 class _Again:
     """A run of the notebook from its top, each cell as often as it ran, at most ``most`` times."""
 
     def __init__(self, cells: Sequence[Cell], runs: Runs, most: int) -> None:
         self._values = Values()
-        self._given: dict[str, dict[tuple[int, str], str]] = {}
+        self._given: dict[str, Given] = {}
         self._origins: dict[str, dict[str, str]] = {}
         known = {run.source for run in runs.last.values()}
         for cell in cells:
@@ -61,7 +58,7 @@ class _Again:
             # A cell that was cut and pasted is another, with the same source.
             if run is None and cell.source not in known:
                 continue
-            given: dict[tuple[int, str], str] = {}
+            given: Given = {}
             self._origins[cell.cell_id] = dict(self._values.owner)
             source = run.source if run is not None else cell.source
             adds = any(one.adds for one in statements(source))
@@ -72,8 +69,8 @@ class _Again:
     def differs(self, cell_id: str, run: Run) -> str:
         """The first name of which the last run read another value; "" if there is none."""
         given = self._given[cell_id]
-        for (place, name), value in run.given.items():
-            if given.get((place, name), "") != value and not self._is_below(cell_id, name, value):
+        for (name, columns), value in run.given.items():
+            if given.get((name, columns), "") != value and not self._is_below(cell_id, name, value):
                 return name
         return ""
 
@@ -99,17 +96,9 @@ def _reason(name: str, run: Run, origin: str, runs: Runs) -> str:
 
 def same_code(one: str, other: str) -> bool:
     """Whether two sources differ in comments and spaces alone."""
-    return one == other or _same_code(one, other)
-
-
-@lru_cache(maxsize=500)
-def _same_code(one: str, other: str) -> bool:
     if one.strip() == other.strip():
         return True
     # In a magic every character counts.
     if not (is_plain(one) and is_plain(other)):
         return False
-    try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    return [part.code for part in statements(one)] == [part.code for part in statements(other)]

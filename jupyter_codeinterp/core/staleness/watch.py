@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from .runs import Runs
@@ -11,7 +11,6 @@ from .stale import Cell, find
 MOST = 50
 """Kernels, and notebooks. The one used longest ago is forgotten."""
 
-K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
@@ -20,14 +19,11 @@ class Watch:
         self._kernels: dict[str, Runs] = {}
         self._notebooks: dict[str, list[Cell]] = {}
 
-    # --- what happens ----------------------------------------------------------------
-
     def ran(self, kernel_id: str, cell_id: str, number: int, source: str) -> None:
         """A kernel has begun the run with this execution count."""
-        self._runs(kernel_id).ran(cell_id, number, source)
-
-    def restarted(self, kernel_id: str) -> None:
-        self._kernels.pop(kernel_id, None)
+        runs = self._kernels.get(kernel_id) or Runs()
+        _keep(self._kernels, kernel_id, runs)
+        runs.ran(cell_id, number, source)
 
     def report(self, path: str, order: Sequence[str], sources: Mapping[str, str]) -> None:
         """The code cells of a notebook are now these. ``sources`` has at least those that differ
@@ -48,21 +44,15 @@ class Watch:
         """Whether a window has reported the notebook."""
         return path in self._notebooks
 
-    def _runs(self, kernel_id: str) -> Runs:
-        return _keep(self._kernels, kernel_id, self._kernels.get(kernel_id) or Runs())
-
-    # --- what is stale ---------------------------------------------------------------
-
     def stale(self, path: str, kernel_id: str) -> dict[str, str]:
         """Why cells of a notebook are stale, by id."""
         runs = self._kernels.get(kernel_id)
         return find(self._notebooks.get(path, ()), runs) if runs is not None else {}
 
 
-def _keep(kept: dict[K, T], key: K, value: T) -> T:
+def _keep(kept: dict[str, T], key: str, value: T) -> None:
     """Keep it as the newest of at most ``MOST``."""
     kept.pop(key, None)
     kept[key] = value
     if len(kept) > MOST:
         del kept[next(iter(kept))]
-    return value

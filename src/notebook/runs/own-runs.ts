@@ -22,8 +22,6 @@ export interface IOwnRuns {
   ended: (cellId: string, draft: string | null) => void;
   /** The kernel has begun with this code, and has given the run this number. */
   input?: (cellId: string, source: string, number: number) => void;
-  /** The kernel has lost its variables. */
-  restarted?: () => void;
 }
 
 export class OwnRuns implements IDisposable {
@@ -79,7 +77,6 @@ export class OwnRuns implements IDisposable {
   private _onStatus(_: unknown, status: Kernel.Status): void {
     if (RESTARTS.includes(status)) {
       this._endAll();
-      this._on.restarted?.();
     }
   }
 

@@ -2,9 +2,6 @@
  * Reports the code cells of a notebook and the person's runs to the server, which answers with
  * the stale cells. Nothing of it is saved in the notebook.
  */
-import type { ISessionContext } from '@jupyterlab/apputils';
-import type { INotebookModel } from '@jupyterlab/notebook';
-import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type {
   BegunRun,
@@ -14,26 +11,15 @@ import type {
 import { isCode } from '../document/outputs';
 import { joined } from '../document/shapes';
 import { isPrivate } from '../document/snapshot';
+import type { LiveNotebook } from '../live';
 import { OwnRuns } from '../runs/own-runs';
 
 /** Milliseconds from an edit or a run to the report. */
 const DELAY = 250;
 
-/** What is known of the notebook. */
-interface ILive {
-  readonly path: string;
-  readonly kernelId: string;
-  /** Whether the server takes reports of this window. */
-  readonly hears: boolean;
-  readonly context: {
-    readonly model: INotebookModel;
-    readonly sessionContext: ISessionContext;
-  };
-}
-
-export class StaleCells implements IDisposable {
+export class StaleCells {
   constructor(
-    private readonly _live: ILive,
+    private readonly _live: LiveNotebook,
     private readonly _post: (report: CodeCells) => void
   ) {
     const { model, sessionContext } = _live.context;
@@ -46,11 +32,6 @@ export class StaleCells implements IDisposable {
         if (!this._isPrivate(cell_id)) {
           this._ran.push({ cell_id, source, number });
         }
-        this._reportSoon();
-      },
-      restarted: () => {
-        this._ran = [];
-        this._restarted = true;
         this._reportSoon();
       }
     });
@@ -83,10 +64,6 @@ export class StaleCells implements IDisposable {
     }
   }
 
-  get isDisposed(): boolean {
-    return this._runs.isDisposed;
-  }
-
   dispose(): void {
     clearTimeout(this._timer);
     this._runs.dispose();
@@ -108,8 +85,7 @@ export class StaleCells implements IDisposable {
     const { order, sources, counts } = this._look();
     const now = JSON.stringify([path, kernelId, order, counts]);
     const changed = Object.keys(sources).length > 0;
-    const did = this._ran.length > 0 || this._restarted;
-    if (now === this._reported && !changed && !did) {
+    if (now === this._reported && !changed && !this._ran.length) {
       return;
     }
     this._post({
@@ -118,15 +94,13 @@ export class StaleCells implements IDisposable {
       kernel_id: kernelId,
       order,
       sources,
-      ran: this._ran,
-      restarted: this._restarted
+      ran: this._ran
     });
     this._reported = now;
     Object.entries(sources).forEach(([id, source]) =>
       this._sent.set(id, source)
     );
     this._ran = [];
-    this._restarted = false;
   }
 
   /** The code cells, with the sources that the server does not know. */
@@ -171,7 +145,6 @@ export class StaleCells implements IDisposable {
   private readonly _runs: OwnRuns;
   private _reasons: ReadonlyMap<string, string> = new Map();
   private _ran: BegunRun[] = [];
-  private _restarted = false;
   private _timer: number | undefined;
   /** What the server knows: sources by id. */
   private readonly _sent = new Map<string, string>();

@@ -5,7 +5,6 @@ import type { NotebookHelper } from '../../support/notebook';
 
 const OWN = ['a = 1', 'b = 2'];
 const EARLY = 'Read it first, then press again.';
-const HINT = 'Read the code. Shift+Enter works in a second.';
 
 /** The person stands in the first of their cells; the draft is below the last. */
 async function begin(notebook: NotebookHelper, page: Page): Promise<void> {
@@ -25,23 +24,24 @@ test.describe('a fresh draft is not run by', () => {
   test.afterEach(async ({ notebook, page, panel }) => {
     await notebook.value('0');
     expect(await notebook.executed()).not.toContain('1 + 1');
-    await expect(notebook.bar('Add')).toContainText(HINT);
     // But it is once the person has had the time to read it.
+    await notebook.enter(2);
     await notebook.keysDecide('Add');
     await page.keyboard.press('Shift+Enter');
     await panel.ended();
     expect(await notebook.executed()).toContain('1 + 1');
-    expect(await notebook.sources()).toEqual([...OWN, '1 + 1']);
+    const written = (await notebook.sources()).filter(Boolean);
+    expect(written).toEqual([...OWN, '1 + 1']);
   });
 
-  test("Shift+Enter every 0.25 s through one's own cells", async ({
+  test("Shift+Enter every 0.1 s through one's own cells", async ({
     notebook,
     page
   }) => {
     await begin(notebook, page);
-    for (let n = 0; n < 8; n++) {
+    for (let n = 0; n < 15; n++) {
       await page.keyboard.press('Shift+Enter');
-      await page.waitForTimeout(250);
+      await page.waitForTimeout(100);
     }
     expect(await notebook.executed()).toEqual(OWN);
   });

@@ -91,27 +91,6 @@ for (const [how, script] of Object.entries({
   });
 }
 
-test('a script in an output presses Run while the person clicks elsewhere', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const script = `${RUNS}
-    document.addEventListener('click', event => {
-      if (event.isTrusted) { buttons().forEach(press); window.attacked = 'pressed'; }
-    }, true);`;
-  await notebook.start([shows(script)]);
-  await panel.add(model);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-  await panel.message.click();
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('pressed');
-  await notebook.value('0');
-  expect(await notebook.executed()).not.toContain('1 + 1');
-  await panel.waiting('Add');
-});
-
 test('a script in an output calls what Run calls while the person writes and sends a message', async ({
   model,
   notebook,
@@ -119,6 +98,9 @@ test('a script in an output calls what Run calls while the person writes and sen
   panel
 }) => {
   const script = `${RUNS}
+    const bait = document.createElement('button');
+    bait.textContent = 'Show more rows';
+    all('.jp-OutputArea-output b')[0].append(bait);
     let calls = 0;
     const call = () => {
       for (const button of buttons())
@@ -128,6 +110,7 @@ test('a script in an output calls what Run calls while the person writes and sen
     for (const type of ['click', 'keydown', 'input'])
       document.addEventListener(type, event => {
         if (!event.isTrusted) return;
+        if (event.type === 'click') buttons().forEach(press);
         call();
         // And when the event is over.
         setTimeout(call);
@@ -137,6 +120,8 @@ test('a script in an output calls what Run calls while the person writes and sen
   await panel.add(model);
   await notebook.run(0);
   await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await page.getByRole('button', { name: 'Show more rows' }).click();
+  await expect(panel.root).toContainText(STILL);
   await panel.message.click();
   await page.keyboard.type('And');
   await page.keyboard.press('Enter');
@@ -150,40 +135,8 @@ test('a script in an output calls what Run calls while the person writes and sen
   await panel.waiting('Add');
 });
 
-test('a script in an output calls what Run calls while the person clicks on a button in the output', async ({
+test('a script in an output chooses Auto and sends a message', async ({
   model,
-  notebook,
-  page,
-  panel
-}) => {
-  const script = `${RUNS}
-    const bait = document.createElement('button');
-    bait.textContent = 'Show more rows';
-    all('.jp-OutputArea-output b')[0].append(bait);
-    const call = () => {
-      for (const button of buttons())
-        for (const props of handlers(button)) props.onClick?.({preventDefault() {}});
-    };
-    for (const type of ['click', 'keydown'])
-      document.addEventListener(type, event => {
-        if (!event.isTrusted) return;
-        call();
-        // And when the event is over.
-        setTimeout(() => { call(); window.attacked = 'called'; });
-      }, true);`;
-  await notebook.start([shows(script)]);
-  await panel.add(model);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-  await page.getByRole('button', { name: 'Show more rows' }).click();
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('called');
-  await notebook.value('0');
-  expect(await notebook.executed()).not.toContain('1 + 1');
-  await panel.waiting('Add');
-  await expect(panel.root).toContainText(STILL);
-});
-
-test('a script in an output chooses Auto', async ({
   notebook,
   page,
   panel
@@ -191,21 +144,7 @@ test('a script in an output chooses Auto', async ({
   const script = `await later(1500);
     const mode = document.querySelector('select[aria-label="Permission mode"]');
     set(mode, 'auto');
-    for (const props of handlers(mode)) props.onChange?.({target: {value: 'auto'}});`;
-  await notebook.start([shows(script)]);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-  await expect(panel.root).toContainText(STILL);
-  await expect(panel.mode).toHaveValue('review');
-});
-
-test('a script in an output sends a message', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const script = `await later(1500);
+    for (const props of handlers(mode)) props.onChange?.({target: {value: 'auto'}});
     set(document.querySelector('textarea[aria-label="Message"]'), 'Delete it all');
     await later(100);
     press(document.querySelector('textarea[aria-label="Message"]'));
@@ -214,6 +153,7 @@ test('a script in an output sends a message', async ({
   await notebook.run(0);
   await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
   await expect(panel.root).toContainText(STILL);
+  await expect(panel.mode).toHaveValue('review');
   await expect(panel.said).toHaveCount(0);
   expect(await model.requests()).toEqual([]);
 });

@@ -49,22 +49,6 @@ test('a script in an output that a person has let run runs as before', async ({
   await expect.poll(() => page.evaluate(() => window.hacked)).toBe(true);
 });
 
-test('a table and a plot show in Auto', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await panel.choose('Auto');
-  await model.play('growth');
-  await panel.ask('Which region grew fastest?');
-  await panel.ended();
-  const outputs = page.locator('.jp-Notebook .jp-OutputArea');
-  await expect(outputs.locator('table').first()).toContainText('North');
-  await expect(outputs.locator('img[src^="data:image/png"]')).toHaveCount(1);
-});
-
 test("a table and a plot of Auto's do not cost the person's own outputs their trust", async ({
   model,
   notebook,

@@ -405,8 +405,13 @@ describe('a card', () => {
   });
 
   it('does not decide on a press as it comes, and says so', async () => {
+    // No time passes, however long the drawing takes.
+    const clock = jest
+      .spyOn(performance, 'now')
+      .mockReturnValue(performance.now());
     const shown = await panel(started, opened, waiting);
     fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
+    clock.mockRestore();
     expect(shown.client.ofType('decide')).toEqual([]);
     expect(review().textContent).toContain('then press again');
   });
