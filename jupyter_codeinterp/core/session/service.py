@@ -211,10 +211,8 @@ class SessionService:
         self._here(session_id).need_retry()
 
     def stop(self, session_id: str, by: int = 0) -> None:
-        """Stop the running turn, if any. CommandError ``held_elsewhere``."""
-        session = self._here(session_id)
-        if session.running:
-            session.cancel(by)
+        """Stop the running turn, if any, or look for mistakes. CommandError ``held_elsewhere``."""
+        self._here(session_id).cancel(by)
 
     # --- decisions and settings ------------------------------------------------------
 

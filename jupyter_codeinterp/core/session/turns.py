@@ -49,6 +49,8 @@ STUCK = (
     "Kernel menu; variables will be lost."
 )
 
+LONGEST_LOOK = 60.0
+"""Seconds that a model has to name mistakes."""
 LOOK_TIME = 0.3
 """Seconds that the end of a turn waits for the file scan, within the same second."""
 
@@ -89,7 +91,7 @@ class TurnRunner(PersistentSession):
         """Whether turns read the person's instruction files."""
         self.second_look: str | None = None
         """The model that looks at answers with figures; "" for the default, None for none."""
-        self._looking = False
+        self._looking: asyncio.Task[None] | None = None
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
@@ -102,6 +104,7 @@ class TurnRunner(PersistentSession):
         given = (text, info.mode, info.model, window, queued, references)
         told = self.store.count_messages(info.session_id)
         self.publish(TurnStarted(number, *given, told))
+        self._stop_looking()
         self.may_cancel = True
         self._stopped_by = 0
         self.queue.goes_on = False
@@ -185,10 +188,11 @@ class TurnRunner(PersistentSession):
     # --- a second look ---------------------------------------------------------------
 
     async def look(self, name: str = "", window: int = 0) -> None:
-        """Let a model look for mistakes in the latest answer. Raises CommandError ``busy``,
-        ``nothing_to_look_at`` or ``no_look``, and DocumentError."""
+        """Let a model look for mistakes in the latest answer. Stop or a new turn ends this.
+        Raises CommandError ``busy``, ``nothing_to_look_at``, ``look_stopped`` or ``no_look``, and
+        DocumentError."""
         self.need_idle()
-        if self._looking:
+        if self._looking is not None:
             raise CommandError("busy", "A model is looking for mistakes. Wait a moment.")
         await self._look(self._answered(), name, window)
 
@@ -202,21 +206,36 @@ class TurnRunner(PersistentSession):
 
     async def _look(self, answered: Answered, name: str, window: int) -> None:
         name = name or self._rules.second_look or self.info.model
-        turn, self._looking = self.replay.turns, True
+        task = self._looking = self._in_background(self._ask_for_mistakes(answered, name, window))
+        failed = f"{visible_line(name)} could not look for mistakes:"
         try:
-            snapshot = await self.workplace.document.snapshot()
-            look = SecondLook(self._model(name), name, self._talk.untrusted, self._meter)
-            usage = look.events(answered, snapshot, self._rules.limits.cost)
-            async for counted in usage:
-                with self.here():
-                    self.show(counted)
-            with self.here():
-                self.show(Looked(turn, name, look.mistakes, window))
+            await asyncio.wait({task}, timeout=LONGEST_LOOK)
+            if not task.done():
+                words = f"{failed} it took longer than {LONGEST_LOOK:.0f} seconds."
+                raise CommandError("no_look", words)
+            if task.cancelled():
+                raise CommandError("look_stopped", f"{failed} it was stopped.")
+            task.result()
         except ModelError as error:
-            words = f"{visible_line(name)} could not look for mistakes: {error.message}"
-            raise CommandError("no_look", words) from None
+            raise CommandError("no_look", f"{failed} {error.message}") from None
         finally:
-            self._looking = False
+            task.cancel()
+            if self._looking is task:
+                self._looking = None
+
+    async def _ask_for_mistakes(self, answered: Answered, name: str, window: int) -> None:
+        turn = self.replay.turns
+        snapshot = await self.workplace.document.snapshot()
+        look = SecondLook(self._model(name), name, self._talk.untrusted, self._meter)
+        async for counted in look.events(answered, snapshot, self._rules.limits.cost):
+            with self.here():
+                self.show(counted)
+        with self.here():
+            self.show(Looked(turn, name, look.mistakes, window))
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
 
     async def _look_by_itself(self, name: str) -> None:
         """After a turn. Needs no person, so a note tells of a failure."""
@@ -225,7 +244,7 @@ class TurnRunner(PersistentSession):
             if answered.has_figures:
                 await self._look(answered, name, 0)
         except CodeInterpError as error:
-            if getattr(error, "code", "") != "nothing_to_look_at":
+            if getattr(error, "code", "") not in ("nothing_to_look_at", "look_stopped"):
                 self._show_unasked(Note(error.message, "warning"))
 
     def _name_by_answer(self) -> None:
@@ -342,6 +361,10 @@ class TurnRunner(PersistentSession):
         await asyncio.sleep(INTERRUPT_TIME)
         if not await run.has_stopped():
             self._show_unasked(Note(STUCK, "warning"))
+
+    def cancel(self, window: int = 0) -> None:
+        super().cancel(window)
+        self._stop_looking()
 
     async def close(self) -> None:
         """Stop for good: the server is shutting down, or the session is deleted. An undo ends
