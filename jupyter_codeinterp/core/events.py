@@ -488,7 +488,6 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     elapsed: float = 0.0
     summary: str = ""
     detail: str = ""
-    images: int = 0
     fixed: bool = False
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None

@@ -13,7 +13,7 @@ const PIECE = 8_192;
 const MOST = 100;
 
 /** What saves a file that has no name yet. */
-export type Writer = Pick<Contents.IManager, 'newUntitled' | 'save' | 'delete'>;
+type Writer = Pick<Contents.IManager, 'newUntitled' | 'save' | 'delete'>;
 
 /**
  * Save the file, unless it is there already, and return its name. `folder` is a path of the

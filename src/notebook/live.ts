@@ -37,7 +37,7 @@ import { followOp, keepView } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
-export type DocumentFrame =
+type DocumentFrame =
   OpFrame | StreamFrame | OutputsFrame | DisplayFrame | ReadNotebook;
 
 export class LiveNotebook implements IDisposable {

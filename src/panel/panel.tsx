@@ -7,7 +7,7 @@ import type { IPanelOptions } from './components/Root';
 import { codeInterpreterIcon } from './icon';
 import { elsewhere } from './store/panel-state';
 
-export const PANEL_ID = 'codeinterp-panel';
+const PANEL_ID = 'codeinterp-panel';
 
 const Root = lazy(async () => (await import('./components/Root')).Root);
 

@@ -1107,7 +1107,6 @@ export interface ToolDone {
   elapsed: number;
   summary: string;
   detail: string;
-  images: number;
   fixed: boolean;
   notes: string[];
   needed: string[] | null;

@@ -7,14 +7,14 @@ export interface IPlace {
   readonly column: number;
 }
 
-export interface IBounds {
+interface IBounds {
   readonly rows: number;
   readonly columns: number;
   /** Rows in view. */
   readonly page: number;
 }
 
-export interface IKey {
+interface IKey {
   readonly key: string;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;

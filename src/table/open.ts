@@ -24,7 +24,7 @@ export interface ITableTabs {
   readonly open: () => void;
 }
 
-export interface IWanted {
+interface IWanted {
   /** The notebook's path; by default the one in front. */
   readonly notebook?: string;
   /** A variable; by default the person chooses. */

@@ -180,7 +180,6 @@ async def test_a_conversation_has_at_most_nineteen_images(bench: Benches) -> Non
     b = bench(*script, say("Many."), run(f"# more\n{many.format(png)}"), say("More."))
     await b.turn()
     assert images(b) == 19
-    assert [x.images for x in b.of(e.ToolDone)] == [3] * 6 + [1]
     assert "a conversation has at most 19" in b.results[-1]
     b.restart_server()
     await b.turn()
@@ -194,7 +193,6 @@ async def test_an_image_that_was_left_out_can_be_fetched(bench: Benches) -> None
     )
     await b.turn()
     assert "read_output can fetch it" in b.results[0]
-    assert [x.images for x in b.of(e.ToolDone)] == [3, 1]
     assert images(b) == 4
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -49,7 +48,6 @@ class Person:
         """Drafts already shown, by id."""
         self._edits: dict[str, str] = {}
         """What the person made of them since, by id."""
-        self._prompt = ""
         """The question that waits for a line."""
 
     # --- events ----------------------------------------------------------------------
@@ -227,16 +225,6 @@ class Person:
             self._live.stop()
             self._live = None
 
-    @contextmanager
-    def _above_prompt(self) -> Iterator[None]:
-        """Repeat the question that waits after what is printed here."""
-        prompt = self._prompt
-        if prompt:
-            self._console.print()
-        yield
-        if prompt:
-            asking.show(prompt)
-
     # --- questions -------------------------------------------------------------------
 
     async def decide(self, draft: e.Draft) -> Decision:
@@ -283,8 +271,4 @@ class Person:
 
     async def _ask(self, prompt: str) -> str:
         self.pause()
-        self._prompt = prompt
-        try:
-            return await asking.ask(prompt)
-        finally:
-            self._prompt = ""
+        return await asking.ask(prompt)

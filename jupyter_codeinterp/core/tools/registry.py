@@ -47,10 +47,6 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = BUILT_IN) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
-    def add_own(self, tool: Tool) -> None:
-        """Add a built-in tool that an admin has turned on."""
-        self._tools[tool.name] = tool
-
     def add(self, tool: Tool) -> None:
         """Add another package's tool. Raises ValueError with the fault."""
         if not isinstance(tool, Tool):

@@ -117,7 +117,6 @@ class Results:
             cell_id=cell_id,
             summary=self._untrusted.scrub(summary),
             detail=bare(text),
-            images=len(images),
         )
         return Result(block, done)
 
@@ -185,7 +184,6 @@ class Results:
             elapsed=done.elapsed,
             summary=outputs.summary(done.outputs, self._untrusted.scrub),
             detail=bare(text),
-            images=len(seen.images),
             fixed=fixed,
             sandbox=tuple(map(self._observed, done.observed)),
         )

@@ -5,7 +5,6 @@ Key lookup order: the environment, the operating system's keyring, the file.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import secrets as random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -18,9 +17,6 @@ from ...core.redaction.secrets import Secrets
 from . import keyring
 from .described import Origin
 from .key_file import KeyFile, SavedConnection
-
-_cleanups: set[asyncio.Task[str]] = set()
-"""Cleanup tasks. The event loop holds tasks only weakly."""
 
 
 class Connections:

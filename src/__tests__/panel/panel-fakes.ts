@@ -116,7 +116,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     elapsed: 1.23,
     summary: '',
     detail: 'status=ok cell_id=cell1\n42',
-    images: 0,
     fixed: false,
     notes: [],
     findings: [],

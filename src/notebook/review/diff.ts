@@ -85,9 +85,7 @@ export class DiffView extends Widget {
 }
 
 /** The CodeMirror view of a Lab editor; null if there is none. */
-export function editorView(
-  editor: CodeEditor.IEditor | null
-): EditorView | null {
+function editorView(editor: CodeEditor.IEditor | null): EditorView | null {
   return (editor as { editor?: EditorView } | null)?.editor ?? null;
 }
 

@@ -25,7 +25,7 @@ const DECIDING =
 const ITEMS = '.lm-Menu-item, .lm-CommandPalette-item';
 const LISTS = '.lm-Menu, .lm-CommandPalette';
 /** Milliseconds that a button or cell must have been in view. */
-export const IN_VIEW = 500;
+const IN_VIEW = 500;
 /** Milliseconds from a press to its effect: JupyterLab may hold keys back. */
 const SOON = 1000;
 /** Taken before a script can replace it. */

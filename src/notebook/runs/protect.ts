@@ -3,7 +3,7 @@ import type { INotebookModel } from '@jupyterlab/notebook';
 import { words } from '../document/shapes';
 
 /** As `PROTECT` in core/document/ops.py. */
-export const PROTECT = 'codeinterp_protect';
+const PROTECT = 'codeinterp_protect';
 
 /** As `MOST_PROTECTED` and `LONGEST_PROTECTED` there. */
 const MOST = 100;

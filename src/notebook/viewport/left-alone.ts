@@ -6,7 +6,7 @@
 import type { Notebook } from '@jupyterlab/notebook';
 
 /** What a person does, as far as it matters here. */
-export type Act = 'scroll' | 'type' | 'click' | 'decide' | 'press';
+type Act = 'scroll' | 'type' | 'click' | 'decide' | 'press';
 
 /** Whether to follow after the act. */
 export function follows(before: boolean, act: Act): boolean {

@@ -15,7 +15,7 @@ const MARK_TIME = 1500;
 const SETTLE_TIME = 1500;
 
 /** Gives the element to scroll to, once the cell is drawn; null if the cell lacks it. */
-export type PartOf = (cell: Cell) => (() => HTMLElement | null) | null;
+type PartOf = (cell: Cell) => (() => HTMLElement | null) | null;
 
 /** False if there is no such cell, or if it lacks the `part`. */
 export async function revealCell(

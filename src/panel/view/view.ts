@@ -75,7 +75,7 @@ export interface IThinkingItem {
  * `deciding`: the decision is on its way; `kernel`: held until the kernel is idle;
  * `done`: see `status`.
  */
-export type Phase =
+type Phase =
   | 'writing'
   | 'waiting'
   | 'deciding'

@@ -8,10 +8,10 @@ import type { Notebooks } from '../../notebook/notebooks';
 import type { Store } from '../../panel/store/store';
 import type { IDraftView } from '../../tokens';
 
-export const NEXT = 'codeinterp:next-draft';
-export const RUN = 'codeinterp:run';
-export const RUN_ALL = 'codeinterp:run-all';
-export const REJECT = 'codeinterp:reject';
+const NEXT = 'codeinterp:next-draft';
+const RUN = 'codeinterp:run';
+const RUN_ALL = 'codeinterp:run-all';
+const REJECT = 'codeinterp:reject';
 
 /** Add the commands and return their ids. */
 export function addDraftCommands(options: {

@@ -6,10 +6,10 @@ import { codeInterpreterIcon } from '../../panel/icon';
 import type { Store } from '../../panel/store/store';
 
 export const FOCUS = 'codeinterp:focus';
-export const NEW_CONVERSATION = 'codeinterp:new-conversation';
-export const STOP = 'codeinterp:stop';
-export const VERIFY = 'codeinterp:verify';
-export const BACK = 'codeinterp:back-to-notebook';
+const NEW_CONVERSATION = 'codeinterp:new-conversation';
+const STOP = 'codeinterp:stop';
+const VERIFY = 'codeinterp:verify';
+const BACK = 'codeinterp:back-to-notebook';
 
 export async function openNotebook(
   commands: CommandRegistry,

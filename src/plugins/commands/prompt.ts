@@ -11,7 +11,7 @@ import { type PanelLayout, Widget } from '@lumino/widgets';
 import type { Reference } from '../../protocol/protocol';
 import { about, nameIn } from './cells';
 
-export const PROMPT = 'codeinterp:prompt-in-cell';
+const PROMPT = 'codeinterp:prompt-in-cell';
 
 /** The conversation about the notebook in front. */
 export interface IConversation {

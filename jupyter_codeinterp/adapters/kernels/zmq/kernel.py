@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
-BUSY_LIMIT = 5.0
-"""Seconds that going back waits for a running cell."""
 BUSY = "The kernel is busy. Interrupt it, or wait for its cell."
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]

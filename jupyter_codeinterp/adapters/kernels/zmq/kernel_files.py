@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
 from .... import kernel_side
@@ -30,16 +28,6 @@ def files(paths: Sequence[str], **names: str) -> str:
 def answer_of(paths: Sequence[str], **names: str) -> str:
     """An expression that runs files as ``files`` does; its value is the last one's ``ANSWER``."""
     return f"{namespace(paths, names)}['ANSWER']"
-
-
-@cache
-def kept_function(paths: tuple[str, ...], name: str, function: str) -> str:
-    """An expression for a function of the last file, which the kernel keeps: the files run once in
-    a kernel, until their text changes."""
-    text = namespace(paths, {"__name__": name})
-    key = f"{name}.{sha256(text.encode()).hexdigest()[:16]}"
-    modules = "__import__('sys').modules"
-    return f"({modules}.get({key!r}) or {modules}.setdefault({key!r}, {text}[{function!r}]))"
 
 
 def namespace(paths: Sequence[str], names: dict[str, str]) -> str:

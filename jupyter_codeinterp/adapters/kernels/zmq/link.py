@@ -148,10 +148,6 @@ class KernelLink:
             return self._process.seems_busy
         return bool(self._running)
 
-    def is_running(self, msg_id: str) -> bool:
-        """Whether the kernel has begun with this request and not ended it, as far as it told."""
-        return self._running == msg_id
-
     async def settle(self) -> None:
         """Return when the kernel is idle with an empty queue. Cancelling is safe.
 

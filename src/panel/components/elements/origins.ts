@@ -45,7 +45,7 @@ export function markEarlier(
 }
 
 /** How an output, or a variable, has the figure. */
-export function policyOf(
+function policyOf(
   { count, policy, variable }: Origin,
   trans: TranslationBundle
 ): string {
