@@ -62,16 +62,20 @@ export function Look(props: {
     setBusy(false);
   };
   return (
-    <Button
-      look="link"
-      disabled={busy}
-      title={trans.__(
-        'A model reads the answer, its code and its outputs. This costs a request.'
-      )}
-      onClick={() => void press()}
-    >
-      {busy ? trans.__('Looking for mistakes…') : trans.__('Look for mistakes')}
-    </Button>
+    <div className="jp-codeinterp-End-line">
+      <Button
+        look="link"
+        disabled={busy}
+        title={trans.__(
+          'A model reads the answer, its code and its outputs. This costs a request.'
+        )}
+        onClick={() => void press()}
+      >
+        {busy
+          ? trans.__('Looking for mistakes…')
+          : trans.__('Look for mistakes')}
+      </Button>
+    </div>
   );
 }
 
