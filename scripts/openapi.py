@@ -426,7 +426,6 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
 }
 TYPES_HEADER = """\
 /* Made by scripts/openapi.py from the Python types. Do not edit. */
-/* eslint-disable */
 import type { TurnStarted } from './protocol';
 
 export type Mode = TurnStarted['mode'];

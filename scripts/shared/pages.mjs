@@ -6,7 +6,7 @@
  * reads a line of JSON for each step from the standard input, `{"who": …, "do": …, …}`, and answers
  * with a line of JSON: `{"result": …}` or `{"error": …}`. See pages.py for the steps.
  */
-/* global document, process, window */
+/* global process, window */
 import { URL } from 'node:url';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,4 @@
 /* Made by scripts/openapi.py from the Python types. Do not edit. */
-/* eslint-disable */
 import type { TurnStarted } from './protocol';
 
 export type Mode = TurnStarted['mode'];
