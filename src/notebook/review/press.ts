@@ -51,7 +51,10 @@ function isCombination(event: KeyboardEvent): boolean {
 function isPress(event: Event, target: Element): boolean {
   if (event instanceof KeyboardEvent) {
     const { key, repeat, shiftKey } = event;
-    const enters = key === 'Enter' && (shiftKey || !target.closest('.jp-Cell'));
+    // In a cell Enter begins a line or edit mode; in the prompt field it sends.
+    const types =
+      target.closest('.jp-Cell') && !target.closest('.jp-codeinterp-Prompt');
+    const enters = key === 'Enter' && (shiftKey || !types);
     // Tab takes what is offered in the list at the message field, as Enter does.
     const takes = key === 'Tab' && target.matches('[aria-activedescendant]');
     return !repeat && (enters || takes || isCombination(event));

@@ -30,7 +30,10 @@ const HTML = `
     <p id="text">words</p>
   </div>
   <div class="jp-Cell jp-codeinterp-draft" id="draft"></div>
-  <div class="jp-Cell" id="cell"><button id="output">Run</button></div>
+  <div class="jp-Cell" id="cell">
+    <form class="jp-codeinterp-Prompt"><textarea id="prompt"></textarea></form>
+    <button id="output">Run</button>
+  </div>
   <ul class="lm-Menu">
     <li class="lm-Menu-item" data-command="codeinterp:run" id="item">Run</li>
     <li class="lm-Menu-item lm-mod-active" data-command="other" id="other"></li>
@@ -89,6 +92,9 @@ describe('a press', () => {
     ['Enter', 'draft', ''],
     ['R-S-Enter', 'draft', ''],
     ['S-Enter', 'cell', ''],
+    ['Enter', 'cell', ''],
+    ['Enter', 'prompt', 'acts'],
+    ['a', 'prompt', ''],
     ['C-S-Enter', 'text', 'chooses'],
     ['F8', 'text', 'chooses'],
     ['Enter', 'item', '']
