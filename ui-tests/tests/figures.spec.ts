@@ -35,8 +35,11 @@ test('a figure of an answer leads to the output that has it', async ({
   await expect(tip).toHaveCount(0);
 
   const cell = notebook.cell('for region, count');
-  await notebook.cell(3).scrollIntoViewIfNeeded();
-  await expect(cell).not.toBeInViewport();
+  // The notebook holds its place for a moment after the turn.
+  await expect(async () => {
+    await notebook.cell(3).scrollIntoViewIfNeeded();
+    await expect(cell).not.toBeInViewport({ timeout: 500 });
+  }).toPass();
   await figure.click();
   await expect(cell).toBeInViewport();
 
