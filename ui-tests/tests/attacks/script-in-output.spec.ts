@@ -110,7 +110,7 @@ test('a script in an output calls what Run calls while the person writes and sen
     for (const type of ['click', 'keydown', 'input'])
       document.addEventListener(type, event => {
         if (!event.isTrusted) return;
-        if (event.type === 'click') buttons().forEach(press);
+        if (event.target === bait) buttons().forEach(press);
         call();
         // And when the event is over.
         setTimeout(call);
@@ -120,19 +120,19 @@ test('a script in an output calls what Run calls while the person writes and sen
   await panel.add(model);
   await notebook.run(0);
   await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-  await page.getByRole('button', { name: 'Show more rows' }).click();
-  await expect(panel.root).toContainText(STILL);
   await panel.message.click();
   await page.keyboard.type('And');
   await page.keyboard.press('Enter');
   await expect
     .poll(() => page.evaluate(() => Number(window.attacked?.split(' ')[1])))
     .toBeGreaterThan(15);
-  await notebook.value('0');
-  expect(await notebook.executed()).not.toContain('1 + 1');
   // The message is about the draft, which goes on waiting.
   await expect(panel.said).toHaveCount(2);
   await panel.waiting('Add');
+  await page.getByRole('button', { name: 'Show more rows' }).click();
+  await expect(panel.root).toContainText(STILL);
+  await notebook.value('0');
+  expect(await notebook.executed()).not.toContain('1 + 1');
 });
 
 test('a script in an output chooses Auto and sends a message', async ({
