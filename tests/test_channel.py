@@ -323,7 +323,7 @@ async def test_an_undo_offers_what_it_would_do(
     async def offers(self: Any, turn: int) -> TurnFiles:
         return TurnFiles()
 
-    monkeypatch.setattr("jupyter_codeinterp.core.session.reviews.Reviews.files", offers)
+    monkeypatch.setattr("jupyter_codeinterp.core.session.waiting_files.WaitingFiles.offers", offers)
     monkeypatch.setattr(Denying, "denied", denied)
     offer = await site.get("sessions", w.session_id, "turns", "1", "changes")
     assert (offer["refused"], offer["files"] is None) == (refused, bool(refused))

@@ -390,7 +390,7 @@ def test_a_replay_asks_for_each_run(cli: Cli) -> None:
     assert cli.run("replay", "a.ipynb", "recording.jsonl").code == 2
     with cli.terminal("replay", "a.ipynb", "recording.jsonl") as child:
         for word in ("y", "n"):
-            child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[t\]ry first: ")
+            child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
             child.sendline(word)
         child.expect(pexpect.EOF)
         child.wait()

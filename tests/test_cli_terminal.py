@@ -13,10 +13,7 @@ import pytest
 
 from tests.cli import Cli, fake_process, make_cli
 
-ASKED = (
-    r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn"
-    r"(?:, \[t\]ry first)?(?:, \[r\]ules)?: "
-)
+ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn: "
 TOTALS = 'sales["revenue"].sum()'
 _OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
 """Colours and the cursor: all that ``rich`` uses."""

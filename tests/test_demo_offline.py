@@ -76,7 +76,6 @@ async def test_the_demo_to_its_end(site: Site, run_all: bool) -> None:
     outputs = [output for cell in added for output in cell.get("outputs", ())]
     assert not [output for output in outputs if output["output_type"] == "error"]
     assert [output for output in outputs if "image/png" in output.get("data", {})]
-    assert sum(x.images for x in ran) >= 1, "the model sees the chart"
 
     # The figures in the answer are those that the kernel has printed.
     said = w.of(e.TextDone)[-1].text

@@ -286,7 +286,7 @@ async def test_a_workbench_closes_every_part(caplog: pytest.LogCaptureFixture) -
 
         return SimpleNamespace(close=close)
 
-    names = ["tool_servers", "verifier", "holder", "manager", "_kernels", "models", "store"]
+    names = ["tool_servers", "verifier", "manager", "_kernels", "models", "store"]
     await Workbench.close(SimpleNamespace(**{name: part(name) for name in names}))  # type: ignore[arg-type]
     assert closed == names and caplog.text.count("Could not close") == len(names)
 

@@ -59,7 +59,7 @@ def test_code_that_nobody_sees_runs_unasked(cli: Cli, how: str) -> None:
 def test_in_a_terminal_the_person_is_asked(cli: Cli, how: str) -> None:
     recording(cli, "run_cell", source=HIDDEN[how])
     with cli.terminal("replay", "a.ipynb", "theirs.jsonl", "--yes") as child:
-        child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[t\]ry first: ")
+        child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
         assert "Hidden character" in child.before or "are blank" in child.before
         child.sendline("n")
         child.expect(pexpect.EOF)
@@ -81,7 +81,7 @@ def test_a_file_says_that_nothing_need_be_asked(cli: Cli) -> None:
     file.write_text(file.read_text().replace('{"title"', '{"always_ask": false, "title"', 1))
     assert cli.run("replay", "a.ipynb", "theirs.jsonl").code == 2
     with cli.terminal("replay", "a.ipynb", "theirs.jsonl") as child:
-        child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[t\]ry first: ")
+        child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
         child.sendline("n")
         child.expect(pexpect.EOF)
     assert not (cli.folder / "owned.txt").exists()

@@ -2,6 +2,8 @@
  * Reports the code cells of a notebook and the person's runs to the server, which answers with
  * the stale cells. Nothing of it is saved in the notebook.
  */
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { INotebookModel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 import type {
   BegunRun,
@@ -11,15 +13,26 @@ import type {
 import { isCode } from '../document/outputs';
 import { joined } from '../document/shapes';
 import { isPrivate } from '../document/snapshot';
-import type { LiveNotebook } from '../live';
 import { OwnRuns } from '../runs/own-runs';
 
 /** Milliseconds from an edit or a run to the report. */
 const DELAY = 250;
 
+/** What is known of the notebook. */
+interface ILive {
+  readonly path: string;
+  readonly kernelId: string;
+  /** Whether the server takes reports of this window. */
+  readonly hears: boolean;
+  readonly context: {
+    readonly model: INotebookModel;
+    readonly sessionContext: ISessionContext;
+  };
+}
+
 export class StaleCells {
   constructor(
-    private readonly _live: LiveNotebook,
+    private readonly _live: ILive,
     private readonly _post: (report: CodeCells) => void
   ) {
     const { model, sessionContext } = _live.context;

@@ -15,7 +15,7 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
-import { useEarlier } from '../elements/earlier';
+import { useEarlier } from '../elements/origins';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';

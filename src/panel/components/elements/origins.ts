@@ -1,7 +1,9 @@
 /** Figures of an answer: a quiet link to the output that has it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
 import { cellOfLink } from '../../../markdown/markdown';
 import type { Figure, Origin } from '../../../protocol/protocol';
+import { usePanel } from './context';
 
 /** Pixels between a figure and its excerpt, and between that and the page's edge. */
 const GAP = 4;
@@ -154,4 +156,49 @@ function place(tip: HTMLElement, near: DOMRect): void {
   const left = Math.min(near.left, innerWidth - offsetWidth - GAP);
   tip.style.left = `${Math.max(GAP, left)}px`;
   tip.style.top = `${fits ? below : Math.max(GAP, near.top - offsetHeight - GAP)}px`;
+}
+
+/** Milliseconds from a change of the notebook until figures are looked up again. */
+const DELAY = 300;
+
+/** Keep the figures of an answer grey that are from an earlier run. */
+export function useEarlier(
+  host: React.RefObject<HTMLElement>,
+  figures: readonly Figure[]
+): void {
+  const { store } = usePanel();
+  const { notebooks } = store;
+  const path = store.shown?.info.notebook ?? '';
+  React.useEffect(() => {
+    if (!figures.length) {
+      return;
+    }
+    let timer: number | undefined;
+    const look = () => {
+      timer = undefined;
+      if (host.current) {
+        markEarlier(host.current, notebooks.earlier(path));
+      }
+    };
+    const lookSoon = (_?: unknown, changed = path) => {
+      if (changed === path) {
+        timer ??= window.setTimeout(look, DELAY);
+      }
+    };
+    const signals = [
+      notebooks.staleChanged,
+      notebooks.placesChanged,
+      notebooks.leaseChanged
+    ];
+    signals.forEach(signal => signal.connect(lookSoon));
+    // The text is formatted some time after it is shown, and again after a change.
+    const drawn = new MutationObserver(() => lookSoon());
+    drawn.observe(host.current!, { childList: true, subtree: true });
+    lookSoon();
+    return () => {
+      clearTimeout(timer);
+      drawn.disconnect();
+      signals.forEach(signal => signal.disconnect(lookSoon));
+    };
+  }, [host, figures, notebooks, path]);
 }
