@@ -206,6 +206,7 @@ def judge(folder: Path, cells: dict[str, str], steps: str) -> tuple[set[str], se
     return marked, stale | {cell for cell in edited if now[cell] != once[cell]}
 
 
+@pytest.mark.timeout(300)  # 53 fresh interpreters
 def test_the_marks_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong: dict[str, Any] = {}
     right = false = missing = 0

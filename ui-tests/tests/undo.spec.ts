@@ -340,7 +340,10 @@ test('undo and redo move neither the notebook nor the conversation', async ({
   await card.getByRole('button', { name: 'Run all in this turn' }).click();
   await panel.ended();
   const outer = page.locator('.jp-Notebook .jp-WindowedPanel-outer').first();
-  const line = panel.log.locator('.jp-codeinterp-End-line').last();
+  const line = panel.log
+    .locator('.jp-codeinterp-End-line')
+    .filter({ hasText: 'Review changes' })
+    .last();
   const cell = (name: string) => notebook.cell(new RegExp(`${name} = `));
   const press = async (name: string, words: string, seen: string) => {
     const top = async () => (await cell(seen).boundingBox())!.y;
