@@ -762,7 +762,6 @@ ONLY_AT_THE_START = {
     "core.rights.labelling._TARGETS": "a line",
     "core.rights.paths._URL": "a path",
     "core.figures.masking._VALUE": "the whole text",
-    "core.verify.unvarying._LOGGED": "a line",
     "core.figures.texts._BARE": "the whole text",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
@@ -774,9 +773,7 @@ ONLY_AT_THE_START = {
     "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
     "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
-    "kernel_side.watching.values.FIGURE": "a value, the whole of it",
-    "kernel_side.watching.order.FIGURE": "a value, the whole of it",
-    "kernel_side.watching.lost_values.DAY": "a value",
+    "kernel_side.watching.order.NUMBER": "a value, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 
