@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,15 @@ GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
 def fake() -> Iterator[str]:
     with fake_process() as url:
         yield url
+
+
+@pytest.fixture
+def of_the_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Packages in the folder are found, as by a program that is started there."""
+    monkeypatch.syspath_prepend(str(cli.folder))
+    yield
+    for name in ("adds_tools", "audit_hook"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -57,22 +67,17 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
     assert recording.code == 0
     header, *steps = map(json.loads, recording.out.splitlines())
     assert header["version"] == 1 and len(steps) == 4
-
-
-@pytest.mark.parametrize("given", ["ffff", "f" * 32, "../x", "x", "", "%"])
-def test_a_conversation_that_there_is_not(cli: Cli, given: str) -> None:
-    ran = cli.run("export", given)
-    assert (
-        (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
-    ) or f"No conversation {given}" in ran.err
-
-
-def test_a_list_that_nobody_reads(cli: Cli) -> None:
-    cli.run("run", "a.ipynb", "#prose", "--plan", "--json")
     with cli.started("sessions") as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_a_conversation_that_there_is_not(cli: Cli) -> None:
+    for given in ("ffff", "f" * 32, "../x", "x", "", "%"):
+        ran = cli.run("export", given)
+        usage = (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
+        assert usage or f"No conversation {given}" in ran.err, ran
 
 
 # --- keys ----------------------------------------------------------------------------------
@@ -104,26 +109,23 @@ def test_a_key_is_read_kept_and_never_shown(cli: Cli, fake: str) -> None:
     assert "No saved key" in cli.run("key", "delete").out
 
 
-@pytest.mark.parametrize("also", [False, True], ids=["alone", "overridden"])
-@pytest.mark.parametrize("saved", [False, True])
-def test_list_and_delete_speak_of_the_saved_key(
-    cli: Cli, fake: str, also: bool, saved: bool
-) -> None:
+def test_list_and_delete_speak_of_the_saved_key(cli: Cli, fake: str) -> None:
     """Whether or not a key in the environment overrides it."""
-    del cli.environment["ANTHROPIC_API_KEY"]
-    if saved:
-        assert cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n").code == 0
-    if also:
-        cli.environment["ANTHROPIC_API_KEY"] = CANARY
-    listed, deleted = cli.run("key", "list"), cli.run("key", "delete")
-    assert ("a key from ANTHROPIC_API_KEY" in listed.out) == also
-    assert ("saved" in listed.out) == saved, listed
-    assert ("is not used" in listed.out) == (saved and also)
-    assert deleted.out.startswith("Key deleted." if saved else "No saved key."), deleted
-    assert ("a key from ANTHROPIC_API_KEY" in deleted.out) == also
-    assert not kept(cli).exists()
-    for ran in (listed, deleted):
-        assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
+    for saved, also in ((False, False), (False, True), (True, False), (True, True)):
+        cli.environment.pop("ANTHROPIC_API_KEY", None)
+        if saved:
+            assert cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n").code == 0
+        if also:
+            cli.environment["ANTHROPIC_API_KEY"] = CANARY
+        listed, deleted = cli.run("key", "list"), cli.run("key", "delete")
+        assert ("a key from ANTHROPIC_API_KEY" in listed.out) == also
+        assert ("saved" in listed.out) == saved, listed
+        assert ("is not used" in listed.out) == (saved and also)
+        assert deleted.out.startswith("Key deleted." if saved else "No saved key."), deleted
+        assert ("a key from ANTHROPIC_API_KEY" in deleted.out) == also
+        assert not kept(cli).exists()
+        for ran in (listed, deleted):
+            assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
 
 
 def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
@@ -137,20 +139,19 @@ def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
     assert json.loads(kept(cli).read_text())["connections"]["anthropic"]["key"] == GIVEN
 
 
-@pytest.mark.parametrize(
-    ("given", "url", "code", "words"),
-    [
+def test_a_key_that_is_not_kept(cli: Cli) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"]
+    for given, url, code, words in (
         ("", "", 2, "No key was entered"),
         ("two words\n", "", 1, "invalid characters"),
         (f"{GIVEN}\n", "ftp://x", 1, "http"),
         (f"{GIVEN}\n", "http://127.0.0.1:9", 1, "not saved"),
-    ],
-)
-def test_a_key_that_is_not_kept(cli: Cli, given: str, url: str, code: int, words: str) -> None:
-    del cli.environment["ANTHROPIC_API_KEY"]
-    ran = cli.run("key", "set", *(("--url", url) if url else ()), given=given)
-    assert ran.code == code and words in ran.err and GIVEN not in ran.err
-    assert not kept(cli).exists()
+    ):
+        ran = cli.run("key", "set", *(("--url", url) if url else ()), given=given)
+        assert ran.code == code and words in ran.err and GIVEN not in ran.err, ran
+        assert not kept(cli).exists()
+    # Others on the machine could read an argument.
+    assert cli.run("key", "set", GIVEN).code == 2
 
 
 def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
@@ -163,11 +164,6 @@ def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
     assert "Key deleted" in cli.run("key", "delete", "--provider", "moonshot").out
     unknown = cli.run("key", "set", "--provider", "nobody", given=f"{GIVEN}\n")
     assert unknown.code == 1 and "Unknown provider “nobody”" in unknown.err
-
-
-def test_a_key_is_no_argument(cli: Cli) -> None:
-    """Others on the machine could read it there."""
-    assert cli.run("key", "set", GIVEN).code == 2
 
 
 # --- doctor ----------------------------------------------------------------------------------
@@ -190,7 +186,7 @@ def built(cli: Cli, version: str) -> None:
 def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
     enabled(cli)
     built(cli, __version__)
-    ran = cli.run("doctor")
+    ran = cli.program("doctor")
     assert (ran.code, ran.err) == (0, ""), ran
     for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available", "labextension"):
         assert words in ran.out
@@ -210,7 +206,7 @@ def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> No
     hides = "import sys; sys.modules['openai'] = None"
     (cli.folder / "sitecustomize.py").write_text(hides)
     cli.environment |= {"OPENAI_API_KEY": GIVEN, "PYTHONPATH": str(cli.folder)}
-    (line,) = (one for one in cli.run("doctor").out.splitlines() if "OpenAI" in one)
+    (line,) = (one for one in cli.program("doctor").out.splitlines() if "OpenAI" in one)
     assert line.startswith("· OpenAI: a key from OPENAI_API_KEY") and "pip install" in line
 
 
@@ -299,7 +295,7 @@ def broken_provider(cli: Cli) -> None:
     adding(cli, "[jupyter_codeinterp.providers]\nacme = nowhere_at_all:ACME\n")
 
 
-def test_the_doctor_names_what_other_packages_add(cli: Cli) -> None:
+def test_the_doctor_names_what_other_packages_add(cli: Cli, of_the_folder: None) -> None:
     enabled(cli)
     adding(cli)
     lines = cli.run("doctor").out.splitlines()
@@ -353,7 +349,9 @@ def no_folder(cli: Cli) -> None:
         (no_folder, "Cannot save conversations in", "c.CodeInterp.data_dir"),
     ],
 )
-def test_the_doctor_says_what_to_do(cli: Cli, spoil: Any, words: str, advice: str) -> None:
+def test_the_doctor_says_what_to_do(
+    cli: Cli, of_the_folder: None, spoil: Any, words: str, advice: str
+) -> None:
     enabled(cli)
     spoil(cli)
     ran = cli.run("doctor")
@@ -377,17 +375,21 @@ def recorded(cli: Cli, prompt: str = "#three_cells") -> Path:
 
 
 def test_a_recording_is_played_with_its_code_run_now(cli: Cli) -> None:
-    recorded(cli)
+    file = recorded(cli)
+    refused = cli.run("replay", "a.ipynb", "recording.jsonl")
+    assert refused.code == 2, "nobody can be asked"
     del cli.environment["ANTHROPIC_BASE_URL"]
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+    ran = cli.program("replay", "a.ipynb", "recording.jsonl", "--yes")
     assert (ran.code, ran.err) == (0, ""), ran
     assert "The revenue is 460 in all." in ran.out
     assert [cell.execution_count for cell in cli.book().cells[1:]] == [1, 3]
+    file.write_text(file.read_text().replace("turnover", "revenue"))
+    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+    assert ran.code == 1 and "recording" in ran.out, "it departs"
 
 
 def test_a_replay_asks_for_each_run(cli: Cli) -> None:
     recorded(cli)
-    assert cli.run("replay", "a.ipynb", "recording.jsonl").code == 2
     with cli.terminal("replay", "a.ipynb", "recording.jsonl") as child:
         for word in ("y", "n"):
             child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
@@ -399,59 +401,50 @@ def test_a_replay_asks_for_each_run(cli: Cli) -> None:
     assert len(cli.sources()) == 2
 
 
-def test_a_replay_that_departs_is_no_success(cli: Cli) -> None:
-    file = recorded(cli)
-    file.write_text(file.read_text().replace("turnover", "revenue"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "recording" in ran.out
-
-
-def test_a_replay_whose_last_run_fails_is_no_success(cli: Cli) -> None:
-    file = recorded(cli, "#code ```\nx = 1\n```")
+def test_a_replay_with_another_result_is_no_success(cli: Cli) -> None:
+    file = recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
     assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
-    file.write_text(file.read_text().replace("x = 1", "1 / 0"))
+    good = file.read_text()
+    file.write_text(good.replace("40 + 2", "40 + 3"))
+    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+    assert ran.code == 1 and "differs from the recording" in ran.out, "only a figure differs"
+    file.write_text(good.replace("40 + 2", "1 / 0"))
     assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 1
 
 
-def test_a_replay_with_another_result_is_no_success(cli: Cli) -> None:
-    """All code ran; only a figure differs."""
-    file = recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
-    file.write_text(file.read_text().replace("40 + 2", "40 + 3"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "differs from the recording" in ran.out, ran
-
-
 AUDIT = """
-from os import getpid
+from time import time_ns
 from jupyter_codeinterp.api import Hook, Notes
 
-AUDIT = Hook("audit", after_run=lambda cell, outputs: Notes((f"Program {getpid()}.",)))
+AUDIT = Hook("audit", after_run=lambda cell, outputs: Notes((f"At {time_ns()}.",)))
 """
 
 
 def hooked(cli: Cli) -> None:
-    """With a hook that says something else in each program."""
+    """With a hook that says something else of each run."""
     info = cli.folder / "audit_hook-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: audit_hook\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[jupyter_codeinterp.hooks]\na = audit_hook:AUDIT\n")
     (cli.folder / "audit_hook.py").write_text(AUDIT)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
 
 
-@pytest.mark.parametrize("when", ["always", "after", "before"])
-def test_what_hooks_say_of_a_run_is_no_departure(cli: Cli, when: str) -> None:
-    if when != "after":
-        hooked(cli)
-    recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
-    if when == "after":
-        hooked(cli)
-    elif when == "before":
-        shutil.rmtree(cli.folder / "audit_hook-1.0.dist-info")
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 0 and "differs" not in ran.out, ran
-    assert ran.out.count("Program") == (when != "before"), "once, as a note"
+def test_what_hooks_say_of_a_run_is_no_departure(cli: Cli, of_the_folder: None) -> None:
+    prompt = "#code ```\nprint('=', 40 + 2)\n```"
+
+    def played(notes: int) -> None:
+        ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+        assert ran.code == 0 and "differs" not in ran.out, ran
+        assert ran.out.count("At 1") == notes, "once, as a note"
+
+    recorded(cli, prompt)
+    hooked(cli)
+    played(1)
+    (cli.folder / "then.ipynb").unlink()
+    recorded(cli, prompt)
+    played(1)
+    shutil.rmtree(cli.folder / "audit_hook-1.0.dist-info")
+    played(0)
 
 
 def lines_of(file: Path) -> list[str]:
