@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import unquote
 
@@ -175,7 +174,7 @@ async def test_file_names_are_safe(site: Site, api: FakeAnthropic, title: str, n
 
 async def test_exports_that_make_no_sense(site: Site, api: FakeAnthropic) -> None:
     api.play(in_order([answer(text("Hi."))]))
-    session_id = await talk(site, "Hello")
+    await talk(site, "Hello")
     assert (await export(site, UNKNOWN)).code == 404
     assert (await site.request("GET", "sessions", "x", "export")).code == 404
 

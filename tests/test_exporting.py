@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import msgspec
 import pytest
 
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import (
     Draft,
     DraftDecided,
@@ -37,7 +33,7 @@ from jupyter_codeinterp.core.events import (
 from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.findings import Finding, Place
 from jupyter_codeinterp.core.history.prose import plain
-from jupyter_codeinterp.core.messages import Message, ToolUse, Usage, assistant
+from jupyter_codeinterp.core.messages import Usage
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
 ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")
