@@ -7,17 +7,14 @@ import base64
 import copy
 import io
 import json
-import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from PIL import Image
 
-from tests.fake_anthropic import FakeAnthropic, Request, answer, on_loop, run_cell, text, thinking
+from tests.fake_anthropic import FakeAnthropic, answer, on_loop, text
 from tests.fake_anthropic.checks import problems
 from tests.fake_anthropic.history import History
 from tests.fake_anthropic.signing import sign
@@ -234,14 +231,6 @@ def test_an_earlier_message_may_not_change() -> None:
     assert "message 2 was" in found and "And now?" in found
 
 
-def test_cache_markers_may_move() -> None:
-    marked = {"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {}}]}
-    plain = {"role": "user", "content": [{"type": "text", "text": "x"}]}
-    history = History()
-    history.begin(asked(marked)).content = HI["content"]
-    assert list(history.problems(asked(plain, HI, AND))) == []
-
-
 def test_of_an_answer_that_broke_off_anything_may_be_kept() -> None:
     history = History()
     history.begin(asked(HELLO))
@@ -270,20 +259,6 @@ async def post(api: FakeAnthropic, body: Body, **options: Any) -> tuple[int, Any
 
 
 @on_loop
-async def test_the_stream_on_the_wire() -> None:
-    body = {**conversation(), "messages": [HELLO]}
-    async with FakeAnthropic([answer(thinking("Hm."), text("Hi."), run_cell("1"))]) as api:
-        status, stream = await post(api, body)
-    frames = [frame.split("\n") for frame in stream.rstrip("\n").split("\n\n")]
-    assert status == 200
-    assert all(name.startswith("event: ") and data.startswith("data: {") for name, data in frames)
-    names = [name.removeprefix("event: ") for name, _ in frames]
-    block = ["content_block_start", "content_block_delta", "content_block_stop"]
-    short = [name for i, name in enumerate(names) if names[i - 1] != name]
-    assert short == ["message_start", "ping", *block * 3, "message_delta", "message_stop"]
-
-
-@on_loop
 async def test_a_request_that_comes_with_the_end_of_the_last_answer_is_read_whole() -> None:
     """A client that is quick asks again before the server has looked away from the answer."""
     async with FakeAnthropic([answer(text("Hi."))] * 3) as api:
@@ -309,69 +284,3 @@ async def test_a_refused_request_is_a_violation_and_a_400() -> None:
         assert status == 400 and error["error"]["type"] == "invalid_request_error"
         assert api.violations == ["top_p: Extra inputs are not permitted"]
         assert api.requests[0].status == 400
-
-
-@on_loop
-async def test_keys_models_and_lengths() -> None:
-    body = {**conversation(), "messages": [HELLO]}
-    async with FakeAnthropic(context_window=50) as api:
-        assert (await post(api, body, key="wrong"))[0] == 401
-        assert (await post(api, body, key=""))[0] == 401
-        assert (await post(api, {**body, "model": "gpt"}))[0] == 404
-        status, error = await post(api, {**body, "system": "Be brief. " * 50})
-        assert status == 400 and "prompt is too long" in error["error"]["message"]
-        assert api.violations == []
-        counted = await asyncio.to_thread(fetch, f"{api.url}/v1/messages/count_tokens", body)
-        assert counted[0] == 200 and json.loads(counted[1])["input_tokens"] > 50
-
-
-@on_loop
-async def test_a_script_that_fails_is_a_violation() -> None:
-    def wrong(request: Request) -> Any:
-        raise KeyError(request.step)
-
-    body = {**conversation(), "messages": [HELLO]}
-    async with FakeAnthropic(wrong) as api:
-        assert (await post(api, body))[0] == 400
-        assert api.violations == ["the script failed: KeyError(0)"]
-
-
-# --- as a process ----------------------------------------------------------------------
-
-
-@asynccontextmanager
-async def process(*options: str) -> AsyncIterator[str]:
-    """The address of the fake as a process, which ends in order when it is told to."""
-    command = (sys.executable, "-m", "tests.fake_anthropic", *options)
-    running = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    try:
-        assert running.stdout is not None
-        yield (await running.stdout.readline()).decode().split()[-1]
-    finally:
-        running.terminate()
-        assert await running.wait() == 0
-
-
-@on_loop
-async def test_the_process_is_controlled_over_http() -> None:
-    async with process("--scenario", "one_cell") as url:
-
-        async def control(path: str, body: Body | None = None) -> Any:
-            status, reply = await asyncio.to_thread(fetch, f"{url}/{path}", body)
-            return json.loads(reply) if status == 200 else status
-
-        async def ask() -> Any:
-            return (await asyncio.to_thread(fetch, f"{url}/v1/messages", body))[1]
-
-        body = {**conversation(), "messages": [HELLO]}
-        assert await control("") == {"ok": True}
-        assert await control("control/speed", {"chunk": 1000}) == {}
-        assert "Add" in await ask()
-        state = await control("control/state")
-        assert [request["body"] for request in state["requests"]] == [body]
-        assert state["violations"] == []
-        assert await control("control/scenario", {"name": "plot"}) == {}
-        assert "Squares" in await ask()
-        assert await control("control/scenario", {"name": "no such"}) == 400
-        assert await control("control/reset", {}) == {}
-        assert (await control("control/state"))["requests"] == []

@@ -907,7 +907,7 @@ _apply, _applied = reference.apply, Page._applied
         (looks_at_no_source, 1),
         (sends_what_was_saved, 1),
         (stands_in_while_edited, 3),
-        (trusts_old_receipts, 3),
+        (trusts_old_receipts, 7),
         (forgets_with_the_server, 21),
     ],
 )

@@ -151,7 +151,7 @@ def test_an_address_or_what_is_not_in_the_code_asks_too() -> None:
 
 def test_few_ordinary_outputs_get_a_label() -> None:
     for found in (ordinary(), truth()):
-        assert len(found) >= 60 and len(labelled(found)) <= len(found) / 100
+        assert len(found) >= 70 and len(labelled(found)) <= len(found) / 100
     assert len(ordinary()) >= 200
 
 

@@ -1,1 +1,0 @@
-"""A notebook that two people share, tried in browsers: see scripts/engines."""
