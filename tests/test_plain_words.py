@@ -147,14 +147,3 @@ def test_sentences_on_the_page_are_short() -> None:
                 if len(re.findall(r"\w+", sentence)) > LONGEST and "." in text:
                     found.append(f"{where}: {sentence!r}")
     assert not found, "\n".join(found)
-
-
-def test_the_list_finds_what_it_is_for() -> None:
-    said = [
-        ("a", "You have no leave to execute kernels."),
-        ("b", "Of other files it is told."),
-        ("c", "No model is called so."),
-        ("d", "The list of models has not come."),
-        ("e", "Explain the last error and mend it"),
-    ]
-    assert len(faults(iter(said))) == len(said)
