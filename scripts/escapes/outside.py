@@ -32,13 +32,12 @@ class Outside:
 
 
 @asynccontextmanager
-async def outside(home: Path, server: int) -> AsyncIterator[Outside]:
+async def outside(home: Path) -> AsyncIterator[Outside]:
     root = os.getuid() == 0
     with ExitStack() as stack:
         victim = stack.enter_context(_victim())
         made = Outside(
             {
-                "SERVER": server,
                 "VICTIM": victim,
                 "SECRET": SECRET,
                 "MACHINE": socket.gethostname(),

@@ -31,10 +31,7 @@ from .prelude import prelude
 
 KEY = "sk-ant-stored-0123456789"
 SAID = "the words of another conversation"
-HOME_FILES = (
-    ".ssh/id_ed25519", ".aws/credentials", ".bash_history", ".bashrc", ".git-credentials",
-    "project/data.csv", "notebooks/private.ipynb",
-)  # fmt: skip
+HOME_FILES = (".ssh/id_ed25519", ".bashrc", "project/data.csv", "notebooks/private.ipynb")
 FOLDER_FILES = (
     ".git/config", ".git/description", ".git/hooks/pre-commit", "deep/er/.git/hooks/pre-commit",
     ".ipynb_checkpoints/a-checkpoint.ipynb", ".vscode/tasks.json", ".envrc",
@@ -75,16 +72,14 @@ async def world() -> AsyncIterator[World]:
         script = in_order([answer(run_cell("1")), answer(text("Done."))])
         model = await stack.enter_async_context(FakeAnthropic(script, check=False))
         variables = {
-            "OPENAI_API_KEY": "sk-of-the-environment",
             "A_SECRET": "a secret of the environment",
-            "SSH_AUTH_SOCK": "/agent",
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
         extensions = {**others_off(), OURS: True}
         server = stack.enter_context(
             jupyter_server(extensions=extensions, environment=variables, at_home=True)
         )
-        made = await stack.enter_async_context(outside(server.folder, server.pid))
+        made = await stack.enter_async_context(outside(server.folder))
         _fill(server.folder, made.owned_by_another, allowed(made.names))
         other = await start_kernel(server, "sandboxed", "other")
         window, decision = await _conversation(server, model.url)
