@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -87,18 +87,23 @@ async def sandboxed_kernels() -> AsyncIterator[AsyncMappingKernelManager]:
 
 def _written(folder: Path) -> tuple[str, str]:
     """The folders of a sandboxed kernelspec and of notebooks, made."""
-    spec = folder / "kernels" / "sandboxed" / "kernel.json"
+    write_kernelspec(folder, "sandboxed", {"memory": 1 << 33})
+    (folder / "notebooks").mkdir()
+    return str(folder / "kernels"), str(folder / "notebooks")
+
+
+def write_kernelspec(folder: Path, name: str, traits: Mapping[str, Any]) -> None:
+    """Of a sandboxed kernel with these traits of its provisioner."""
+    spec = folder / "kernels" / name / "kernel.json"
     spec.parent.mkdir(parents=True)
-    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"memory": 1 << 33}}
+    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
     written = {
         "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "Sandboxed",
+        "display_name": name,
         "language": "python",
         "metadata": {"kernel_provisioner": provisioner},
     }
     spec.write_text(json.dumps(written), encoding="utf-8")
-    (folder / "notebooks").mkdir()
-    return str(folder / "kernels"), str(folder / "notebooks")
 
 
 async def _starts(kernels: AsyncMappingKernelManager, number: int) -> tuple[float, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from jupyter_codeinterp.core.commands import Decide
 from jupyter_codeinterp.core.events import DraftDecided
+from scripts.benchmark.sandbox import write_kernelspec
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -107,14 +107,7 @@ def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
         "overlaid": {"overlay": True},
     }
     for name, traits in kernels.items():
-        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
-        spec = {
-            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            "display_name": name,
-            "language": "python",
-            "metadata": {"kernel_provisioner": provisioner},
-        }
-        _write(home / "data" / "kernels" / name / "kernel.json", json.dumps(spec))
+        write_kernelspec(home / "data", name, traits)
 
 
 def _write(path: Path, words: str) -> None:
