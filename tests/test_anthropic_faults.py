@@ -11,15 +11,7 @@ import pytest
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelRetry, ModelText
-from tests.anthropic_talk import (
-    KEY,
-    ask,
-    asking,
-    events,
-    failure,
-    joined,
-    talking,
-)
+from tests.anthropic_talk import KEY, ask, asking, events, failure, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
     FakeAnthropic,

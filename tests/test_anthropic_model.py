@@ -22,22 +22,8 @@ from jupyter_codeinterp.core.messages import (
     ToolUse,
     user,
 )
-from jupyter_codeinterp.core.ports import (
-    ModelDone,
-    ModelText,
-    ModelToolInput,
-    ToolSpec,
-)
-from tests.anthropic_talk import (
-    KEY,
-    PNG,
-    ask,
-    asking,
-    done,
-    events,
-    joined,
-    talking,
-)
+from jupyter_codeinterp.core.ports import ModelDone, ModelText, ModelToolInput, ToolSpec
+from tests.anthropic_talk import KEY, PNG, ask, asking, done, events, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
     FakeAnthropic,

@@ -403,22 +403,6 @@ async def test_a_link_that_is_silent_for_half_a_minute_loses_nothing(remote: Gat
 
 
 @pytest.mark.nightly
-async def test_what_others_make_the_gateway_forget_in_half_a_minute_is_said(
-    remote: Gateway,
-) -> None:
-    async with at(remote, DELAY, JITTER) as place:
-        colleague = Colleague(remote, place.kernel_id)
-        await colleague.arrive()
-        await run(place.kernel, "x = 1")
-        done = await cut_off(place, place.link.cut, PRINTS.format(20))
-        assert done.status == "error"
-        assert run_module.UNHEARD in done.note
-        _, done = await run(place.kernel, "print(i)")
-        assert (done.status, text(done)) == ("ok", "19\n")
-        colleague.wire.close()
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "code",
     ["for i in range(300_000): print(i)", "for i in range(40): print('a' * 1_000_000, i)"],

@@ -37,12 +37,7 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from jupyter_codeinterp.adapters.documents.file import document as file_document
 from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver

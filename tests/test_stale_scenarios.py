@@ -136,10 +136,7 @@ SCENARIOS: dict[str, tuple[dict[str, str], str]] = {
         {"a": "open('f.txt', 'w').write('1')", "b": "print(open('f.txt').read())"},
         "a|b|a=open('f.txt', 'w').write('2')|a",
     ),
-    "a seed": (
-        {"a": "import random\nrandom.seed(1)", "b": "print(random.random())"},
-        "a|b|b",
-    ),
+    "a seed": ({"a": "import random\nrandom.seed(1)", "b": "print(random.random())"}, "a|b|b"),
     "a swap twice": ({"a": "x, y = 1, 2", "b": "x, y = y, x", "c": "print(x)"}, "a|b|b|c"),
     "the same value": ({"a": "x = 1", "b": "print(x)"}, "a|b|a=x = 2 - 1|a"),
 }

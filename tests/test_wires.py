@@ -191,12 +191,7 @@ async def test_tokens_are_counted_those_from_the_cache_apart(wire: Wire) -> None
 async def test_a_conversation_goes_back_as_it_came(wire: Wire) -> None:
     """Thinking, signatures, broken calls, blank texts, images in results and from the person; the
     fake refuses what is not as it gave it."""
-    turn = answer(
-        thinking("Hm."),
-        text("Ä"),
-        run_cell("1"),
-        raw_call("run_cell", "{"),
-    )
+    turn = answer(thinking("Hm."), text("Ä"), run_cell("1"), raw_call("run_cell", "{"))
     async with wire.talking(turn, turn, answer(thinking("So."), text("2"))) as (model, api):
         request = wire.asking(user(Text("Look."), PLOT))
         for _ in range(2):

@@ -23,13 +23,7 @@ from jupyter_codeinterp.core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from tests.kernels import (
-    drop_idle,
-    python,
-    run,
-    text,
-    until,
-)
+from tests.kernels import drop_idle, python, run, text, until
 
 
 async def test_a_run_from_start_to_end() -> None:
@@ -231,9 +225,7 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-async def test_code_that_prints_without_end_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_code_that_prints_without_end_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.FLOOD", 10e6)
     async with python() as (kernel, _, _):
         _, done = await run(

@@ -22,12 +22,7 @@ from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import searching
 from jupyter_codeinterp.core import completion, visible
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.approval import (
-    code_warnings,
-    installs,
-    markdown_cells,
-    out_of_sight,
-)
+from jupyter_codeinterp.core.approval import code_warnings, installs, markdown_cells, out_of_sight
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cell_code import cell_names, parsing, python_of
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
@@ -87,12 +82,7 @@ from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.outside import result, schemas, shown_call, tool_names
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
-from jupyter_codeinterp.core.verify import (
-    beforehand,
-    comparing,
-    png,
-    unvarying,
-)
+from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth

@@ -254,11 +254,10 @@ OBEDIENT: dict[str, Script] = {
         _done("The total is **6**."),
     ),
     "magic_hostile": scenario(
-        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>"),
+        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>")
     ),
     "code": scenario(
-        lambda r: answer(run_cell(_fenced(r), title="Try this")),
-        _done("I have tried it."),
+        lambda r: answer(run_cell(_fenced(r), title="Try this")), _done("I have tried it.")
     ),
     "count": scenario(
         *(answer(run_cell(f"print({n})", title=f"Count {n}")) for n in range(1, 7)),
@@ -276,18 +275,13 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
-    "verify": scenario(
-        answer(call("verify", {})),
-        _done("The notebook runs from its top."),
-    ),
+    "verify": scenario(answer(call("verify", {})), _done("The notebook runs from its top.")),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
         _done("I have added a note."),
     ),
     "ask": scenario(
-        answer(
-            call("ask_user", {"question": "Which year?", "options": ["2024", "2025"]}),
-        ),
+        answer(call("ask_user", {"question": "Which year?", "options": ["2024", "2025"]})),
         lambda r: _done(f"Understood: {r.results[-1].splitlines()[-1]}"),
     ),
     "delete": scenario(
@@ -324,8 +318,7 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(LONG[:400], title="Some squares")).at(**DRIP), _done("There they are.")
     ),
     "infinite_loop": scenario(
-        answer(run_cell("while True:\n    pass", title="Never ends")),
-        _done("That was stopped."),
+        answer(run_cell("while True:\n    pass", title="Never ends")), _done("That was stopped.")
     ),
     "sleep": scenario(
         answer(run_cell("import time\n\ntime.sleep(60)", title="Wait")), _done("Waited.")
@@ -383,13 +376,10 @@ DISOBEDIENT: dict[str, Script] = {
         lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
     ),
     "made_up": scenario(
-        answer(run_cell(BOXES, title="Boxes by region")),
-        _done(f"{_BOXES}. East sold 9,999."),
+        answer(run_cell(BOXES, title="Boxes by region")), _done(f"{_BOXES}. East sold 9,999.")
     ),
     # What a look for mistakes asks for.
-    "mistakes": scenario(
-        _done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]'),
-    ),
+    "mistakes": scenario(_done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]')),
     "broken_promise": scenario(
         answer(
             call(
@@ -413,9 +403,7 @@ DISOBEDIENT: dict[str, Script] = {
     "makes_file": scenario(
         answer(run_cell(MAKES_FILES, title="Write two files")), _done("They are written.")
     ),
-    "prose": scenario(
-        answer(text("I would run this:\n\n```python\n1 + 1\n```")),
-    ),
+    "prose": scenario(answer(text("I would run this:\n\n```python\n1 + 1\n```"))),
     "silent": scenario(answer()),
     "endless": scenario(*[_endless] * 60),
     "refusal": scenario(
@@ -462,10 +450,7 @@ DISOBEDIENT: dict[str, Script] = {
     "notes": scenario(
         lambda r: answer(call("add_markdown", {"source": _below(r)})), _done("Noted.")
     ),
-    "titles": scenario(
-        lambda r: answer(run_cell("1 + 1", title=_below(r))),
-        _done("It is 2."),
-    ),
+    "titles": scenario(lambda r: answer(run_cell("1 + 1", title=_below(r))), _done("It is 2.")),
     "codes": scenario(
         lambda r: answer(run_cell(f"held = {_below(r)!r}", title="Hold it")), _done("Held.")
     ),
@@ -494,8 +479,7 @@ FAULTS: dict[str, Script] = {
 
 ADDED: dict[str, Script] = {
     "count_words": scenario(
-        answer(call("count_words", {"cell_id": "cell-0"})),
-        _done("I have counted them."),
+        answer(call("count_words", {"cell_id": "cell-0"})), _done("I have counted them.")
     ),
     "mcp": scenario(
         answer(text("I'll ask the server."), call("mcp__clock__echo", {"text": "noon in Tokyo"})),
