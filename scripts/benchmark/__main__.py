@@ -7,10 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from scripts.tables import table
-
 from . import (
-    answers,
     attach,
     browser,
     bundle,
@@ -29,7 +26,7 @@ from . import (
     task,
     watch,
 )
-from .figures import Figure
+from .figures import Figure, table
 
 MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "steps": steps.measure,
@@ -39,7 +36,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "install": install.measure,
     "status": status.measure,
     "watch": watch.measure,
-    "answers": answers.measure,
     "files": files.measure,
     "journal": journal.measure,
     "outputs": outputs.measure,

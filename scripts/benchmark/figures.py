@@ -60,3 +60,14 @@ def percentile(values: Sequence[float], share: float) -> float:
 def _amount(value: float, unit: str) -> str:
     digits = 0 if value == round(value) or abs(value) >= 100 else 1
     return f"{value:,.{digits}f} {unit}".rstrip()
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """In Markdown. The first row is the header. The columns line up as plain text too."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    rule = " | ".join("-" * width for width in widths)
+    return "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:]))

@@ -8,7 +8,7 @@ import sys
 import time
 
 from jupyter_codeinterp.sandbox import doctor
-from scripts.tables import table
+from scripts.benchmark.figures import table
 
 from .attempt import Control
 from .attempts import AREAS
