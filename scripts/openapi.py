@@ -136,21 +136,33 @@ class Route(NamedTuple):
     query: tuple[str, ...] = ()
 
 
+PARTS = {
+    "([0-9a-f]{32})": "session_id",
+    "([0-9]{1,15})": "number",
+    routes.PROVIDER: "provider",
+    routes.TOKEN: "token",
+    routes.SERVER: "server",
+}
+"""Of the addresses that the handlers have, and their names."""
 LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
 BOTH = f"{EXECUTE}, {CHANGE}"
 ROUTES = {
     "GET status": Route("What is configured.", LOOK, answer=Status),
-    "DELETE notices/N": Route("The person has read a notice of the status.", CHANGE, answer=Status),
+    "DELETE notices/{number}": Route(
+        "The person has read a notice of the status.", CHANGE, answer=Status
+    ),
     "GET models": Route("What can be chosen.", LOOK, answer=Models),
     "GET local": Route("Model servers found on this machine.", EXECUTE, answer=LocalServers),
     "GET connections": Route(
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
     ),
-    "POST connections/NAME": Route(
+    "POST connections/{provider}": Route(
         "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected
     ),
-    "DELETE connections/NAME": Route("Forget what has been entered.", EXECUTE, None, Connected),
-    "POST connections/NAME/test": Route(
+    "DELETE connections/{provider}": Route(
+        "Forget what has been entered.", EXECUTE, None, Connected
+    ),
+    "POST connections/{provider}/test": Route(
         "Ask for its models with what is kept.", EXECUTE, None, Tried
     ),
     "POST key": Route(
@@ -210,14 +222,14 @@ ROUTES = {
     "POST mcp/tokens": Route(
         "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
     ),
-    "DELETE mcp/tokens/TOKEN": Route("Revoke one.", BOTH, status=204),
+    "DELETE mcp/tokens/{token}": Route("Revoke one.", BOTH, status=204),
     "GET tool-servers": Route(
         "The MCP servers whose tools the agent may call. Starts none.",
         LOOK,
         answer=ToolServersFound,
         query=("notebook",),
     ),
-    "PATCH tool-servers/SERVER": Route(
+    "PATCH tool-servers/{server}": Route(
         "Approve the server with exactly this entry and start it, end it, or pick its tools.",
         BOTH,
         connections.Wish,
@@ -239,29 +251,31 @@ ROUTES = {
         SessionInfo,
         201,
     ),
-    "PATCH sessions/ID": Route("Rename.", CHANGE, Title, SessionInfo),
-    "DELETE sessions/ID": Route("Stop and forget.", CHANGE, status=204),
-    "GET sessions/ID/events": Route(
+    "PATCH sessions/{session_id}": Route("Rename.", CHANGE, Title, SessionInfo),
+    "DELETE sessions/{session_id}": Route("Stop and forget.", CHANGE, status=204),
+    "GET sessions/{session_id}/events": Route(
         "What happened after number `after`. With `Accept: text/event-stream` it goes on for "
         "ever; `Last-Event-ID` counts before `after`.",
         LOOK,
         answer=Events,
         query=("after",),
     ),
-    "GET sessions/ID/export": Route(
+    "GET sessions/{session_id}/export": Route(
         "To take along: `format` is `markdown` or `recording`.",
         LOOK,
         query=("format",),
     ),
-    "GET sessions/ID/sent/N": Route("What was sent to the model in a step.", LOOK, answer=dict),
-    "POST sessions/ID/messages": Route(
+    "GET sessions/{session_id}/sent/{number}": Route(
+        "What was sent to the model in a step.", LOOK, answer=dict
+    ),
+    "POST sessions/{session_id}/messages": Route(
         "Start a turn, or say something while one is running.",
         BOTH,
         turns.NewMessage,
         turns.Taken,
         202,
     ),
-    "POST sessions/ID/branches": Route(
+    "POST sessions/{session_id}/branches": Route(
         "Say something else in the place of an earlier message: a new conversation, which begins "
         "with the turns before it.",
         BOTH,
@@ -269,37 +283,41 @@ ROUTES = {
         SessionInfo,
         201,
     ),
-    "DELETE sessions/ID/queued/N": Route("Take back a queued message.", EXECUTE, None, SessionInfo),
-    "POST sessions/ID/decisions": Route(
+    "DELETE sessions/{session_id}/queued/{number}": Route(
+        "Take back a queued message.", EXECUTE, None, SessionInfo
+    ),
+    "POST sessions/{session_id}/decisions": Route(
         "The person's word on a draft.", BOTH, turns.Decision, SessionInfo
     ),
-    "POST sessions/ID/answers": Route(
+    "POST sessions/{session_id}/answers": Route(
         "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),
-    "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
-    "POST sessions/ID/retry": Route("Go on after an error.", BOTH, turns.Retried, SessionInfo, 202),
-    "PUT sessions/ID/mode": Route(
+    "POST sessions/{session_id}/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
+    "POST sessions/{session_id}/retry": Route(
+        "Go on after an error.", BOTH, turns.Retried, SessionInfo, 202
+    ),
+    "PUT sessions/{session_id}/mode": Route(
         "From the next decision on.", EXECUTE, turns.ModeSet, SessionInfo
     ),
-    "PUT sessions/ID/model": Route(
+    "PUT sessions/{session_id}/model": Route(
         "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
     ),
-    "POST sessions/ID/look": Route(
+    "POST sessions/{session_id}/look": Route(
         "Let a model look for mistakes in the latest answer.", EXECUTE, turns.Look, SessionInfo
     ),
-    "GET sessions/ID/files": Route(
+    "GET sessions/{session_id}/files": Route(
         "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
     ),
-    "POST sessions/ID/files": Route(
+    "POST sessions/{session_id}/files": Route(
         "Copy some of them into the notebook's folder.", BOTH, turns.FilesChosen, SessionInfo
     ),
-    "GET sessions/ID/turns/N/changes": Route(
+    "GET sessions/{session_id}/turns/{number}/changes": Route(
         "What a turn changed, cell by cell.", LOOK, answer=Review
     ),
-    "POST sessions/ID/turns/N/undo": Route(
+    "POST sessions/{session_id}/turns/{number}/undo": Route(
         "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo
     ),
-    "POST sessions/ID/turns/N/redo": Route(
+    "POST sessions/{session_id}/turns/{number}/redo": Route(
         "Bring back what an undo of a turn took back.", CHANGE, turns.Redone, SessionInfo
     ),
     "GET channel": Route(
@@ -312,9 +330,9 @@ def served() -> dict[str, bool]:
     """Methods and paths that there are, and whether each needs a window or a client."""
     found = {}
     for pattern, handler in routes.ROUTES:
-        path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
-        path = path.replace(routes.PROVIDER, "NAME").replace(routes.TOKEN, "TOKEN")
-        path = path.replace(routes.SERVER, "SERVER")
+        path = pattern
+        for group, name in PARTS.items():
+            path = path.replace(group, f"{{{name}}}")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -336,11 +354,8 @@ def document() -> str:
     paths: dict[str, dict[str, Any]] = {}
     for key, route in ROUTES.items():
         method, path = key.split(" ")
-        at = PREFIX + path.replace("/ID", "/{session_id}")
-        at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
-        at = at.replace("/TOKEN", "/{token}")
-        at = at.replace("/SERVER", "/{server}")
-        paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
+        operation = _operation(path, route, known, found[key])
+        paths.setdefault(PREFIX + path, {})[method.lower()] = operation
     whole = {
         "openapi": "3.1.0",
         "info": {"title": "jupyter_codeinterp", "version": "1"},
@@ -353,23 +368,18 @@ def document() -> str:
 def _operation(
     path: str, route: Route, known: dict[Any, Any], needs_window: bool
 ) -> dict[str, Any]:
+    places = [("path", name, name != "number") for name in PARTS.values() if f"{{{name}}}" in path]
+    places += [("query", name, True) for name in route.query]
+    places += [("header", HEADER, True)] if needs_window else []
     parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": kind}}
-        for name, kind in (
-            ("session_id", "string"),
-            ("provider", "string"),
-            ("number", "integer"),
-            ("token", "string"),
-        )
-        if f"{{{name}}}" in path
+        {
+            "name": name,
+            "in": place,
+            **({} if place == "query" else {"required": True}),
+            "schema": {"type": "string" if is_text else "integer"},
+        }
+        for place, name, is_text in places
     ]
-    parameters += [
-        {"name": name, "in": "query", "schema": {"type": "string"}} for name in route.query
-    ]
-    if needs_window:
-        parameters.append(
-            {"name": HEADER, "in": "header", "required": True, "schema": {"type": "string"}}
-        )
     good: dict[str, Any] = {"description": "As asked."}
     if route.answer is not None:
         schema = {"type": "object"} if route.answer is dict else known[route.answer]

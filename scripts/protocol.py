@@ -107,20 +107,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    stale = []
-    for name, text in (
-        ("src/protocol/protocol.ts", protocol()),
-        ("src/markdown/formula-names.ts", formula_names()),
-    ):
-        target = ROOT / name
-        if not check:
-            target.write_text(text, encoding="utf-8")
-        elif not target.exists() or target.read_text(encoding="utf-8") != text:
-            stale.append(name)
-    if stale:
-        names = " and ".join(stale)
-        print(f"Out of date: {names}; run python scripts/protocol.py", file=sys.stderr)
-    return 1 if stale else 0
+    made = {
+        "src/protocol/protocol.ts": protocol(),
+        "src/markdown/formula-names.ts": formula_names(),
+    }
+    stale = [name for name, text in made.items() if (ROOT / name).read_text("utf-8") != text]
+    for name in stale:
+        if check:
+            print(f"Out of date: {name}; run python scripts/protocol.py", file=sys.stderr)
+        else:
+            (ROOT / name).write_text(made[name], "utf-8")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":

@@ -11,11 +11,7 @@ import pytest
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, Profile
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import (
-    Message,
-    Text,
-    user,
-)
+from jupyter_codeinterp.core.messages import Message, Text, user
 from jupyter_codeinterp.core.ports import (
     ModelDone,
     ModelEvent,
@@ -24,10 +20,7 @@ from jupyter_codeinterp.core.ports import (
     ModelThinking,
     ToolSpec,
 )
-from tests.fake_anthropic import (
-    FakeAnthropic,
-    Step,
-)
+from tests.fake_anthropic import FakeAnthropic, Step
 
 KEY = "sk-ant-test-key-0123456789"
 TOOLS = (

@@ -61,11 +61,7 @@ class Watch:
 
 class Site:
     def __init__(
-        self,
-        app: ServerApp,
-        fetch: Callable[..., Any],
-        socket: Callable[..., Any],
-        url: str,
+        self, app: ServerApp, fetch: Callable[..., Any], socket: Callable[..., Any], url: str
     ) -> None:
         """``fetch`` and ``socket`` carry the server's token unless told otherwise; ``url`` is
         where browsers find the server, without a slash at its end."""
@@ -197,10 +193,7 @@ class Site:
         return window
 
     async def bare_window(
-        self,
-        path: str = "a.ipynb",
-        book: Notebook | None = None,
-        secret: str = "",
+        self, path: str = "a.ipynb", book: Notebook | None = None, secret: str = ""
     ) -> ReferenceWindow:
         """A window that has said nothing yet. With the ``secret`` of one that was there
         before it is the same page, which connects again."""

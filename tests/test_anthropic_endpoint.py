@@ -11,24 +11,12 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, OTHER
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelText
-from tests.anthropic_talk import (
-    KEY,
-    asking,
-    events,
-    failure,
-    joined,
-)
+from tests.anthropic_talk import KEY, asking, events, failure, joined
 from tests.anthropic_talk import environment as environment  # a fixture
-from tests.fake_anthropic import (
-    FakeAnthropic,
-    HttpError,
-    answer,
-    on_loop,
-    text,
-)
+from tests.fake_anthropic import FakeAnthropic, answer, on_loop, text
 
 # --- keys ------------------------------------------------------------------------------
 
@@ -84,14 +72,6 @@ def test_the_environments_key_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch)
         assert KEY not in json.dumps([exchange.headers for exchange in elsewhere.exchanges])
 
     run()
-
-
-@on_loop
-async def test_a_redirect_does_not_carry_the_key_away() -> None:
-    async with FakeAnthropic() as elsewhere:
-        away = HttpError(307, "", "", headers={"location": f"{elsewhere.url}/v1/messages"})
-        await failure(away, profile=OTHER)
-        assert not elsewhere.exchanges
 
 
 @on_loop

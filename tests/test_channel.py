@@ -251,10 +251,7 @@ def example(kind: type[Any], session_id: str) -> c.Command:
 
 @pytest.mark.parametrize("denied", [EXECUTE, CHANGE, LOOK], ids=" ".join)
 async def test_a_command_without_permission_does_nothing(
-    site: Site,
-    api: FakeAnthropic,
-    monkeypatch: pytest.MonkeyPatch,
-    denied: tuple[str, str],
+    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch, denied: tuple[str, str]
 ) -> None:
     api.play(in_order([answer(run_cell("21 * 2"))]))
     kernel_id = await site.kernel()

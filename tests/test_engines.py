@@ -212,9 +212,7 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
         _, done = await run(kernel, f"{STARTS_DASK}\nkept = client.submit(slow, -1)")
         assert done.status == "ok", done.outputs
         _, done = await run(
-            kernel,
-            "many = client.map(slow, range(1000))\nclient.gather(many)",
-            timeout=1,
+            kernel, "many = client.map(slow, range(1000))\nclient.gather(many)", timeout=1
         )
         assert "KeyboardInterrupt" in names(done), done.outputs
         _, done = await run(

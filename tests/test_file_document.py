@@ -44,8 +44,7 @@ class File:
 
 
 @pytest.mark.parametrize(
-    ("disk", "answers", "sources"),
-    [("read", 0, ["x = 20"]), ("write", 1, ["x = 20", "print(1)"])],
+    ("disk", "answers", "sources"), [("read", 0, ["x = 20"]), ("write", 1, ["x = 20", "print(1)"])]
 )
 async def test_a_window_comes_back_while_the_file(
     disk: str, answers: int, sources: list[str]

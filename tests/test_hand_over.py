@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from jupyter_codeinterp.adapters.documents.file import contents as contents_module
 from jupyter_codeinterp.adapters.documents.file import swap
 from jupyter_codeinterp.adapters.documents.file.swap import swap_text
 from jupyter_codeinterp.core import commands as c
@@ -111,7 +110,11 @@ async def rest(site: Site) -> None:
 
 
 async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: File) -> None:
-    """Every cell and output is there, in order, once."""
+    """Every cell and output is there, in order, once; and what others have written there."""
+    before = notebook("x = 20")
+    before["metadata"]["somebody"] = {"else": [1, 2]}
+    before["cells"][0]["metadata"]["theirs"] = {"a": 1}
+    file.write(json.dumps(before))
     w = await begin(*(answer(run_cell(f"print({n})")) for n in range(4)))
     await w.event(e.RunStarted)
     await w.close()
@@ -121,6 +124,9 @@ async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: File) 
     assert [cell["source"] for cell in book.cells] == ["x = 20", *(f"print({n})" for n in range(4))]
     assert [cell["outputs"][0]["text"] for cell in book.cells[1:]] == [f"{n}\n" for n in range(4)]
     assert [cell["execution_count"] for cell in book.cells[1:]] == [1, 2, 3, 4]
+    assert book.metadata["somebody"] == {"else": [1, 2]}
+    assert book.cells[0].metadata["theirs"] == {"a": 1}
+    assert (book.nbformat, book.nbformat_minor) == (4, 5)
     again = await returned(site, w, file)
     assert (await again.ended()).stop_reason == "end_turn"
     notes = [note.text for note in again.of(e.Note)]
@@ -167,38 +173,7 @@ async def test_a_draft_that_waits_is_decided_on_when_a_window_is_back(
     assert [cell["source"] for cell in again.cells] == ["x = 20", "print(1)", "print(2)"]
 
 
-async def test_the_file_follows_a_rename(site: Site, begin: Begin, file: File) -> None:
-    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="review")
-    await w.decide(await w.draft())
-    await w.close()
-    await until(lambda: "print(2)" in file.read())
-    await site.rename("a.ipynb", "b.ipynb")
-    (session,) = site.extension.manager.list(None)
-    assert session.notebook == "b.ipynb"
-    site.extension.manager.session(session.session_id).cancel()
-    await rest(site)
-    moved = File(file.path.with_name("b.ipynb"))
-    await until(lambda: "print(2)" not in moved.read())
-    with pytest.raises(FileNotFoundError):
-        file.read()
-
-
 # --- what the file had is kept ---------------------------------------------------------
-
-
-async def test_unknown_fields_stay(site: Site, begin: Begin, file: File) -> None:
-    book = notebook("x = 20")
-    book["metadata"]["somebody"] = {"else": [1, 2]}
-    book["cells"][0]["metadata"]["theirs"] = {"a": 1}
-    file.write(json.dumps(book))
-    w = await begin(answer(run_cell("1")), answer(run_cell("2")))
-    await w.event(e.RunStarted)
-    await w.close()
-    await rest(site)
-    after = on_disk(file)
-    assert after.metadata["somebody"] == {"else": [1, 2]}
-    assert after.cells[0].metadata["theirs"] == {"a": 1}
-    assert (after.nbformat, after.nbformat_minor) == (4, 5)
 
 
 async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, file: File) -> None:
@@ -371,16 +346,6 @@ class TestWithAWord:
         assert [note.text for note in again.of(e.Note)] == []
 
 
-async def test_collaboration_is_refused_in_words(
-    site: Site, begin: Begin, api: FakeAnthropic
-) -> None:
-    w = await begin(answer(run_cell("1")), collaborative=True)
-    ended = await w.ended()
-    assert (ended.stop_reason, ended.code) == ("error", "collaborative")
-    assert "real-time collaboration" in ended.message
-    assert api.requests == []
-
-
 # --- the file as others see it ----------------------------------------------------------
 
 
@@ -423,23 +388,6 @@ def test_a_file_that_is_renamed_in_the_last_moment_is_not_made_anew(
         swap_text(str(file), b"new", b"old".__eq__)
     assert moved.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["b.ipynb"]
-
-
-async def test_a_disk_that_is_full_is_said(
-    site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
-    await w.event(e.RunStarted)
-    before = file.read()
-    monkeypatch.setattr(contents_module, "swap_text", full)
-    await w.close()
-    await rest(site)
-    assert file.read() == before
-    events = site.extension.store.events(w.session_id)
-    assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
 
 
 async def saved(site: Site) -> Any:

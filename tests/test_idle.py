@@ -20,7 +20,7 @@ from tests.site import Site
 
 TIMEOUT = 3
 """Seconds. A busy machine may stop the event loop for almost that long."""
-SLOW = 7.0
+SLOW = 5.5
 """Seconds that the model thinks: longer than a kernel lasts that nobody needs."""
 THINKS = answer(text("Hello. " * 5)).cut_by("stall")
 """Until it is stopped."""

@@ -10,14 +10,7 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.installs import installs, requirements
 from jupyter_codeinterp.core.model_view.distributions import hint, missing_module
-from tests.core.conftest import (
-    Room,
-    bench,
-    jp_asyncio_loop,
-    room,
-    shared_room,
-    store,
-)
+from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.scripted import Bench, run, say
 
 __all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
@@ -115,11 +108,7 @@ def test_nothing_to_install(message: str) -> None:
 
 async def test_auto_asks_and_the_failed_cell_stays_below(bench: Benches, room: Room) -> None:
     # ``pip help install`` reaches no network.
-    b = bench(
-        run("import no_such_module"),
-        run("%pip install --help no_such_module"),
-        say("Done."),
-    )
+    b = bench(run("import no_such_module"), run("%pip install --help no_such_module"), say("Done."))
     b.send(mode="auto")
     draft = await b.draft()
     assert (draft.kind, draft.can_run_all) == ("insert", False)
@@ -154,8 +143,4 @@ async def test_after_the_installation_a_new_cell_replaces_the_failed_one(bench: 
     b.send(mode="auto")
     b.decide(await b.draft())
     await b.ended()
-    assert b.document.sources() == [
-        "x = 20",
-        "%pip install --help no_such_module",
-        "import math",
-    ]
+    assert b.document.sources() == ["x = 20", "%pip install --help no_such_module", "import math"]

@@ -75,11 +75,7 @@ class TestDamaged:
 class TestSettings:
     @pytest.fixture
     def codeinterp_config(self) -> dict[str, Any]:
-        return {
-            "keep_outputs_days": 7,
-            "keep_conversations_days": 30.5,
-            "keep_outputs_size": 10**6,
-        }
+        return {"keep_outputs_days": 7, "keep_conversations_days": 30.5, "keep_outputs_size": 10**6}
 
     async def test_what_is_kept_is_a_setting(self, site: Site) -> None:
         retention = site.extension.store._retention

@@ -13,20 +13,12 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.reference_window import notebook
 from tests.rest_client import rest_client
 from tests.site import Site
 from tests.test_mcp import PATH, begun, texts, token
+from tests.test_mcp import file as file  # a fixture
 
 SERVE = ("-m", "jupyter_codeinterp.cli", "mcp", "serve")
-
-
-@pytest.fixture
-def file(jp_root_dir: Path) -> Path:
-    (jp_root_dir / "work").mkdir()
-    path = jp_root_dir / "work" / "a.ipynb"
-    path.write_text(json.dumps(notebook("import math")))
-    return path
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -8,8 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from jupyter_codeinterp.core.approval import modes
 from jupyter_codeinterp.core.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
 from jupyter_codeinterp.core.events import Mode
@@ -95,35 +93,3 @@ def test_no_file_outside_the_room_decides_by_a_mode() -> None:
         codes = (ast.unparse(node) for node in decisions_on_modes(tree))
         found += [(name, code) for code in codes if code.replace("'", '"') != OTHERS.get(name)]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'if turn.mode == "auto": ...',
-        'if "plan" != mode: ...',
-        'if session.info.mode in ("review", "auto"): ...',
-        "if turn.mode == AUTO: ...",
-        "if rules.highest_mode is not HIGHEST: ...",
-        'limit = {"auto": 1}.get(mode)',
-        'turn.mode = "auto"',
-        'session.set_mode("review")',
-        "match turn.mode:\n    case _: ...",
-    ],
-)
-def test_a_decision_by_a_mode_is_found(source: str) -> None:
-    assert list(decisions_on_modes(ast.parse(source)))
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "other = mode != self.info.mode",
-        'mode: Mode = "review"',
-        'Mode = Literal["review", "auto", "plan"]',
-        'if mode != "wal": ...',
-        "if MODES[turn.mode].unasked: ...",
-    ],
-)
-def test_what_is_no_decision_by_a_mode_is_not(source: str) -> None:
-    assert not list(decisions_on_modes(ast.parse(source)))

@@ -37,12 +37,7 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from jupyter_codeinterp.adapters.documents.file import document as file_document
 from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver
@@ -907,7 +902,7 @@ _apply, _applied = reference.apply, Page._applied
         (looks_at_no_source, 1),
         (sends_what_was_saved, 1),
         (stands_in_while_edited, 3),
-        (trusts_old_receipts, 3),
+        (trusts_old_receipts, 7),
         (forgets_with_the_server, 21),
     ],
 )

@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timezone
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,17 @@ class Work:
 # --- Jupytext, in a whole turn ---------------------------------------------------------------
 
 SCRIPTS = {".py": "# %%\nx = 20\n", ".md": "# Title\n\n```python\nx = 20\n```\n"}
+WAITING, OLD = jupytext.AsyncTextFileContentsManager, jupytext.TextFileContentsManager
+DAILY = ((WAITING, False, "a.py"), (WAITING, True, "a.md"), (OLD, False, "a.ipynb"))
+NAMES = ("a.py", "a.md", "a.ipynb")
+CASES = (
+    *DAILY,
+    *(
+        pytest.param(*case, marks=pytest.mark.nightly)
+        for case in product((WAITING, OLD), (False, True), NAMES)
+        if case not in DAILY
+    ),
+)
 WAITS = "import os, time\nwhile not os.path.exists('gone'): time.sleep(0.01)"
 
 
@@ -99,11 +111,7 @@ class TestJupytext:
     @pytest.mark.filterwarnings(
         "ignore:The synchronous ContentsManager classes are deprecated:DeprecationWarning"
     )
-    @pytest.mark.parametrize("saves", [False, True])
-    @pytest.mark.parametrize("name", ["a.py", "a.md", "a.ipynb"])
-    @pytest.mark.parametrize(
-        "kind", [jupytext.AsyncTextFileContentsManager, jupytext.TextFileContentsManager]
-    )
+    @pytest.mark.parametrize(("kind", "saves", "name"), CASES)
     async def test_a_turn_goes_on_in_the_file(
         self,
         server_config: dict[str, Any],

@@ -24,7 +24,6 @@ from jupyter_codeinterp.core.model_view.outputs import (
     see,
 )
 from jupyter_codeinterp.core.model_view.plain_text import clean, cut, ends
-from tests.busy import processor_seconds
 
 Output = dict[str, Any]
 ESC = "\x1b"
@@ -40,12 +39,7 @@ def display(**data: Any) -> Output:
 
 
 def error(*traceback: str, ename: str = "KeyError", evalue: str = "'b'") -> Output:
-    return {
-        "output_type": "error",
-        "ename": ename,
-        "evalue": evalue,
-        "traceback": list(traceback),
-    }
+    return {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": list(traceback)}
 
 
 def picture(width: int = 4, height: int = 3, kind: str = "PNG", noise: bool = False) -> bytes:
@@ -102,30 +96,10 @@ def test_clean_leaves_no_controls(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a" * 500_000 + "\b" * 500_000 + "b" * 10,
-        ("x" * 2_000 + "\n") * 200 + f"{ESC}[200A" * 50_000,
-        ("x" * 500_000) + "\bx" * 200_000,
-        f"{ESC}[A\n" * 200_000,
-        f"{ESC}]" * 300_000,
-        f"{ESC}[" + "0" * 800_000,
-        "data:" * 200_000,
-        "data:" + "a" * 800_000,
-    ],
-)
-def test_hostile_text_takes_linear_time(text: str) -> None:
-    assert processor_seconds(clean, text) < 3
-
-
-@pytest.mark.parametrize(
     ("html", "expected"),
     [
         ("<b>bold</b> &amp; &lt;x&gt;", "bold & <x>"),
-        (
-            "<table><tr><th></th><th>a</th></tr>\n<tr><td>0</td><td>1</td></tr></table>",
-            "a\n0\t1",
-        ),
+        ("<table><tr><th></th><th>a</th></tr>\n<tr><td>0</td><td>1</td></tr></table>", "a\n0\t1"),
         ("<style>p{}</style><script>evil()</script><p>one</p><p>two</p>", "one\ntwo"),
         ("<div>a<br>b</div>", "a\nb"),
         ("<svg><text>x</text></svg>after", "after"),

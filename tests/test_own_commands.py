@@ -91,6 +91,7 @@ def test_the_front_matter_of_a_file(file: str, facts: dict[str, str], body: str)
         ("Do $ARGUMENTS now", "a  b", "Do a  b now"),
         ("$1 and $2 and $3", "a 'b c'", "a and b c and "),
         ("$1", "don't stop", "don't"),
+        ("$1|$2|$3|$4", """"a \\"b\\\\ \\n" c\\ d'e f'"" '' x""", 'a "b\\ \\n|c de f||x'),
         ("$1 $ARGUMENTS", "$2 $ARGUMENTS", "$2 $2 $ARGUMENTS"),
         ("$10 $ARGUMENTSX $0 $x", "a", "$10 $ARGUMENTSX $0 $x"),
         ("plain", "a", "plain"),

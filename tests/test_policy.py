@@ -7,11 +7,7 @@ import pytest
 
 from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
 from jupyter_codeinterp.core.approval.modes import cap
-from jupyter_codeinterp.core.approval.policy import (
-    Action,
-    decide,
-    refusal,
-)
+from jupyter_codeinterp.core.approval.policy import Action, decide, refusal
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
@@ -136,10 +132,7 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
         ("%%sql\nselect", ("Line 1 gives the whole cell to something else (%%sql).",)),
         ("%%html\n<b>", ("Line 1 runs the cell in the browser (%%html).",)),
         ("%%writefile a.py\nx", ("Line 1 writes the cell to the file a.py (%%writefile).",)),
-        (
-            "%%time\n%%bash\nls",
-            ("Line 2 gives the whole cell to a shell or program (%%bash).",),
-        ),
+        ("%%time\n%%bash\nls", ("Line 2 gives the whole cell to a shell or program (%%bash).",)),
         ("%%time\neval('1')", ("Line 2 runs code that it generates (eval).",)),
         ("%%timeit exec('1')\n1", ("Line 1 runs code that it generates (exec).",)),
         ("%timeit -n 10 exec('1')", ("Line 1 runs code that it generates (exec).",)),
@@ -151,10 +144,7 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
             "import subprocess as sp\nsp.run(['x'], stdout=sp.PIPE)",
             ("Line 2 starts another program (subprocess.run).",),
         ),
-        (
-            "get_ipython().system('ls')",
-            ("Line 1 runs a shell command (get_ipython().system).",),
-        ),
+        ("get_ipython().system('ls')", ("Line 1 runs a shell command (get_ipython().system).",)),
         ("import builtins\nbuiltins.exec(x)", ("Line 2 runs code that it generates (exec).",)),
         ("df.eval('a + b'); model.eval()", ()),
         ("import helpers", ("Line 1 imports, and so runs, the local module helpers.",)),
@@ -211,10 +201,7 @@ IMPORT = "from IPython.display import HTML, Javascript, SVG, Markdown, IFrame, d
         ("import ipywidgets as widgets\nwidgets.HTML(value=x)", ("Line 2 shows HTML",)),
         ("from lxml import etree\netree.HTML(x)", ()),
         ("from IPython.display import display_html\ndisplay_html(x, raw=True)", ("Line 2 shows",)),
-        (
-            "from IPython.display import display_javascript as j\nj(x)",
-            ("Line 2 shows JavaScript",),
-        ),
+        ("from IPython.display import display_javascript as j\nj(x)", ("Line 2 shows JavaScript",)),
         ("display({'text/html': x}, raw=True)", ("Line 1 shows raw data",)),
         ("display({'text/html': x}, **more)", ("Line 1 shows raw data",)),
         ("display({'text/html': '<b>'}, raw=True)", ()),

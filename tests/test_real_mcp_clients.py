@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.kernels import until
-from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
 from tests.site import Site
 from tests.test_mcp import PATH, begun, token
+from tests.test_mcp import file as file  # a fixture
 
 FOLDER = os.environ.get("CODEINTERP_MCP_CLIENTS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/engines mcp-clients")
@@ -35,14 +35,6 @@ ENDPOINT = "/codeinterp/api/mcp"
 PATIENT = ("--connect-timeout", "90000")
 """Milliseconds. By default 15 s, too few for a busy machine."""
 TRANSPORTS = pytest.mark.parametrize("transport", ["http", "stdio"])
-
-
-@pytest.fixture
-def file(jp_root_dir: Path) -> Path:
-    (jp_root_dir / "work").mkdir()
-    path = jp_root_dir / "work" / "a.ipynb"
-    path.write_text(json.dumps(notebook("import math")))
-    return path
 
 
 async def node(*arguments: str, home: Path) -> tuple[int, str, str]:

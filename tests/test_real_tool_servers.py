@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,11 @@ from jupyter_codeinterp.core.errors import ToolServerError
 from jupyter_codeinterp.core.tools.outside import schemas
 from jupyter_codeinterp.server.tool_servers.servers import ToolServers
 from tests.test_tool_servers import NOTEBOOK, Place, approved, named, opened, said
+from tests.test_tool_servers import place as place  # a fixture
 
 FOLDER = os.environ.get("CODEINTERP_MCP_SERVERS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="scripts/engines mcp-servers")
 NODE = Path(FOLDER, "node_modules", "@modelcontextprotocol")
-
-
-@pytest.fixture
-def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Place]:
-    place = Place(tmp_path)
-    yield place
-    for made in place.made:
-        jp_asyncio_loop.run_until_complete(made.close())
 
 
 def python(name: str, *args: str) -> dict[str, Any]:

@@ -94,6 +94,17 @@ class World:
         self.unsaved: list[tuple[frozenset[str], str]] = []
         self.opened_room: Room | None = None
 
+    @property
+    def book(self) -> YNotebook:
+        assert self.room is not None
+        return self.room
+
+    @property
+    def people(self) -> tuple[Awareness, Awareness]:
+        """Of the room, and of its lobby."""
+        assert self.opened_room is not None
+        return self.opened_room.awareness, self.opened_room.lobby
+
     async def open(self, path: str) -> Any:
         await asyncio.sleep(0)
         self.opened += 1
@@ -144,13 +155,11 @@ class World:
 
     @property
     def ids(self) -> list[str]:
-        assert self.room is not None
-        return [cell["id"] for cell in self.room.ycells]
+        return [cell["id"] for cell in self.book.ycells]
 
     def let_go(self, *, loses: bool) -> None:
         """The room goes, and another one comes from what it had saved."""
-        assert self.room is not None
-        content = self.room.get()
+        content = self.book.get()
         if loses:
             content["cells"] = content["cells"][:1]
             content["metadata"].pop("codeinterp", None)
@@ -158,14 +167,30 @@ class World:
         self.room.set(content)
 
     def save(self) -> None:
-        assert self.room is not None
-        self.file = applied(self.room.get())
+        self.file = applied(self.book.get())
         self.tell("")
 
     def tell(self, words: str) -> None:
         """The room says whether it was saved."""
         assert self.opened_room is not None
         self.opened_room.saved(words)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is waited for comes soon."""
+    monkeypatch.setattr(saves, "SETTLING", 0.01)
+    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
+    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
+
+
+@asynccontextmanager
+async def drafted() -> AsyncIterator[tuple[LiveNotebook, World, Window]]:
+    """With a draft of the agent's, ``d``."""
+    async with shared() as (live, world, window):
+        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+        yield live, world, window
 
 
 @asynccontextmanager
@@ -196,16 +221,14 @@ async def test_nothing_is_opened_before_something_is_to_be_done() -> None:
 
 
 async def test_it_goes_on_when_the_last_window_leaves_in_mid_turn() -> None:
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "y", ("a",)))
+    async with drafted() as (live, world, window):
         live.close(window)
         assert (await live.apply(S, 2, Insert("e", "raw", "z", ("d",)))).status == "done"
         assert world.ids == ["a", "d", "e"]
 
 
 async def test_a_room_that_comes_back_gets_what_it_lacks_once_and_in_order() -> None:
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (live, world, _):
         await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
         world.let_go(loses=True)
         assert world.ids == ["a"]
@@ -217,8 +240,7 @@ async def test_a_room_that_comes_back_gets_what_it_lacks_once_and_in_order() -> 
 
 
 async def test_a_window_that_comes_back_brings_a_new_room_what_it_lacks() -> None:
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (live, world, _):
         live.end_turn(S)
         world.let_go(loses=True)
         live.open(Window(), WindowState({}, collaborative=True))
@@ -238,8 +260,7 @@ async def test_a_new_server_brings_the_room_what_the_journal_knows_and_the_file_
 
 
 async def test_what_the_file_has_is_not_done_again_after_a_person_went_back() -> None:
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (live, world, _):
         world.save()
         await asyncio.sleep(0.05)
         assert world.saved_ops == {S: 1}
@@ -254,8 +275,7 @@ async def test_what_others_do_counts_as_done_by_a_person() -> None:
         before = live.acts
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
         assert live.acts == before
-        assert world.room is not None
-        world.room.ycells[0]["source"].insert(0, "# ")
+        world.book.ycells[0]["source"].insert(0, "# ")
         assert live.acts > before
 
 
@@ -266,7 +286,7 @@ async def test_nothing_is_done_in_a_document_that_is_still_being_read() -> None:
         await asyncio.sleep(0.05)
         assert not receipt.done()
         assert whole is not None
-        world.room.set(whole.get())
+        world.book.set(whole.get())
         assert (await receipt).status == "done"
         assert world.ids == ["a", "d"]
 
@@ -274,22 +294,19 @@ async def test_nothing_is_done_in_a_document_that_is_still_being_read() -> None:
 async def test_an_open_transaction_of_the_room_is_waited_for() -> None:
     async with shared() as (live, world, _):
         await live.read()
-        assert world.room is not None
-        with world.room.ydoc.transaction():
+        with world.book.ydoc.transaction():
             receipt = live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
             await asyncio.sleep(0.05)
             assert not receipt.done()
         assert (await receipt).status == "done"
 
 
-async def test_a_room_that_does_not_load_is_told_in_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
+async def test_a_room_that_does_not_load_is_told_in_words() -> None:
     async with shared() as (live, world, _):
         world.room = YNotebook()
         with pytest.raises(DocumentError, match="does not load"):
             await live.read()
+        assert world.listeners == 0
 
 
 async def test_a_room_whose_file_cannot_be_saved_is_left_alone() -> None:
@@ -300,8 +317,7 @@ async def test_a_room_whose_file_cannot_be_saved_is_left_alone() -> None:
         assert world.ids == ["a"]
 
 
-async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
+async def test_a_notebook_that_is_gone_is_gone() -> None:
     async with shared() as (live, world, _):
         await live.read()
         world.room = None
@@ -310,12 +326,8 @@ async def test_a_notebook_that_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) 
         assert world.notes == [f"{PATH} no longer exists."]
 
 
-async def test_a_notebook_that_was_moved_in_a_shell_is_followed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+async def test_a_notebook_that_was_moved_in_a_shell_is_followed() -> None:
+    async with drafted() as (live, world, _):
         world.missing = {PATH}
         world.where = lambda notebook: notebook.move("new.ipynb")
         world.tell("404")
@@ -324,14 +336,9 @@ async def test_a_notebook_that_was_moved_in_a_shell_is_followed(
         assert (world.ids, world.notes) == (["a", "d", "e"], [])
 
 
-async def test_a_file_that_is_back_after_a_moment_is_not_gone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_file_that_is_back_after_a_moment_is_not_gone() -> None:
     """As after a checkout of another branch."""
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (live, world, _):
         world.missing = {PATH}
         world.tell("404")
         await asyncio.sleep(0.06)
@@ -340,10 +347,8 @@ async def test_a_file_that_is_back_after_a_moment_is_not_gone(
         assert (world.ids, world.notes) == (["a", "d", "e"], [])
 
 
-async def test_one_error_of_the_contents_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+async def test_one_error_of_the_contents_ends_nothing() -> None:
+    async with drafted() as (live, world, _):
         world.unreadable = True
         world.tell("500")
         await asyncio.sleep(0.05)
@@ -352,21 +357,7 @@ async def test_one_error_of_the_contents_ends_nothing(monkeypatch: pytest.Monkey
         assert (await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))).status == "done"
 
 
-async def test_a_room_that_failed_to_open_is_not_listened_to(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
-    async with shared() as (live, world, _):
-        world.room = YNotebook()
-        with pytest.raises(DocumentError, match="does not load"):
-            await live.read()
-        assert world.listeners == 0
-
-
-async def test_an_op_that_found_no_file_for_a_moment_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
+async def test_an_op_that_found_no_file_for_a_moment_is_not_lost() -> None:
     async with shared() as (live, world, _):
         await live.read()
         whole, world.room = world.room, None
@@ -387,8 +378,7 @@ async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
 
 
 async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (live, world, window):
         assert live.sharing.by(window)
         live.sharing.look_for("d")
         live.sharing.look_for("e")
@@ -398,42 +388,30 @@ async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
 
 async def test_no_draft_counts_as_deleted_in_the_midst_of_a_change() -> None:
     """As while the room reads a file that another program has changed."""
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        assert world.room is not None
-        with world.room.ydoc.transaction():
-            draft = world.room.ycells.pop(1)
+    async with drafted() as (live, world, _):
+        with world.book.ydoc.transaction():
+            draft = world.book.ycells.pop(1)
             live.sharing.look_for("d")
             await asyncio.sleep(0.05)
-            world.room.ycells.append(world.room.create_ycell(draft))
+            world.book.ycells.append(world.book.create_ycell(draft))
         await asyncio.sleep(0.05)
         assert world.deleted == []
 
 
-async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        assert world.room is not None
-        world.room.ycells.pop(1)
+async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so() -> None:
+    async with drafted() as (live, world, window):
+        world.book.ycells.pop(1)
         live.close(window)  # the page of who deleted it
         assert world.deleted == []
         await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
-async def test_a_draft_that_comes_back_in_time_is_not_gone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.2)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        assert world.room is not None
-        draft = world.room.ycells.pop(1)
+async def test_a_draft_that_comes_back_in_time_is_not_gone() -> None:
+    async with drafted() as (_live, world, _):
+        draft = world.book.ycells.pop(1)
         await asyncio.sleep(0)
-        world.room.ycells.append(world.room.create_ycell(draft))  # an undo, or a paste
+        world.book.ycells.append(world.book.create_ycell(draft))  # an undo, or a paste
         await asyncio.sleep(0.4)
         assert world.deleted == []
 
@@ -441,24 +419,19 @@ async def test_a_draft_that_comes_back_in_time_is_not_gone(
 async def test_a_look_that_fails_is_not_the_last_one(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (_live, world, _):
         await asyncio.sleep(0.05)
-        assert world.room is not None
         with monkeypatch.context() as patch:
             patch.setattr(SharedNotebook, "ids", property(lambda shared: 1 / 0))
-            world.room.ycells.append(world.room.create_ycell(code("p", "")))
+            world.book.ycells.append(world.book.create_ycell(code("p", "")))
             await until(lambda: "deleted cells" in caplog.text)
-        world.room.ycells.pop(1)
+        world.book.ycells.pop(1)
         await until(lambda: bool(world.deleted))
         assert world.deleted == [frozenset({"d"})]
 
 
-async def test_a_draft_that_went_with_its_room_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+async def test_a_draft_that_went_with_its_room_is_gone() -> None:
+    async with drafted() as (live, world, _):
         world.file = {S: 1}
         world.tell("")
         await until(lambda: world.saved_ops == {S: 1})
@@ -482,8 +455,7 @@ async def test_a_read_has_all_cells_however_often_others_move_them(
     """Not even the last try answers that the notebook is empty."""
     async with shared() as (live, world, _):
         await live.read()
-        assert world.room is not None
-        document, cells = world.room, world.room.ycells
+        document, cells = world.book, world.book.ycells
 
         def meddle(shared: SharedNotebook, *given: Any, **named: Any) -> None:
             cells.append(document.create_ycell(code(f"p{len(cells)}", "")))
@@ -513,8 +485,7 @@ async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
 async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
     async with shared() as (live, world, _):
         await live.read()
-        assert world.opened_room is not None
-        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        here, lobby = world.people
         here.set_local_state({"kernel": "of the server's"})
         await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         state = here.get_local_state()
@@ -531,38 +502,31 @@ async def test_an_op_that_no_turn_waits_for_does_not_show_the_agent() -> None:
     async with shared() as (live, world, _):
         live.apply_later(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         await until(lambda: "d" in world.ids)
-        assert world.opened_room is not None
-        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+        here, lobby = world.people
         assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
         await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
         assert (here.get_local_state() or {})["current"] == "e"
 
 
 async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
-        assert world.opened_room is not None
-        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+    async with drafted() as (live, world, window):
+        here, lobby = world.people
         live.moved("new.ipynb", window)
         live.end_turn(S)
         assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
 
 
 async def test_the_agent_is_seen_once_though_the_notebook_is_renamed_in_mid_turn() -> None:
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
-        assert world.opened_room is not None
-        before, lobby = world.opened_room.awareness, world.opened_room.lobby
+    async with drafted() as (live, world, window):
+        before, lobby = world.people
         live.moved("new.ipynb", window)
         await live.read()
         assert (before.get_local_state(), lobby.get_local_state()) == ({}, {})
 
 
 async def test_the_agent_leaves_the_list_of_people_though_its_room_was_let_go() -> None:
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
-        assert world.opened_room is not None
-        here, lobby = world.opened_room.awareness, world.opened_room.lobby
+    async with drafted() as (live, world, _):
+        here, lobby = world.people
         world.let_go(loses=False)
         seen: list[str] = []
         here.observe(lambda topic, changes: seen.append(topic))
@@ -574,8 +538,7 @@ async def test_the_agent_leaves_the_list_of_people_though_its_room_was_let_go() 
 async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
     async with shared() as (live, world, _):
         await live.read()
-        assert world.opened_room is not None
-        here = world.opened_room.awareness
+        here, _lobby = world.people
         await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         assert (here.get_local_state() or {})["autosave"] is True
         person = Awareness(Doc())
@@ -606,13 +569,9 @@ async def test_a_save_that_fails_is_told_once_to_whom_it_concerns() -> None:
         assert ids == {S} and "No space left on device" in words
 
 
-async def test_a_save_counts_though_an_op_came_after_the_room_had_copied_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        copied = applied(world.room.get()) if world.room is not None else {}
+async def test_a_save_counts_though_an_op_came_after_the_room_had_copied_itself() -> None:
+    async with drafted() as (live, world, _):
+        copied = applied(world.book.get())
         await live.apply(S, 2, Insert("e", "raw", "1", ("a",)))
         world.file = copied
         world.tell("")
@@ -622,8 +581,7 @@ async def test_a_save_counts_though_an_op_came_after_the_room_had_copied_itself(
 
 
 async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_saved() -> None:
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+    async with drafted() as (_live, world, _):
         world.read_only = True
         world.tell("")
         await until(lambda: bool(world.unsaved))
@@ -632,25 +590,16 @@ async def test_a_file_that_became_read_only_is_told_though_the_room_calls_it_sav
         assert world.saved_ops == {}
 
 
-async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    async with shared() as (live, world, window):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it() -> None:
+    async with drafted() as (live, world, window):
         live.close(window)
         world.let_go(loses=True)
         world.tell("")
         await until(lambda: world.ids == ["a", "d"])
 
 
-async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
-    monkeypatch.setattr(saves, "SETTLING", 0.01)
-    async with shared() as (live, world, _):
-        await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
+async def test_a_file_that_is_missing_when_the_room_is_saved_is_gone() -> None:
+    async with drafted() as (_live, world, _):
         world.room = None
         world.tell("404")
         await until(lambda: bool(world.notes))
@@ -808,8 +757,7 @@ async def test_a_room_is_loaded_when_it_has_its_whole_file(
     assert room.is_loaded is loaded
 
 
-async def test_a_room_that_hangs_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms_module, "LOADING", 0.05)
+async def test_a_room_that_hangs_is_told_in_words() -> None:
     app = App()
     app.hangs = True
 

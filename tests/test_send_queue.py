@@ -124,11 +124,7 @@ async def test_outputs_of_a_run_wait_in_one_frame() -> None:
 async def test_outputs_never_overtake_the_beginning_of_their_run() -> None:
     begin = op(BeginRun("c1", digest("2"), "r2"))
     frames = [outputs(0, "old"), begin, outputs(0, "new", run="r2"), outputs(1, "x", run="r2")]
-    assert await arrived(frames) == [
-        outputs(0, "old"),
-        begin,
-        outputs(0, "new", "x", run="r2"),
-    ]
+    assert await arrived(frames) == [outputs(0, "old"), begin, outputs(0, "new", "x", run="r2")]
 
 
 @on_loop

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -58,7 +57,7 @@ from jupyter_codeinterp.core.messages import (
     assistant,
     user,
 )
-from jupyter_codeinterp.core.stores import SessionStore, StoredOp
+from jupyter_codeinterp.core.stores import StoredOp
 from tests.kept_outputs import kept_outputs, put_outputs
 
 
@@ -85,12 +84,6 @@ def journal(store: SqliteStore, *events: Event, session_id: str = "s1") -> list[
     for seq, event in enumerate(events, kept[-1][0] + 1 if kept else 1):
         store.append_events(session_id, [(seq, event)])
     return store.events(session_id)
-
-
-def test_it_is_a_session_store(store: SqliteStore) -> None:
-    def takes(store: SessionStore) -> None: ...
-
-    takes(store)
 
 
 # --- sessions ------------------------------------------------------------------------
@@ -720,21 +713,6 @@ def test_a_run_that_an_older_journal_names_by_its_source(path: Path) -> None:
     store.close()
 
 
-def test_migrations_climb_from_where_the_file_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = SqliteStore(path)
-    store.create(info())
-    store.close()
-    ladder = (*schema.MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN extra TEXT",))
-    monkeypatch.setattr(schema, "MIGRATIONS", ladder)
-    store = SqliteStore(path)
-    assert store.get("s1") == info()
-    assert store._db.execute("PRAGMA user_version").fetchone() == (len(ladder),)
-    store._db.execute("SELECT extra FROM sessions")
-    store.close()
-
-
 def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SqliteStore(path)
     store.create(info())
@@ -856,15 +834,6 @@ def test_a_fault_of_the_program_is_no_store_error(store: SqliteStore) -> None:
     store.close()
     with pytest.raises(sqlite3.ProgrammingError):
         store.list()
-
-
-def test_a_copy_opens_elsewhere(store: SqliteStore, path: Path, tmp_path: Path) -> None:
-    journal(store, Note("a"))
-    store.close()
-    shutil.copy(path, tmp_path / "copy.sqlite")
-    copied = SqliteStore(tmp_path / "copy.sqlite")
-    assert copied.events("s1") == [(1, Note("a"))]
-    copied.close()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import msgspec
@@ -134,46 +136,42 @@ SCENARIOS: dict[str, tuple[dict[str, str], str]] = {
         {"a": "open('f.txt', 'w').write('1')", "b": "print(open('f.txt').read())"},
         "a|b|a=open('f.txt', 'w').write('2')|a",
     ),
-    "a seed": (
-        {"a": "import random\nrandom.seed(1)", "b": "print(random.random())"},
-        "a|b|b",
-    ),
+    "a seed": ({"a": "import random\nrandom.seed(1)", "b": "print(random.random())"}, "a|b|b"),
     "a swap twice": ({"a": "x, y = 1, 2", "b": "x, y = y, x", "c": "print(x)"}, "a|b|b|c"),
     "the same value": ({"a": "x = 1", "b": "print(x)"}, "a|b|a=x = 2 - 1|a"),
 }
 MOST_FALSE = 3
 
 SHOWS = """
-import contextlib, io, json, re, sys
-shown, space = [], {}
-for source in json.load(sys.stdin):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        try:
-            exec(re.sub(r"^%time ", "", source), space)
-        except Exception as error:
-            print(type(error).__name__)
-    names = [n for n in re.findall(r"^(?:%time )?\\s*([a-z]+)", source, re.M) if n in space]
-    values = [repr(space[n]) for n in names if type(space[n]) in (int, list, dict)
-              or type(space[n]).__name__ == "DataFrame"]
-    shown.append(out.getvalue() + " ".join(values))
-print(json.dumps(shown))
+import contextlib, io, json, os, re, sys
+import pandas
+def show(sources):
+    shown, space = [], {}
+    for source in sources:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            try:
+                exec(re.sub(r"^%time ", "", source), space)
+            except Exception as error:
+                print(type(error).__name__)
+        names = [n for n in re.findall(r"^(?:%time )?\\s*([a-z]+)", source, re.M) if n in space]
+        values = [repr(space[n]) for n in names if type(space[n]) in (int, list, dict)
+                  or type(space[n]).__name__ == "DataFrame"]
+        shown.append(out.getvalue() + " ".join(values))
+    return shown
+for line in sys.stdin:
+    folder, sources = json.loads(line)
+    if not os.fork():
+        os.chdir(folder)
+        print(json.dumps(show(sources)), flush=True)
+        os._exit(0)
+    os.wait()
 """
 
-
-def shown(folder: Path, sources: list[str]) -> list[str]:
-    """What each run shows in a fresh interpreter: its output, and the values of its names."""
-    done = subprocess.run(
-        [sys.executable, "-c", SHOWS],
-        input=msgspec.json.encode(sources),
-        capture_output=True,
-        cwd=folder,
-        check=True,
-    )
-    return msgspec.json.decode(done.stdout, type=list[str])
+Shows = Callable[[list[str]], list[str]]
 
 
-def judge(folder: Path, cells: dict[str, str], steps: str) -> tuple[set[str], set[str]]:
+def judge(shown: Shows, cells: dict[str, str], steps: str) -> tuple[set[str], set[str]]:
     """The marked cells, and those that are out of date."""
     cells, runs, order = dict(cells), Runs(), list[tuple[str, str]]()
     for step in steps.split("|"):
@@ -187,13 +185,13 @@ def judge(folder: Path, cells: dict[str, str], steps: str) -> tuple[set[str], se
             runs.ran(cell, len(order), cells[cell])
     marked = set(find([Cell(*one) for one in cells.items()], runs))
     ran = dict(zip((cell for cell, _ in order), (source for _, source in order), strict=True))
-    shows = dict(zip((c for c, _ in order), shown(folder, [s for _, s in order]), strict=True))
+    shows = dict(zip((c for c, _ in order), shown([s for _, s in order]), strict=True))
     here = [cell for cell in cells if cell in ran]
     edited = {cell for cell in here if cells[cell] != ran[cell]}
-    once = dict(zip(here, shown(folder, [ran[cell] for cell in here]), strict=True))
+    once = dict(zip(here, shown([ran[cell] for cell in here]), strict=True))
     repeated = [cell for cell in here for _ in range(order.count((cell, ran[cell])))]
     often: dict[str, list[str]] = {}
-    for cell, text in zip(repeated, shown(folder, [ran[cell] for cell in repeated]), strict=True):
+    for cell, text in zip(repeated, shown([ran[cell] for cell in repeated]), strict=True):
         often.setdefault(cell, []).append(text)
     stale = {
         cell
@@ -202,23 +200,35 @@ def judge(folder: Path, cells: dict[str, str], steps: str) -> tuple[set[str], se
         and once[cell] != shows[cell]
         and (often[cell][-1] != shows[cell] or often[cell][0] != shows[cell])
     }
-    now = dict(zip(here, shown(folder, [cells[cell] for cell in here]), strict=True))
+    now = dict(zip(here, shown([cells[cell] for cell in here]), strict=True))
     return marked, stale | {cell for cell in edited if now[cell] != once[cell]}
 
 
-@pytest.mark.timeout(300)  # 53 fresh interpreters
 def test_the_marks_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong: dict[str, Any] = {}
     right = false = missing = 0
+    program = subprocess.Popen([sys.executable, "-c", SHOWS], stdin=PIPE, stdout=PIPE)
+    assert program.stdin is not None and program.stdout is not None
+    asked, said = program.stdin, program.stdout
+
+    def shown(sources: list[str]) -> list[str]:
+        """What each run shows in a fresh interpreter: its output, and the values of its names."""
+        asked.write(msgspec.json.encode((str(folder), sources)) + b"\n")
+        asked.flush()
+        return msgspec.json.decode(said.readline(), type=list[str])
+
     for number, (name, (cells, steps)) in enumerate(SCENARIOS.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
-        marked, stale = judge(folder, cells, steps)
+        marked, stale = judge(shown, cells, steps)
         false += bool(marked - stale)
         missing += bool(stale - marked and not marked - stale)
         right += marked == stale
         if marked != stale:
             wrong[name] = f"marked {sorted(marked)}, out of date {sorted(stale)}"
+    asked.close()
+    assert program.wait() == 0
+    said.close()
     with capsys.disabled():
         print(f"\n{len(SCENARIOS)} scenarios: {right} right, {false} false, {missing} missing")
         for name, words in wrong.items():

@@ -155,7 +155,7 @@ FILTERED = [
 REFUSED = [("n", ">", "many"), ("d", "<", "no day"), ("t", "=", "x"), ("b", "=", "maybe")]
 
 
-async def test_sorting_and_filtering(site: Site) -> None:
+async def test_sorting_filtering_and_profiles(site: Site) -> None:
     looking = await look(site)
     await looking.run(FRAME)
 
@@ -177,18 +177,30 @@ async def test_sorting_and_filtering(site: Site) -> None:
     assert out_of["code"] == "table_no_column"
     same = "print(df.equals(before), list(df.columns) == list(before.columns))"
     assert await looking.run(same) == "True True\n"
+    found = (await looking.ask("df", profiles=list(range(10))))["profiles"]
+    by_name = {name: found[place] for name, place in PLACES.items()}
+    assert by_name["n"]["min"] == "1"
+    assert by_name["n"]["max"] == "3"
+    assert sum(by_name["n"]["bins"]) == 4
+    assert by_name["f"]["missing"] == 1
+    assert by_name["f"]["median"] == "0.5"
+    assert by_name["s"]["top"][0][1] == 1
+    assert by_name["s"]["distinct"] == 3
+    assert by_name["d"]["max"] == "2026-03-01 00:00:00"
+    assert by_name["z"]["max"] == "2026-03-01 00:00:00+01:00"
+    assert by_name["t"]["max"] == "3 days 00:00:00"
+    assert by_name["b"]["top"] == [["True", 3], ["False", 1]]
+    assert by_name["c"]["top"] == [["low", 2], ["high", 1]]
+    assert by_name["o"]["missing"] == 1
 
 
-async def test_a_cell_that_changes_the_table_changes_the_order(site: Site) -> None:
+async def test_an_order_follows_changes_and_large_and_wide_tables_have_one(site: Site) -> None:
     looking = await look(site)
     await looking.run("import pandas as pd\ndf = pd.DataFrame({'n': [2, 3, 1]})")
     assert await looking.cells("df", sort=[0, False]) == [["1", "2", "3"]]
     await looking.run("df.loc[2, 'n'] = 9")
     assert await looking.cells("df", sort=[0, False]) == [["2", "3", "9"]]
-
-
-async def test_repeated_and_different_texts_of_large_tables(site: Site) -> None:
-    looking = await look(site)
+    # Repeated and different texts of large tables.
     await looking.run(
         "import pandas as pd\n"
         "df = pd.DataFrame({'few': ['b', 'a', None, 'c'] * 2500,\n"
@@ -200,6 +212,11 @@ async def test_repeated_and_different_texts_of_large_tables(site: Site) -> None:
     assert (page["found"], page["cells"][0]) == (2500, ["a"])
     assert (await looking.page("df", filters=[[0, "missing", ""]]))["found"] == 2500
     assert (await looking.cells("df", sort=[1, False], rows=1))[1] == ["00000"]
+    # Wide tables come in parts.
+    await looking.run("import numpy as np\nwide = np.zeros((300, 120))")
+    page = await looking.page("wide", column=100)
+    assert (page["columns"], page["first"], len(page["heads"])) == (120, 100, 20)
+    assert len((await looking.page("wide"))["index"]) == 200
 
 
 # --- other tables, and hostile ones ------------------------------------------------------
@@ -234,10 +251,7 @@ async def test_other_types_of_tables(site: Site) -> None:
     gone = await looking.ask("nowhere")
     assert gone["code"] == "table_gone"
     assert "nowhere" in gone["message"]
-
-
-async def test_names_that_are_no_variable(site: Site) -> None:
-    looking = await look(site)
+    # Names that are no variable.
     for name in ("", "a.b", "a()", "__import__('os')", "<b>", "a b"):
         assert (await looking.ask(name))["code"] == "table_gone", name
     assert (await looking.ask("x" * 101))["code"] == "malformed"
@@ -288,11 +302,7 @@ async def test_hostile_columns_and_values(site: Site) -> None:
     levels = await looking.page("levels")
     assert [h["label"] for h in levels["heads"]] == ["a · 1", "a · 2"]
     assert levels["index"] == ["p · 1"]
-    assert [h["label"] for h in (await looking.page("odd"))["heads"]] == [
-        "<Label>",
-        "None",
-        "b'z'",
-    ]
+    assert [h["label"] for h in (await looking.page("odd"))["heads"]] == ["<Label>", "None", "b'z'"]
     assert await looking.run("print(touched)") == "[]\n"
 
 
@@ -317,32 +327,18 @@ def test_a_kernel_may_report_anything(reported: dict[str, Any]) -> None:
 # --- bounds ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"rows": 201},
-        {"start": -1},
-        {"column": -1},
-        {"sort": ["a", False]},
-        {"filters": [[0, "or", "1"]]},
-        {"filters": [[0, "=", "x" * 201]]},
-        {"filters": [[0, "=", "x"]] * 9},
-        {"profiles": list(range(51))},
-        {"unknown": 1},
-        {"notebook": ""},
-    ],
+OUT_OF_BOUNDS: tuple[dict[str, Any], ...] = (
+    *({"rows": 201}, {"start": -1}, {"column": -1}, {"sort": ["a", False]}),
+    *({"filters": [[0, "or", "1"]]}, {"filters": [[0, "=", "x" * 201]]}),
+    *({"filters": [[0, "=", "x"]] * 9}, {"profiles": list(range(51))}),
+    *({"unknown": 1}, {"notebook": ""}),
 )
-async def test_requests_out_of_bounds(site: Site, asked: dict[str, Any]) -> None:
-    given = {"notebook": "a.ipynb", "name": "df", **asked}
-    assert (await site.post("tables", json_body=given))["code"] == "malformed"
 
 
-async def test_wide_tables_come_in_parts(site: Site) -> None:
-    looking = await look(site)
-    await looking.run("import numpy as np\nwide = np.zeros((300, 120))")
-    page = await looking.page("wide", column=100)
-    assert (page["columns"], page["first"], len(page["heads"])) == (120, 100, 20)
-    assert len((await looking.page("wide"))["index"]) == 200
+async def test_requests_out_of_bounds(site: Site) -> None:
+    for asked in OUT_OF_BOUNDS:
+        given = {"notebook": "a.ipynb", "name": "df", **asked}
+        assert (await site.post("tables", json_body=given))["code"] == "malformed", asked
 
 
 async def test_five_million_rows(site: Site) -> None:
@@ -361,29 +357,6 @@ async def test_five_million_rows(site: Site) -> None:
     [profile] = (await looking.ask("df", profiles=[2]))["profiles"]
     assert profile["read"] == 1_000_000
     assert await looking.run("print(peak() - before < own / 2)") == "True\n"
-
-
-# --- profiles ----------------------------------------------------------------------------
-
-
-async def test_profiles(site: Site) -> None:
-    looking = await look(site)
-    await looking.run(FRAME)
-    found = (await looking.ask("df", profiles=list(range(10))))["profiles"]
-    by_name = {name: found[place] for name, place in PLACES.items()}
-    assert by_name["n"]["min"] == "1"
-    assert by_name["n"]["max"] == "3"
-    assert sum(by_name["n"]["bins"]) == 4
-    assert by_name["f"]["missing"] == 1
-    assert by_name["f"]["median"] == "0.5"
-    assert by_name["s"]["top"][0][1] == 1
-    assert by_name["s"]["distinct"] == 3
-    assert by_name["d"]["max"] == "2026-03-01 00:00:00"
-    assert by_name["z"]["max"] == "2026-03-01 00:00:00+01:00"
-    assert by_name["t"]["max"] == "3 days 00:00:00"
-    assert by_name["b"]["top"] == [["True", 3], ["False", 1]]
-    assert by_name["c"]["top"] == [["low", 2], ["high", 1]]
-    assert by_name["o"]["missing"] == 1
 
 
 # --- who may ask, and when ---------------------------------------------------------------

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,24 +22,8 @@ from jupyter_codeinterp.server.tool_servers.live import Live
 from jupyter_codeinterp.server.workbench.workbench import Workbench
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
-from tests.test_tool_servers import (
-    NOTEBOOK,
-    Place,
-    approved,
-    entry,
-    is_alive,
-    named,
-    opened,
-    said,
-)
-
-
-@pytest.fixture
-def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Place]:
-    place = Place(tmp_path)
-    yield place
-    for made in place.made:
-        jp_asyncio_loop.run_until_complete(made.close())
+from tests.test_tool_servers import NOTEBOOK, Place, approved, entry, is_alive, named, opened, said
+from tests.test_tool_servers import place as place  # a fixture
 
 
 @pytest.fixture

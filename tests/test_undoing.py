@@ -123,20 +123,6 @@ async def test_one_is_kept_and_one_undone_and_then_the_rest(site: Site, api: Fak
     assert [u.restored for u in w.of(e.TurnUndone)] == [("c2",), ("c1",)]
 
 
-async def test_what_the_person_changed_since_is_kept_and_said(
-    site: Site, api: FakeAnthropic
-) -> None:
-    w = await tidied(site, api)
-    mine = w.cell("c1")
-    assert mine is not None
-    mine["source"] = "print('mine')"
-    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
-    undone = await w.event(e.TurnUndone)
-    assert undone.kept == (e.Kept("c1", "changed"),)
-    assert [cell["source"] for cell in w.cells] == ["print('mine')", "two = 2", "three = 3"]
-    assert mine["outputs"][0]["text"] == "edited\n", "outputs are theirs as well"
-
-
 async def test_it_works_in_another_window_that_has_read_the_file_anew(
     site: Site, api: FakeAnthropic
 ) -> None:

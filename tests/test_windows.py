@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -139,22 +137,6 @@ async def test_a_reload_in_mid_turn(site: Site, begin: Begin) -> None:
     assert (await again.ended()).stop_reason == "cancelled"
     await again.until(lambda: again.cells[2]["outputs"])
     assert again.cells[2]["outputs"][0]["text"] == "begun\n"
-
-
-async def test_what_was_saved_is_not_sent_again(site: Site, begin: Begin) -> None:
-    w = await begin(answer(run_cell("1")), answer(run_cell("2")))
-    await w.decide(await w.draft())
-    await w.draft(2)
-    saved, applied = w.notebook, dict(w.applied)
-    await w.close()
-    again = await site.bare_window(book=saved)
-    again.applied = applied
-    await again.open()
-    await follow(w, again)
-    await again.draft(2)
-    assert [f for f in again.frames if isinstance(f, c.OpFrame)] == []
-    assert (await again.send(c.Cancel(again.session_id))).error is None
-    await again.until(lambda: len(again.cells) == 2)
 
 
 # --- no window -----------------------------------------------------------------------
@@ -323,43 +305,6 @@ async def test_only_a_window_that_has_it_open_renames_a_notebook(site: Site, beg
     assert site.extension.manager.session(w.session_id).info.notebook == "a.ipynb"
     assert (await w.send(c.Cancel(w.session_id))).error is None
     assert (await w.ended()).stop_reason == "cancelled"
-
-
-async def test_conversations_follow_a_notebook_that_nobody_has_open(
-    site: Site, api: FakeAnthropic
-) -> None:
-    """Renamed in the file browser, or with the folder that it is in."""
-    make_notebook(site, "work/a.ipynb")
-    api.play(in_order([DONE]))
-    w = await site.window("work/a.ipynb")
-    await w.ask("Go")
-    await w.ended()
-    manager = site.extension.manager
-    await site.until(lambda: not manager.running)
-
-    def known_as(path: str) -> bool:
-        (info,) = manager.list(None)
-        return info.notebook == path
-
-    await site.rename("work/a.ipynb", "work/b.ipynb")
-    assert known_as("work/a.ipynb"), "its window will say where it is"
-    await w.send(c.RenameNotebook("work/a.ipynb", "work/b.ipynb"))
-    assert known_as("work/b.ipynb")
-    await w.send(c.CloseNotebook("work/b.ipynb"))
-    for old, new, path in (
-        ("work/b.ipynb", "work/c.ipynb", "work/c.ipynb"),
-        ("work", "done", "done/c.ipynb"),
-        ("done/c.ipynb", "c.ipynb", "c.ipynb"),
-    ):
-        await site.rename(old, new)
-        await site.until(partial(known_as, path))
-        assert [info.notebook for info in site.extension.store.list(path)] == [path]
-
-
-def make_notebook(site: Site, path: str) -> None:
-    file = Path(site.app.root_dir, path)
-    file.parent.mkdir()
-    file.write_text("{}")
 
 
 async def rename(window: ReferenceWindow, to: str) -> None:

@@ -191,12 +191,7 @@ async def test_tokens_are_counted_those_from_the_cache_apart(wire: Wire) -> None
 async def test_a_conversation_goes_back_as_it_came(wire: Wire) -> None:
     """Thinking, signatures, broken calls, blank texts, images in results and from the person; the
     fake refuses what is not as it gave it."""
-    turn = answer(
-        thinking("Hm."),
-        text("Ä"),
-        run_cell("1"),
-        raw_call("run_cell", "{"),
-    )
+    turn = answer(thinking("Hm."), text("Ä"), run_cell("1"), raw_call("run_cell", "{"))
     async with wire.talking(turn, turn, answer(thinking("So."), text("2"))) as (model, api):
         request = wire.asking(user(Text("Look."), PLOT))
         for _ in range(2):
@@ -392,9 +387,13 @@ async def test_a_consumer_that_leaves_closes_the_stream(wire: Wire) -> None:
 @every()
 @on_loop
 async def test_one_connection_serves_many_answers(wire: Wire) -> None:
+    """Also for a consumer that leaves with the last event."""
     async with wire.talking(*[answer(text("Hi."))] * 4) as (model, api):
         for _ in range(4):
-            assert last([event async for event in model.stream(wire.asking())])
+            async with aclosing(model.stream(wire.asking())) as shown:
+                async for event in shown:
+                    if isinstance(event, ModelDone):
+                        break
         assert api.connections == 1
 
 
@@ -458,9 +457,11 @@ async def test_a_server_that_does_not_listen_is_named(wire: Wire) -> None:
     async with wire.fake() as gone:
         url = gone.url
     model = wire.connect(lambda: (KEY, url), wait=lambda attempt: 0.0, attempts=2)
+    shown: list[ModelEvent] = []
     with pytest.raises(ModelError) as caught:
-        async for _ in model.stream(wire.asking()):
-            pass
+        async for event in model.stream(wire.asking()):
+            shown.append(event)
+    assert [event.attempt for event in shown if isinstance(event, ModelRetry)] == [1]
     await model.aclose()
     assert caught.value.code == "offline" and url in caught.value.message
 

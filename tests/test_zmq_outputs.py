@@ -23,13 +23,7 @@ from jupyter_codeinterp.core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from tests.kernels import (
-    drop_idle,
-    python,
-    run,
-    text,
-    until,
-)
+from tests.kernels import drop_idle, python, run, text, until
 
 
 async def test_a_run_from_start_to_end() -> None:
@@ -178,7 +172,7 @@ async def test_outputs_are_coalesced() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "for i in range(10**6): print(i)",
+        "for i in range(300_000): print(i)",
         "for i in range(200): print(('x' * 99 + '\\n') * 10_000, end='')",
     ],
 )
@@ -231,9 +225,7 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-async def test_code_that_prints_without_end_is_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_code_that_prints_without_end_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.FLOOD", 10e6)
     async with python() as (kernel, _, _):
         _, done = await run(
@@ -281,14 +273,14 @@ async def test_what_a_kernel_drops_is_said() -> None:
     flood = (
         "from IPython.display import display\n"
         "import pathlib, time\n"
-        "for n in range(30_000): display('x' * 2000)\n"
+        "for n in range(10_000): display('x' * 2000)\n"
     )
     async with python() as (kernel, _, _):
         async with kernel.hold() as slot:
             events = slot.execute(flood, msg_id=slot.new_msg_id())
             async for event in events:
                 if isinstance(event, ExecutionStarted):
-                    time.sleep(4)  # noqa: ASYNC251  (nobody reads)
+                    time.sleep(3)  # noqa: ASYNC251  (nobody reads)
         assert isinstance(event, ExecutionDone) and event.status == "ok"
         assert "the kernel dropped some of it" in event.note
         _, done = await run(kernel, "for n in range(2000): print(n, flush=True)")

@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
-from tests.kernels import (
-    Gate,
-    python,
-    python_and_person,
-    run,
-    text,
-    until,
-)
+from tests.kernels import Gate, python, python_and_person, run, text, until
 
 
 @pytest.fixture

@@ -34,6 +34,8 @@ c.Application.log_level = "ERROR"
 c.LabApp.workspaces_dir = os.environ["CODEINTERP_TEST_WORKSPACES"]
 c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True
+# Of jupyter-collaboration, which else leaves it beside this file.
+c.SQLiteYStore.db_path = str(Path(os.environ["JUPYTER_DATA_DIR"], "ystore.db"))
 # A turn whose window is gone goes on in the file soon, but not during a reload.
 c.CodeInterp.window_grace = 6
 

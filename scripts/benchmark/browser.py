@@ -32,6 +32,7 @@ from tests.fake_anthropic import (
 )
 from tests.fake_anthropic.scenarios import LONG, PARAGRAPHS, SINE
 from tests.fake_anthropic.turns import Answer, Turn
+from tests.reference_window import notebook
 
 from .figures import Bound, Figure
 from .servers import jupyter_server
@@ -171,21 +172,11 @@ def _chromium() -> str:
 
 
 def _notebook(count: int) -> dict[str, Any]:
+    book = notebook(
+        *(f"value_{number} = {number}\nprint(value_{number})" for number in range(count))
+    )
+    for number, cell in enumerate(book["cells"]):
+        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": f"{number}\n"}]
+        cell["execution_count"] = number
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    cells = [
-        {
-            "id": f"cell-{number}",
-            "cell_type": "code",
-            "metadata": {},
-            "source": f"value_{number} = {number}\nprint(value_{number})",
-            "outputs": [{"output_type": "stream", "name": "stdout", "text": f"{number}\n"}],
-            "execution_count": number,
-        }
-        for number in range(count)
-    ]
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": spec},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    return {**book, "metadata": {"kernelspec": spec}}

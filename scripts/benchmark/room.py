@@ -21,6 +21,7 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
     digest,
 )
+from tests.reference_window import notebook
 
 from .figures import Bound, Figure
 
@@ -54,7 +55,7 @@ def _ops() -> list[Op]:
     ops: list[Op] = []
     for number in range(ROUNDS):
         cell_id, source = f"n{number}", f"x = {number}\n" * 10
-        near = f"c{number * CELLS // ROUNDS}"
+        near = f"c{1 + number * CELLS // ROUNDS}"
         ops += [
             Insert(cell_id, "raw", "", (near,)),
             SetSource(cell_id, source, ""),
@@ -74,15 +75,7 @@ def _timed(document: Any, work: Callable[[], object]) -> float:
 
 
 def _notebook() -> dict[str, Any]:
-    cells = [
-        {
-            "id": f"c{number}",
-            "cell_type": "code",
-            "source": "x = 1\n" * 10,
-            "metadata": {},
-            "outputs": [OUT],
-            "execution_count": number + 1,
-        }
-        for number in range(CELLS)
-    ]
-    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    book = notebook(*["x = 1\n" * 10] * CELLS)
+    for cell in book["cells"]:
+        cell["outputs"] = [OUT]
+    return book

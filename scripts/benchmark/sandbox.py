@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +17,6 @@ from jupyter_server.utils import ApiPath
 
 from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
 from jupyter_codeinterp.sandbox import doctor
-from jupyter_codeinterp.sandbox.overlay import layer
-from jupyter_codeinterp.sandbox.overlay.following import Follower
 from tests.kernels import kernel_manager, kernel_of, run, text
 
 from .figures import Bound, Figure
@@ -31,9 +29,6 @@ WARM_UP = 2
 NUMPY = (
     "a = numpy.random.default_rng(0).random((700, 700))\nfor _ in range(3): a @ a; numpy.sort(a)"
 )
-FOLDERS, FILES = 200, 100
-"""Below an overlay, and in each of these."""
-LOOKS = 20
 PANDAS = (
     "t = pandas.DataFrame({'key': numpy.arange(600_000) % 997, 'x': 1.5})\n"
     "t.groupby('key').x.agg(['sum', 'mean']).sort_values('sum'); t.merge(t.head(1000), on='key')"
@@ -57,7 +52,6 @@ async def _measure() -> list[Figure]:
                 for name, code in (("numpy", NUMPY), ("pandas", PANDAS))
             }
     return [
-        *_looks(),
         Figure(
             "a sandboxed kernel starts later than a plain one by",
             [1000 * (held - free) for free, held in starts],
@@ -82,27 +76,6 @@ async def _measure() -> list[Figure]:
     ]
 
 
-def _looks() -> list[Figure]:
-    """At a folder below an overlay, each after its notebook was saved."""
-    with TemporaryDirectory() as made:
-        folder = Path(made, "folder")
-        for number in range(FOLDERS * FILES):
-            file = folder / str(number % FOLDERS) / str(number)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
-        follower = Follower(layer.new(Path(made, "layers"), folder))
-        seconds = []
-        for number in range(1 + LOOKS):
-            (folder / "a.ipynb").write_text(str(number), encoding="utf-8")
-            began = time.perf_counter()
-            follower.look(lambda: None)
-            seconds.append(time.perf_counter() - began)
-        follower.close()
-    later = [1000 * one for one in seconds[1:]]
-    name = "a later turn's look at 20,000 files below an overlay, where one has changed"
-    return [Figure(name, later, "ms", (Bound(20, "median"),))]
-
-
 @asynccontextmanager
 async def sandboxed_kernels() -> AsyncIterator[AsyncMappingKernelManager]:
     with TemporaryDirectory() as name:
@@ -114,18 +87,23 @@ async def sandboxed_kernels() -> AsyncIterator[AsyncMappingKernelManager]:
 
 def _written(folder: Path) -> tuple[str, str]:
     """The folders of a sandboxed kernelspec and of notebooks, made."""
-    spec = folder / "kernels" / "sandboxed" / "kernel.json"
+    write_kernelspec(folder, "sandboxed", {"memory": 1 << 33})
+    (folder / "notebooks").mkdir()
+    return str(folder / "kernels"), str(folder / "notebooks")
+
+
+def write_kernelspec(folder: Path, name: str, traits: Mapping[str, Any]) -> None:
+    """Of a sandboxed kernel with these traits of its provisioner."""
+    spec = folder / "kernels" / name / "kernel.json"
     spec.parent.mkdir(parents=True)
-    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"memory": 1 << 33}}
+    provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
     written = {
         "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "Sandboxed",
+        "display_name": name,
         "language": "python",
         "metadata": {"kernel_provisioner": provisioner},
     }
     spec.write_text(json.dumps(written), encoding="utf-8")
-    (folder / "notebooks").mkdir()
-    return str(folder / "kernels"), str(folder / "notebooks")
 
 
 async def _starts(kernels: AsyncMappingKernelManager, number: int) -> tuple[float, float]:

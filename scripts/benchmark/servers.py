@@ -47,6 +47,25 @@ class Server:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"token {self.token}"}
 
+    def command(self, module: str, *options: str) -> list[str]:
+        return [
+            *(sys.executable, "-m", module, "--allow-root", "--no-browser", *options),
+            f"--ServerApp.root_dir={self.folder / 'notebooks'}",
+            f"--ServerApp.port={self.url.rpartition(':')[2]}",
+            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's, with folders of the server's own."""
+        own = {kind: str(self.folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+        return {
+            **os.environ,
+            **{f"JUPYTER_{kind}_DIR": folder for kind, folder in own.items()},
+            "JUPYTER_TOKEN": self.token,
+            "IPYTHONDIR": str(self.folder / "ipython"),
+        }
+
 
 @contextmanager
 def jupyter_server(
@@ -67,22 +86,12 @@ def jupyter_server(
         (folder / "config").mkdir()
         config = {"ServerApp": {"jpserver_extensions": dict(extensions or {})}}
         (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
-        port, token = free_port(), secrets.token_hex(16)
-        command = [
-            *(sys.executable, "-m", module, "--allow-root", "--no-browser", *options),
-            *(f"--ServerApp.root_dir={notebooks}", f"--ServerApp.port={port}"),
-            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
-        ]
-        own = {"TOKEN": token}
-        own |= {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
-        variables = {f"JUPYTER_{kind}": value for kind, value in own.items()}
-        variables["IPYTHONDIR"] = str(folder / "ipython")
-        if at_home:
-            variables["HOME"] = str(folder)
+        server = Server(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16), folder)
+        variables = {**server.environment, **({"HOME": name} if at_home else {})}
         started = time.monotonic()
         process = subprocess.Popen(
-            command,
-            env={**os.environ, **variables, **(environment or {})},
+            server.command(module, *options),
+            env={**variables, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -92,7 +101,7 @@ def jupyter_server(
         reader = threading.Thread(target=lambda: log.extend(process.stderr or ()), daemon=True)
         reader.start()
         try:
-            server = Server(f"http://127.0.0.1:{port}", token, folder, process.pid)
+            server.pid = process.pid
             wait_until_it_answers(server, process)
             server.wall = time.monotonic() - started
             used = psutil.Process(process.pid).cpu_times()

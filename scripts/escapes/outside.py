@@ -32,13 +32,12 @@ class Outside:
 
 
 @asynccontextmanager
-async def outside(home: Path, server: int) -> AsyncIterator[Outside]:
+async def outside(home: Path) -> AsyncIterator[Outside]:
     root = os.getuid() == 0
     with ExitStack() as stack:
         victim = stack.enter_context(_victim())
         made = Outside(
             {
-                "SERVER": server,
                 "VICTIM": victim,
                 "SECRET": SECRET,
                 "MACHINE": socket.gethostname(),
@@ -124,11 +123,10 @@ def _segment() -> Iterator[int]:
 
 async def _listeners(home: Path, stack: ExitStack, made: Outside) -> dict[str, Any]:
     """Each greets who connects."""
-    listed = await asyncio.start_server(_web, "127.0.0.1", limit=1 << 22)
     abstract = f"\0codeinterp-{os.getpid()}"
     address = _address()
     on = {
-        "LISTED": listed,
+        "LISTED": await asyncio.start_server(_greet, "127.0.0.1"),
         "LISTENER": await asyncio.start_server(_greet, "127.0.0.1"),
         "EVERYWHERE": await asyncio.start_server(_greet, address or "127.0.0.1"),
     }
@@ -164,17 +162,6 @@ def _address() -> str:
 
 async def _greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.write(b"hello")
-    writer.close()
-
-
-async def _web(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Keeps the connection, and greets who asks for its inner host."""
-    with suppress(asyncio.IncompleteReadError, OSError):
-        while head := await reader.readuntil(b"\r\n\r\n"):
-            body = b"hello" if b"\nHost: inner\r" in head else b"other"
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + body)
-            if b"\nConnection: close\r" in head:
-                break
     writer.close()
 
 

@@ -68,18 +68,6 @@ def socks_answers(host, port):
             assert said[2:4] == b"\\5\\0", said
         assert one.recv(5) == b"hello"
 
-def listed_says(text):
-    '''Sends this to the server of the list. Raises if its inner host does not greet. AT becomes
-    its address where a proxy must know it.'''
-    with way("127.0.0.1", LISTED) as one:
-        at = f"http://127.0.0.1:{LISTED}" if PROXIED else ""
-        one.sendall(text.replace("AT", at).encode())
-        said = b""
-        while b"hello" not in said:
-            more = one.recv(4096)
-            assert more, said
-            said += more
-
 def append(path, text=None):
     with open(path, "a") as file:
         file.write(text or MARK)

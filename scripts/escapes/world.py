@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from jupyter_codeinterp.core.commands import Decide
 from jupyter_codeinterp.core.events import DraftDecided
+from scripts.benchmark.sandbox import write_kernelspec
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -31,10 +31,7 @@ from .prelude import prelude
 
 KEY = "sk-ant-stored-0123456789"
 SAID = "the words of another conversation"
-HOME_FILES = (
-    ".ssh/id_ed25519", ".aws/credentials", ".bash_history", ".bashrc", ".git-credentials",
-    "project/data.csv", "notebooks/private.ipynb",
-)  # fmt: skip
+HOME_FILES = (".ssh/id_ed25519", ".bashrc", "project/data.csv", "notebooks/private.ipynb")
 FOLDER_FILES = (
     ".git/config", ".git/description", ".git/hooks/pre-commit", "deep/er/.git/hooks/pre-commit",
     ".ipynb_checkpoints/a-checkpoint.ipynb", ".vscode/tasks.json", ".envrc",
@@ -75,16 +72,14 @@ async def world() -> AsyncIterator[World]:
         script = in_order([answer(run_cell("1")), answer(text("Done."))])
         model = await stack.enter_async_context(FakeAnthropic(script, check=False))
         variables = {
-            "OPENAI_API_KEY": "sk-of-the-environment",
             "A_SECRET": "a secret of the environment",
-            "SSH_AUTH_SOCK": "/agent",
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
         extensions = {**others_off(), OURS: True}
         server = stack.enter_context(
             jupyter_server(extensions=extensions, environment=variables, at_home=True)
         )
-        made = await stack.enter_async_context(outside(server.folder, server.pid))
+        made = await stack.enter_async_context(outside(server.folder))
         _fill(server.folder, made.owned_by_another, allowed(made.names))
         other = await start_kernel(server, "sandboxed", "other")
         window, decision = await _conversation(server, model.url)
@@ -112,14 +107,7 @@ def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
         "overlaid": {"overlay": True},
     }
     for name, traits in kernels.items():
-        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
-        spec = {
-            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            "display_name": name,
-            "language": "python",
-            "metadata": {"kernel_provisioner": provisioner},
-        }
-        _write(home / "data" / "kernels" / name / "kernel.json", json.dumps(spec))
+        write_kernelspec(home / "data", name, traits)
 
 
 def _write(path: Path, words: str) -> None:

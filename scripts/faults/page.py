@@ -139,22 +139,16 @@ class Page(ReferenceWindow):
         while (message := await self.socket.read_message()) is not None:
             for line in str(message).split("\n"):
                 frame = _decode(line)
-                if not self._comes(frame):
+                kind = str(frame.__struct_config__.tag)
+                self.taken[kind] += 1
+                if self.trigger is not None and not self.trigger.before(kind):
                     return
                 await self._take(frame)
-                self._is_taken()
+                if self.trigger is not None:
+                    self.trigger.after()
                 self._changed.set()
         self.closed.set()
         self._changed.set()
-
-    def _comes(self, frame: c.ServerFrame) -> bool:
-        kind = frame.__struct_config__.tag
-        self.taken[str(kind)] += 1
-        return self.trigger is None or self.trigger.before(str(kind))
-
-    def _is_taken(self) -> None:
-        if self.trigger is not None:
-            self.trigger.after()
 
     async def post(self, command: c.Command) -> None:
         if self.trigger is not None and self.trigger.mute:
@@ -179,11 +173,10 @@ class Page(ReferenceWindow):
                 self._lease = frame
         elif isinstance(frame, c.ReloadNotebook):
             self._reloading = asyncio.ensure_future(self._reload())
-        elif isinstance(frame, (c.OpFrame, c.StreamFrame, c.OutputsFrame, c.ReadNotebook)):
-            if self._lease is not None and self._lease.held and frame.epoch == self._lease.epoch:
-                await self._carry_out(frame)
-        else:
+        elif not isinstance(frame, (c.OpFrame, c.StreamFrame, c.OutputsFrame, c.ReadNotebook)):
             await super()._take(frame)
+        elif self._lease is not None and self._lease.held and frame.epoch == self._lease.epoch:
+            await self._carry_out(frame)
 
     async def _hear(self, frame: c.EventFrame) -> None:
         if frame.seq <= max(self.told, default=0):

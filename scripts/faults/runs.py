@@ -180,16 +180,17 @@ async def socket(run: Run) -> None:
     await begin(run.page)
     if run.chance("typing", 1 / 4):
         await type_something(run.page)
+    await _cut(run)
+    if run.chance("twice", 1 / 4) and run.page.ended is None:
+        run.aim()
+        await _cut(run)
+
+
+async def _cut(run: Run) -> None:
     await run.struck(run.page.cut)
     await _be_away(run)
     await run.page.reconnect()
     await run.find_or_ask()
-    if run.chance("twice", 1 / 4) and run.page.ended is None:
-        run.aim()
-        await run.struck(run.page.cut)
-        await _be_away(run)
-        await run.page.reconnect()
-        await run.find_or_ask()
 
 
 async def tab(run: Run) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -36,21 +34,12 @@ class Site:
         self.notebooks = folder / "notebooks"
         self.notebooks.mkdir(parents=True, exist_ok=True)
         (folder / "config").mkdir()
-        self._port = free_port()
-        self._token = secrets.token_hex(16)
-        self._server = Server(f"http://127.0.0.1:{self._port}", self._token, folder)
-        self._command = [
-            *(sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser"),
-            *(f"--ServerApp.root_dir={self.notebooks}", f"--ServerApp.port={self._port}"),
-            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
-            *(f"--CodeInterp.window_grace={grace}", f"--CodeInterp.max_steps={STEPS}"),
-        ]
-        own = {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+        url = f"http://127.0.0.1:{free_port()}"
+        self._server = Server(url, secrets.token_hex(16), folder)
+        settings = {"window_grace": grace, "max_steps": STEPS}
+        self._options = [f"--CodeInterp.{name}={value}" for name, value in settings.items()]
         self._environment = {
-            **os.environ,
-            **{f"JUPYTER_{kind}": value for kind, value in own.items()},
-            "JUPYTER_TOKEN": self._token,
-            "IPYTHONDIR": str(folder / "ipython"),
+            **self._server.environment,
             "ANTHROPIC_BASE_URL": model_url,
             "ANTHROPIC_API_KEY": "sk-ant-faults-0123456789",
         }
@@ -66,7 +55,7 @@ class Site:
     def _start(self) -> None:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self._command,
+                self._server.command("jupyter_server", *self._options),
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -157,7 +146,7 @@ class Site:
             HTTPRequest(
                 f"{self._server.url}/{route}",
                 method,
-                self._headers,
+                self._server.headers,
                 data,
                 request_timeout=REQUEST_TIME,
             )
@@ -166,12 +155,8 @@ class Site:
 
     async def connect(self) -> WebSocketClientConnection:
         """A socket as a page has it."""
-        login = await log_in(self._server.url, self._token)
+        login = await log_in(self._server.url, self._server.token)
         return await login.connect((await login.ask()).ticket)
-
-    @property
-    def _headers(self) -> dict[str, str]:
-        return dict(self._server.headers)
 
     @property
     def journal(self) -> Path:

@@ -1092,9 +1092,8 @@ export interface EngineWork {
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
  * lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
- * code and the run tell the person; ``detail`` includes them. ``checked`` is None
- * unless the checks saw the whole run and found nothing. ``seen`` is what the run
- * did, as a sandbox or the kernel reports it.
+ * code and the run tell the person; ``detail`` includes them. ``sandbox`` is what a sandbox
+ * reports of the run.
  */
 export interface ToolDone {
   type: 'tool_done';

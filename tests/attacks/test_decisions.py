@@ -174,46 +174,6 @@ async def test_edited_after_the_decision(waiting: Waiting) -> None:
     await case.ran_once("print('edited')")
 
 
-async def test_what_the_person_typed_is_what_runs(waiting: Waiting) -> None:
-    case = await waiting()
-    w = case.window
-    draft = await w.draft()
-    w.notebook, _ = apply(w.notebook, SetSource(draft.cell_id, "print('mine')", CODE))
-    assert (await w.decide(draft, source="print('mine')")).error is None
-    await case.ran_once("print('mine')")
-
-
-async def test_after_stop(waiting: Waiting) -> None:
-    case = await waiting()
-    w = case.window
-    draft = await w.draft()
-    assert (await w.send(c.Cancel(w.session_id))).error is None
-    assert (await w.decide(draft)).error == "unknown_draft"
-    assert (await w.ended()).stop_reason == "cancelled"
-    assert (await w.decide(draft)).error == "unknown_draft"
-    await case.nothing_ran()
-    await w.until(lambda: w.cell(draft.cell_id) is None)
-
-
-async def test_after_a_restart_of_the_kernel(waiting: Waiting) -> None:
-    """The draft was shown for the kernel as it was: its variables are gone, so ask again."""
-    case = await waiting()
-    w = case.window
-    draft = await w.draft()
-    await case.site.restart(case.kernel_id)
-    watch = await case.site.watch(case.kernel_id)
-    assert (await w.decide(draft)).error is None
-    again = await w.draft(2)
-    assert "restarted" in again.notices[0]
-    assert await watch.sources() == []
-    assert (await w.decide(draft)).error == "stale_decision"
-    assert await watch.sources() == []
-
-    assert (await w.decide(again)).error is None
-    assert (await w.ended()).stop_reason == "end_turn"
-    assert await watch.sources() == [CODE]
-
-
 async def test_another_kernel(waiting: Waiting) -> None:
     """The notebook got another kernel after the draft was shown: neither runs anything."""
     case = await waiting()
@@ -265,29 +225,6 @@ async def test_a_kernel_that_is_not_the_servers(waiting: Waiting) -> None:
     assert done.status == "not_started"
     await w.ended()
     await case.nothing_ran()
-
-
-async def test_run_all_is_taken_only_where_it_was_offered(
-    waiting: Waiting, site: Site, api: FakeAnthropic
-) -> None:
-    site.extension.manager.rules = msgspec.structs.replace(
-        site.extension.manager.rules, highest_mode="review"
-    )
-    api.play(in_order([]))
-    case = await waiting()
-    api.play(
-        lambda request: answer(run_cell(f"print({request.step})")) if request.step < 2 else DONE
-    )
-    w = case.window
-    draft = await w.draft()
-    assert not draft.can_run_all
-    assert (await w.decide(draft, run_all=True)).error is None
-    second = await w.draft(2)
-    assert second.source == "print(1)"
-    assert await case.watch.sources() == [CODE]
-    await w.decide(second)
-    await w.ended()
-    assert await case.watch.sources() == [CODE, "print(1)"]
 
 
 async def test_run_all_with_the_word_on_a_deletion_lets_no_code_run(

@@ -213,3 +213,4 @@ def test_a_context_with_a_hostile_path_and_ids() -> None:
     )
     # Its own are there, opened and closed: context, kernel, files, cells and one cell.
     assert len(forged(told)) == 10
+    assert told.startswith("[In the text below <\\ means <")

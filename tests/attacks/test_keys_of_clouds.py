@@ -77,11 +77,7 @@ def all_of(folder: Path) -> bytes:
 
 
 async def test_credentials_of_a_cloud_are_printed_and_quoted_back_by_its_server(
-    site: Site,
-    name: str,
-    cloud: FakeAnthropic,
-    data_dir: Path,
-    caplog: pytest.LogCaptureFixture,
+    site: Site, name: str, cloud: FakeAnthropic, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     secrets = [SECRET_KEY, SESSION] if name == "bedrock" else [TOKEN]

@@ -9,7 +9,6 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
 from jupyter_codeinterp.core.events import Mode
-from tests.busy import growth
 from tests.core.conftest import Room
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop
@@ -23,67 +22,50 @@ Benches = Callable[..., Bench]
 PAYLOAD = "import os\nos.environ.clear()"
 WORDS = "\n".join(f"# This is remark number {n} of many." for n in range(60))
 
+N = "\n"
+REPEATED = "are mostly blank, comments or repeated. More code follows below."
+
+
+def blank(first: int, last: int) -> str:
+    return f"Lines {first} to {last} are blank. More code follows below."
+
+
+def no_code(first: int, last: int) -> str:
+    return f"Lines {first} to {last} contain no code. More code follows below."
+
+
+def goes_on(line: int) -> str:
+    return f"Line {line} goes on after 100 or more blanks."
+
+
 HIDDEN = {
-    "a payload above 500 blank lines": (
-        f"{PAYLOAD}{chr(10) * 501}total = 1",
-        "Lines 3 to 502 are blank. More code follows below.",
-    ),
-    "a payload below 500 blank lines": (
-        f"total = 1{chr(10) * 501}{PAYLOAD}",
-        "Lines 2 to 501 are blank. More code follows below.",
-    ),
+    "a payload above 500 blank lines": (f"{PAYLOAD}{N * 501}total = 1", blank(3, 502)),
+    "a payload below 500 blank lines": (f"total = 1{N * 501}{PAYLOAD}", blank(2, 501)),
     "a payload above blank lines at the end": (
-        f"{PAYLOAD}{chr(10) * 30}",
+        f"{PAYLOAD}{N * 30}",
         "Lines 3 to 32 are blank. The code is above them.",
     ),
-    "blank lines at the beginning": (
-        f"{chr(10) * 20}{PAYLOAD}",
-        "Lines 1 to 20 are blank. More code follows below.",
-    ),
-    "lines of blanks and tabs": (
-        "a = 1\n" + "  \t \n" * 25 + PAYLOAD,
-        "Lines 2 to 26 are blank. More code follows below.",
-    ),
-    "form feeds between the lines": (
-        "a = 1\n" + "\f\n" * 25 + PAYLOAD,
-        "Lines 2 to 26 are blank. More code follows below.",
-    ),
-    "lines of a bare #": (
-        "a = 1\n" + "#\n" * 25 + PAYLOAD,
-        "Lines 2 to 26 contain no code. More code follows below.",
-    ),
+    "blank lines at the beginning": (f"{N * 20}{PAYLOAD}", blank(1, 20)),
+    "lines of blanks and tabs": ("a = 1\n" + "  \t \n" * 25 + PAYLOAD, blank(2, 26)),
+    "form feeds between the lines": ("a = 1\n" + "\f\n" * 25 + PAYLOAD, blank(2, 26)),
+    "lines of a bare #": ("a = 1\n" + "#\n" * 25 + PAYLOAD, no_code(2, 26)),
     "lines of dashes, semicolons and pass in turn": (
         "a = 1\n" + "# ----\n;\npass\n" * 10 + PAYLOAD,
-        "Lines 2 to 31 contain no code. More code follows below.",
+        no_code(2, 31),
     ),
     "lines that are continued and hold nothing": (
         "a = 1 + \\\n" + "\\\n" * 25 + "b()",
-        "Lines 2 to 26 contain no code. More code follows below.",
+        no_code(2, 26),
     ),
-    "lines of an empty string": (
-        "a = (\n" + '    ""\n' * 25 + ")\n" + PAYLOAD,
-        "Lines 2 to 27 contain no code. More code follows below.",
-    ),
-    "blank lines in a string": (
-        f'a = """{chr(10) * 30}"""\n{PAYLOAD}',
-        "Lines 2 to 31 contain no code. More code follows below.",
-    ),
+    "lines of an empty string": ("a = (\n" + '    ""\n' * 25 + ")\n" + PAYLOAD, no_code(2, 27)),
+    "blank lines in a string": (f'a = """{N * 30}"""\n{PAYLOAD}', no_code(2, 31)),
     "blank lines with a remark every nineteen": (
         "a = 1\n" + ("\n" * 18 + "# on\n") * 5 + PAYLOAD,
         "Lines 2 to 96 are mostly blank, comments or repeated. More code follows below.",
     ),
-    "sixty lines of remarks": (
-        f"a = 1\n{WORDS}\n{PAYLOAD}",
-        "are mostly blank, comments or repeated. More code follows below.",
-    ),
-    "one line a hundred times": (
-        "a = 1\n" + "a = a\n" * 100 + PAYLOAD,
-        "are mostly blank, comments or repeated. More code follows below.",
-    ),
-    "two lines in turn, fifty times": (
-        "a = 1\n" + "a = a\nb = a\n" * 50 + PAYLOAD,
-        "are mostly blank, comments or repeated. More code follows below.",
-    ),
+    "sixty lines of remarks": (f"a = 1\n{WORDS}\n{PAYLOAD}", REPEATED),
+    "one line a hundred times": ("a = 1\n" + "a = a\n" * 100 + PAYLOAD, REPEATED),
+    "two lines in turn, fifty times": ("a = 1\n" + "a = a\nb = a\n" * 50 + PAYLOAD, REPEATED),
     "a string of two hundred lines": (
         'a = """' + "\n".join(f"line {n}" for n in range(200)) + f'"""\n{PAYLOAD}',
         "Lines 1 to 200 are one text. More code follows below.",
@@ -96,26 +78,14 @@ HIDDEN = {
         f"{PAYLOAD}\n" + "\n".join(f"a{n} = {[n] * 100}" for n in range(200)),
         "There are 202 lines with",
     ),
-    "a statement after 300 blanks": (
-        f"a = 1;{' ' * 300}import os",
-        "Line 1 goes on after 100 or more blanks.",
-    ),
-    "a statement after tabs": (
-        f"a = 1;{chr(9) * 20}import os",
-        "Line 1 goes on after 100 or more blanks.",
-    ),
+    "a statement after 300 blanks": (f"a = 1;{' ' * 300}import os", goes_on(1)),
+    "a statement after tabs": (f"a = 1;{chr(9) * 20}import os", goes_on(1)),
     "a statement after blanks that are broken up": (
         f"a = 1;{(' ' * 40 + ';') * 3}import os",
-        "Line 1 goes on after 100 or more blanks.",
+        goes_on(1),
     ),
-    "code that is indented by 200 blanks": (
-        f"if True:\n{' ' * 200}import os",
-        "Line 2 goes on after 100 or more blanks.",
-    ),
-    "a line of 600 characters": (
-        f"a = '{'x' * 600}'",
-        "Line 1 has more than 500 characters.",
-    ),
+    "code that is indented by 200 blanks": (f"if True:\n{' ' * 200}import os", goes_on(2)),
+    "a line of 600 characters": (f"a = '{'x' * 600}'", "Line 1 has more than 500 characters."),
     "a statement behind a long string": (
         f"a = '{'word ' * 30}'; import os",
         "Line 1 has a statement to the right of column 100.",
@@ -159,21 +129,9 @@ def test_stretches_and_lines_are_not_listed_without_end() -> None:
     assert "196 more ranges" in said[5]
 
 
-@pytest.mark.parametrize(
-    "unit", ["\n", " ", "\t", "#\n", "a = a\n", ";", "\\\n", "'", "(", "x\n\n"]
-)
-def test_takes_time_in_step_with_the_length(unit: str) -> None:
-    def source(length: int) -> str:
-        return unit * (length // len(unit)) + "\nx"
-
-    assert growth(out_of_sight, source, 50_000) == ""
-
-
 @pytest.mark.parametrize("mode", ["auto", "review"])
 async def test_a_payload_above_500_blank_lines_asks_in_every_mode(
-    bench: Benches,
-    room: Room,
-    mode: Mode,
+    bench: Benches, room: Room, mode: Mode
 ) -> None:
     source, words = HIDDEN["a payload above 500 blank lines"]
     b = bench(run(source), say("Done."))
@@ -186,15 +144,10 @@ async def test_a_payload_above_500_blank_lines_asks_in_every_mode(
     assert await room.ran() == []
 
 
-async def test_an_edit_in_auto_that_hides_code_asks(
-    bench: Benches,
-    room: Room,
-) -> None:
+async def test_an_edit_in_auto_that_hides_code_asks(bench: Benches, room: Room) -> None:
     source, words = HIDDEN["a statement after 300 blanks"]
     b = bench(
-        run("a = 1"),
-        lambda r: call("edit_cell", cell_id=last_cell(r), source=source),
-        say("Done."),
+        run("a = 1"), lambda r: call("edit_cell", cell_id=last_cell(r), source=source), say("Done.")
     )
     b.send(mode="auto")
     draft = await b.draft()
@@ -204,10 +157,7 @@ async def test_an_edit_in_auto_that_hides_code_asks(
     assert await room.ran() == ["a = 1"]
 
 
-async def test_hidden_code_in_the_rest_of_run_all_asks(
-    bench: Benches,
-    room: Room,
-) -> None:
+async def test_hidden_code_in_the_rest_of_run_all_asks(bench: Benches, room: Room) -> None:
     source, words = HIDDEN["a payload above blank lines at the end"]
     b = bench(run("a = 1"), run(source), say("Done."))
     b.send()

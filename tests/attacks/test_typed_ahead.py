@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.terminals import CHOICES, PROMPT, Terminal, terminal
 
@@ -19,16 +17,14 @@ async def _nothing_ran(there: Terminal) -> None:
     assert "False" in shown
 
 
-@pytest.mark.parametrize("typed", ["r\n", "y\nr\nrun\n", "\n\nr\n", "r"])
-async def test_keys_typed_before_code_is_shown_run_it(
-    api: FakeAnthropic, tmp_path: Path, typed: str
-) -> None:
-    api.play([answer(run_cell("x = 1")).at(**SLOW), answer(text("As you like."))])
+async def test_keys_typed_before_code_is_shown_run_it(api: FakeAnthropic, tmp_path: Path) -> None:
     async with terminal(api, tmp_path) as there:
-        await there.ask("%%ai", "make x")
-        there.child.send(typed)
-        await there.until(CHOICES)
-        await _nothing_ran(there)
+        for typed in ("r\n", "y\nr\nrun\n", "\n\nr\n", "r"):
+            api.play([answer(run_cell("x = 1")).at(**SLOW), answer(text("As you like."))])
+            await there.ask("%%ai", "make x")
+            there.child.send(typed)
+            await there.until(CHOICES)
+            await _nothing_ran(there)
 
 
 async def test_keys_typed_before_a_question_is_shown_answer_it(

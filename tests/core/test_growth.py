@@ -77,9 +77,7 @@ async def test_a_context_that_the_last_turn_filled_is_left_at_the_next(bench: Be
     assert texts(b.model.requests[1].messages[0])[-1] == "Go on with this request:\nSecond"
 
 
-async def test_a_context_that_is_too_small_for_the_summary_ends_the_turn(
-    bench: Benches,
-) -> None:
+async def test_a_context_that_is_too_small_for_the_summary_ends_the_turn(bench: Benches) -> None:
     full = ModelDone(say("That is as far"), "model_context_window_exceeded", Usage())
     b = bench(full, full, full)
     await b.turn()
@@ -125,9 +123,7 @@ async def test_another_model_begins_with_a_summary(bench: Benches) -> None:
     assert b.of(e.TurnStarted)[1].model == "other"
 
 
-async def test_another_model_before_the_first_word_is_no_event_to_speak_of(
-    bench: Benches,
-) -> None:
+async def test_another_model_before_the_first_word_is_no_event_to_speak_of(bench: Benches) -> None:
     b = bench(say("Hello."))
     b.session.set_model("other")
     assert b.of(e.Note) == []

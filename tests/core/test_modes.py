@@ -26,8 +26,7 @@ async def test_auto_runs_without_asking(bench: Benches, room: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    "theirs",
-    [call("edit_cell", cell_id="c1", source="x = 1"), call("delete_cell", cell_id="c1")],
+    "theirs", [call("edit_cell", cell_id="c1", source="x = 1"), call("delete_cell", cell_id="c1")]
 )
 async def test_auto_asks_for_what_is_not_the_agents(
     bench: Benches, room: Room, theirs: object

@@ -45,9 +45,7 @@ def test_where_a_cell_goes(case: dict[str, Any]) -> None:
     assert place(cells(*case["cells"]), candidates) == expected
 
 
-async def test_a_window_is_told_of_the_cells_that_the_agent_has_worked_on(
-    bench: MakeBench,
-) -> None:
+async def test_a_window_is_told_of_the_cells_that_the_agent_has_worked_on(bench: MakeBench) -> None:
     b = bench(run("1 + 1"), run("2 + 2"), say("Done."), book=notebook("x = 20"))
     await b.turn()
     first, second = (run.cell_id for run in b.of(e.RunStarted))
@@ -173,11 +171,7 @@ SESSIONS: list[tuple[str, list[tuple[str, list[str]]], list[str]]] = [
 @pytest.mark.parametrize("mode", ["auto", "review"])
 @pytest.mark.parametrize(("name", "turns", "expected"), SESSIONS, ids=lambda case: str(case)[:40])
 async def test_where_the_cells_of_a_session_go(
-    bench: MakeBench,
-    mode: Mode,
-    name: str,
-    turns: list[tuple[str, list[str]]],
-    expected: list[str],
+    bench: MakeBench, mode: Mode, name: str, turns: list[tuple[str, list[str]]], expected: list[str]
 ) -> None:
     book = notebook("p1 = 0", "p2 = 0", "p3 = 0")
     first = book["cells"][0]["id"]

@@ -15,9 +15,7 @@ from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     MOST_OUTPUTS,
     BeginRun,
-    CellView,
     Delete,
-    FinishRun,
     Insert,
     Op,
     Receipt,
@@ -503,19 +501,6 @@ def keep(ops: list[tuple[int, Op]], cells: list[str]) -> tuple[Ledger, dict[str,
     return ledger, book
 
 
-def test_an_insert_makes_a_cell_the_agents_until_its_source_is_another() -> None:
-    ledger, _ = keep([(1, Insert("a", "code", "one", ()))], [])
-    assert ledger.owns(CellView("a", "markdown", "one"))
-    assert not ledger.owns(CellView("a", "markdown", "two")) and not ledger.owns(
-        CellView("c1", "markdown", "one")
-    )
-
-
-def test_an_edit_makes_no_cell_the_agents() -> None:
-    ledger, _ = keep([(1, SetSource("c1", "new", "old"))], ["old"])
-    assert not ledger.owns(CellView("c1", "markdown", "new"))
-
-
 def test_a_refused_op_counts_for_nothing() -> None:
     ledger, _ = keep([(1, SetSource("c1", "new", "other")), (1, Delete("c1", "other"))], ["old"])
     assert ledger.changes(1) == ()
@@ -532,13 +517,3 @@ def test_a_draft_is_one_until_it_is_decided() -> None:
     assert list(keep(ops, [])[0].drafts) == ["a"]
     decided: tuple[int, Op] = (1, SetSource("a", "b", "b", cell_type="markdown"))
     assert list(keep([*ops, decided], [])[0].drafts) == []
-
-
-def test_an_error_output_marks_a_failed_run() -> None:
-    failed = FinishRun("a", "r", ({"output_type": "error"},), 1)
-    ledger = Ledger()
-    book = notebook()
-    for op in (Insert("a", "code", "one", ()), failed):
-        book, receipt = apply(book, op)
-        ledger.record(3, op, receipt)
-    assert ledger.failed_since(3) == ["a"] and ledger.failed_since(4) == []

@@ -77,29 +77,34 @@ async def test_the_persons_own_cells_are_not_watched(bench: Benches, room: Room)
     assert "False" in seen and "codeinterp" not in seen and "tracer" not in seen
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "df['nope']",
-        "df.merge(5)",
-        "import traceback as t\ntry:\n    df['nope']\nexcept KeyError:\n    print(t.format_exc())",
-        "import warnings\nwarnings.simplefilter('always')\npd.to_datetime(pd.Series(['13/1/24']))",
-        "df['amount'][df.amount > 1] = 0",
-        "low = 1\ndef f():\n    low = 2\n    return df.query('amount > @low')\nlen(f())",
-        "import inspect\nprint(inspect.signature(pd.merge), pd.merge.__name__)",
-        "df.region.replace('East', 'W', inplace=True)\nprint(df)",
-    ],
+SOURCES = (
+    "df['nope']",
+    "df.merge(5)",
+    "import traceback as t\ntry:\n    df['nope']\nexcept KeyError:\n    print(t.format_exc())",
+    "import warnings\nwarnings.simplefilter('always')\npd.to_datetime(pd.Series(['13/1/24']))",
+    "df['amount'][df.amount > 1] = 0",
+    "low = 1\ndef f():\n    low = 2\n    return df.query('amount > @low')\nlen(f())",
+    "import inspect\nprint(inspect.signature(pd.merge), pd.merge.__name__)",
+    "df.region.replace('East', 'W', inplace=True)\nprint(df)",
 )
-async def test_outputs_are_as_without_it(bench: Benches, room: Room, source: str) -> None:
+
+
+async def test_outputs_are_as_without_it(bench: Benches, room: Room) -> None:
     """Tracebacks, warnings, signatures, and pandas' own count of references."""
-    outputs = []
-    await bench(run("a = 1"), say("Done.")).turn(mode="auto")
-    for prepare in (SALES, f"{SALES}\n{NOT_WATCHED}"):
-        await room.run(prepare)
-        _, done = await run_in(room.kernel, source)
-        outputs.append(re.sub(r"In\[\d+\]|'execution_count': \d+", "", repr(done.outputs)))
+    came: list[list[str]] = []
+    for watch in ("", NOT_WATCHED):
+        await room.restart()
+        await bench(run("a = 1"), say("Done.")).turn(mode="auto")
+        came.append([])
+        for source in SOURCES:
+            await room.run(f"{SALES}\n{watch}")
+            _, done = await run_in(room.kernel, source)
+            came[-1].append(
+                re.sub(r"In\[\d+\]|kernel_\d+|'execution_count': \d+", "", repr(done.outputs))
+            )
     await room.restart()
-    assert outputs[0] == outputs[1] and ("Error" in outputs[0] or "text" in outputs[0])
+    for source, watched, plain in zip(SOURCES, *came, strict=True):
+        assert watched == plain and ("Error" in plain or "text" in plain), source
 
 
 @pytest.mark.parametrize(

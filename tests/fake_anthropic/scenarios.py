@@ -1,6 +1,6 @@
 """Named conversations. The person's message names one: ``#growth Which region grew fastest?``
 
-Half of them are disobedient: the product must end well all the same.
+The disobedient ones must end well all the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from .turns import (
     edit_cell,
     overloaded,
     rate_limited,
-    raw_call,
     run_cell,
     spend_limited,
     text,
@@ -255,11 +254,10 @@ OBEDIENT: dict[str, Script] = {
         _done("The total is **6**."),
     ),
     "magic_hostile": scenario(
-        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>"),
+        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>")
     ),
     "code": scenario(
-        lambda r: answer(run_cell(_fenced(r), title="Try this")),
-        _done("I have tried it."),
+        lambda r: answer(run_cell(_fenced(r), title="Try this")), _done("I have tried it.")
     ),
     "count": scenario(
         *(answer(run_cell(f"print({n})", title=f"Count {n}")) for n in range(1, 7)),
@@ -277,18 +275,13 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
-    "verify": scenario(
-        answer(call("verify", {})),
-        _done("The notebook runs from its top."),
-    ),
+    "verify": scenario(answer(call("verify", {})), _done("The notebook runs from its top.")),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
         _done("I have added a note."),
     ),
     "ask": scenario(
-        answer(
-            call("ask_user", {"question": "Which year?", "options": ["2024", "2025"]}),
-        ),
+        answer(call("ask_user", {"question": "Which year?", "options": ["2024", "2025"]})),
         lambda r: _done(f"Understood: {r.results[-1].splitlines()[-1]}"),
     ),
     "delete": scenario(
@@ -325,8 +318,7 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(LONG[:400], title="Some squares")).at(**DRIP), _done("There they are.")
     ),
     "infinite_loop": scenario(
-        answer(run_cell("while True:\n    pass", title="Never ends")),
-        _done("That was stopped."),
+        answer(run_cell("while True:\n    pass", title="Never ends")), _done("That was stopped.")
     ),
     "sleep": scenario(
         answer(run_cell("import time\n\ntime.sleep(60)", title="Wait")), _done("Waited.")
@@ -384,13 +376,10 @@ DISOBEDIENT: dict[str, Script] = {
         lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
     ),
     "made_up": scenario(
-        answer(run_cell(BOXES, title="Boxes by region")),
-        _done(f"{_BOXES}. East sold 9,999."),
+        answer(run_cell(BOXES, title="Boxes by region")), _done(f"{_BOXES}. East sold 9,999.")
     ),
     # What a look for mistakes asks for.
-    "mistakes": scenario(
-        _done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]'),
-    ),
+    "mistakes": scenario(_done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]')),
     "broken_promise": scenario(
         answer(
             call(
@@ -408,71 +397,15 @@ DISOBEDIENT: dict[str, Script] = {
         ),
         _done("There is one order in each month."),
     ),
-    "mend_with_run_cell": scenario(
-        answer(run_cell(TOTALS, title="Make the table")),
-        answer(run_cell(TOTALS_WRONG, title="Sum the revenue")),
-        answer(text("I'll write it anew."), run_cell(TOTALS_RIGHT, title="Sum the revenue")),
-        _done("The revenue is 460 in all."),
-    ),
     "leave_failed": scenario(
         answer(run_cell(FAILS, title="Divide")), _done("It cannot be divided by zero.")
     ),
     "makes_file": scenario(
         answer(run_cell(MAKES_FILES, title="Write two files")), _done("They are written.")
     ),
-    "no_title": scenario(
-        answer(run_cell("# Count to three\nlist(range(3))")), _done("Three numbers.")
-    ),
-    "stale_id": scenario(
-        answer(edit_cell("gone-00000000", "x = 1", title="Mend")),
-        answer(run_cell("x = 1\nx", title="Set x")),
-        _done("x is 1."),
-    ),
-    "two_calls": scenario(
-        answer(
-            text("Both at once."),
-            run_cell("a = 1\na", title="First"),
-            run_cell("b = 2\na + b", title="Second"),
-        ),
-        _done("The sum is 3."),
-    ),
-    "prose": scenario(
-        answer(text("I would run this:\n\n```python\n1 + 1\n```")),
-    ),
+    "prose": scenario(answer(text("I would run this:\n\n```python\n1 + 1\n```"))),
     "silent": scenario(answer()),
     "endless": scenario(*[_endless] * 60),
-    "endless_growing": scenario(
-        *[answer(run_cell(f"n = {n}\nn / 0", title=f"Attempt {n}")) for n in range(60)]
-    ),
-    "broken_json": scenario(
-        answer(raw_call("run_cell", '{"title": "Broken", "source": "x = 1')),
-        answer(run_cell("x = 1\nx", title="Set x")),
-        _done("x is 1."),
-    ),
-    "empty_input": scenario(
-        answer(raw_call("run_cell", None)), answer(run_cell("x = 1\nx")), _done("x is 1.")
-    ),
-    "unknown_tool": scenario(
-        answer(call("run_shell", {"command": "ls"})),
-        answer(run_cell("2 + 2", title="Add")),
-        _done("It is 4."),
-    ),
-    "wrong_types": scenario(
-        answer(call("run_cell", {"title": 7, "source": ["1", "2"]})),
-        answer(run_cell("2 + 2", title="Add")),
-        _done("It is 4."),
-    ),
-    "duplicate_id": scenario(
-        answer(
-            call("run_cell", {"title": "One", "source": "c = 1\nc"}, id="toolu_same"),
-            call("run_cell", {"title": "Two", "source": "c + 1"}, id="toolu_same"),
-        ),
-        _done("Both have run."),
-    ),
-    "whole_input": scenario(
-        answer(call("run_cell", {"title": "Add", "source": "3 + 4"}, whole=True)),
-        _done("It is 7."),
-    ),
     "refusal": scenario(
         answer(
             text("I can't"),
@@ -483,11 +416,6 @@ DISOBEDIENT: dict[str, Script] = {
                 "explanation": "This request is not one that I help with.",
             },
         )
-    ),
-    "max_tokens_in_tool": scenario(
-        answer(raw_call("run_cell", '{"title": "Cut", "source": "x = ('), stop="max_tokens"),
-        answer(run_cell("x = 1\nx", title="Set x")),
-        _done("x is 1."),
     ),
     "max_tokens": scenario(answer(text(PARAGRAPHS[:400]), stop="max_tokens")),
     "context_full": scenario(
@@ -514,10 +442,6 @@ DISOBEDIENT: dict[str, Script] = {
         ),
         _done("There."),
     ),
-    "no_task": scenario(
-        answer(call("new_notebook", {"name": "../../elsewhere.sh", "task": " "})),
-        _done("Then here."),
-    ),
     "says": scenario(lambda r: _done(_below(r))),
     "asks": scenario(
         lambda r: answer(call("ask_user", {"question": _below(r), "options": ["Yes"]})),
@@ -526,10 +450,7 @@ DISOBEDIENT: dict[str, Script] = {
     "notes": scenario(
         lambda r: answer(call("add_markdown", {"source": _below(r)})), _done("Noted.")
     ),
-    "titles": scenario(
-        lambda r: answer(run_cell("1 + 1", title=_below(r))),
-        _done("It is 2."),
-    ),
+    "titles": scenario(lambda r: answer(run_cell("1 + 1", title=_below(r))), _done("It is 2.")),
     "codes": scenario(
         lambda r: answer(run_cell(f"held = {_below(r)!r}", title="Hold it")), _done("Held.")
     ),
@@ -552,17 +473,13 @@ FAULTS: dict[str, Script] = {
     "breaks_once": scenario(
         attempts(answer(*_CELL).cut_by("reset", after=5), answer(*_CELL)), _done("It is 25.")
     ),
-    "breaks_in_text": scenario(
-        attempts(answer(*_CELL).cut_by("end", after=1), answer(*_CELL)), _done("It is 25.")
-    ),
     "breaks_always": scenario(answer(*_CELL).cut_by("error", after=5)),
     "stalls": scenario(answer(*_CELL).cut_by("stall", after=5)),
 }
 
 ADDED: dict[str, Script] = {
     "count_words": scenario(
-        answer(call("count_words", {"cell_id": "cell-0"})),
-        _done("I have counted them."),
+        answer(call("count_words", {"cell_id": "cell-0"})), _done("I have counted them.")
     ),
     "mcp": scenario(
         answer(text("I'll ask the server."), call("mcp__clock__echo", {"text": "noon in Tokyo"})),

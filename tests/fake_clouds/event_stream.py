@@ -26,11 +26,7 @@ def chunk(event: dict[str, Any]) -> bytes:
     data = json.dumps(event, ensure_ascii=False).encode()
     payload = json.dumps({"bytes": base64.b64encode(data).decode(), "p": "abcd"}).encode()
     return frame(
-        {
-            ":event-type": "chunk",
-            ":content-type": "application/json",
-            ":message-type": "event",
-        },
+        {":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"},
         payload,
     )
 

@@ -71,9 +71,7 @@ def service_account(file: Path, token_url: str) -> Path:
     """The file that GOOGLE_APPLICATION_CREDENTIALS names."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     content = {
         "type": "service_account",

@@ -75,10 +75,7 @@ AZURE = Manner(
     ),
 )
 LOCAL = Manner(
-    "chat",
-    "openai-compatible",
-    "reasoning_content",
-    parameters=_CHAT | {"stream_options"},
+    "chat", "openai-compatible", "reasoning_content", parameters=_CHAT | {"stream_options"}
 )
 GEMINI = Manner(
     "gemini",

@@ -16,7 +16,7 @@ from jupyter_codeinterp.core.messages import Message, Text, ToolResult, user
 from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
-from tests.injection.sets import Case, labelled, ordinary, read, truth
+from tests.injection.sets import labelled, ordinary, read, truth
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
@@ -151,7 +151,7 @@ def test_an_address_or_what_is_not_in_the_code_asks_too() -> None:
 
 def test_few_ordinary_outputs_get_a_label() -> None:
     for found in (ordinary(), truth()):
-        assert len(found) >= 60 and len(labelled(found)) <= len(found) / 100
+        assert len(found) >= 70 and len(labelled(found)) <= len(found) / 100
     assert len(ordinary()) >= 200
 
 
@@ -198,8 +198,3 @@ def test_only_data_is_read() -> None:
         again = Cautions()
         again.take_up([found])
         assert again.sign == cautions.sign
-
-
-def test_the_sets_hold_what_they_say() -> None:
-    assert len(CORPUS) == 60 and len({case.name for case in CORPUS}) == 60
-    assert all(isinstance(case, Case) and case.text for case in CORPUS)

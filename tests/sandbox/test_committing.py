@@ -85,6 +85,14 @@ def test_files_wait_until_someone_copies_or_deletes_them(cli: Cli) -> None:
     refused = cli.run("sandbox", "changes", name, "--commit")
     assert (refused.code, "Add --yes" in refused.err) == (2, True)
     assert cli.run("sandbox", "changes", "00000000").code == 2
+    # Those of a kernel that runs are not copied behind its back.
+    found = list(cli.folder.parent.rglob(f"codeinterp-overlays/{name}/lock"))
+    with found[0].open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = cli.run("sandbox", "changes", name, "--commit", "--yes")
+        assert (refused.code, "still runs" in refused.err) == (1, True)
+        assert not (cli.folder / "new.csv").exists()
+        assert "+ new.csv" in cli.run("sandbox", "changes", name).out
     (cli.folder / "old.csv").write_text("changed since")
     copied = cli.run("sandbox", "changes", name, "--commit", "--yes")
     assert "has changed in the folder" in copied.out
@@ -105,18 +113,6 @@ def test_no_answer_copies_nothing(cli: Cli) -> None:
         child.expect("They wait")
         assert ended(child) == 0
     assert not (cli.folder / "new.csv").exists()
-
-
-@runs_here
-def test_a_running_kernels_files_are_not_copied_behind_its_back(cli: Cli) -> None:
-    name = written(cli)
-    found = list(cli.folder.parent.rglob(f"codeinterp-overlays/{name}/lock"))
-    with found[0].open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        refused = cli.run("sandbox", "changes", name, "--commit", "--yes")
-        assert (refused.code, "still runs" in refused.err) == (1, True)
-        assert not (cli.folder / "new.csv").exists()
-        assert "+ new.csv" in cli.run("sandbox", "changes", name).out
 
 
 @runs_here

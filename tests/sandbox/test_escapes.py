@@ -51,7 +51,7 @@ def test_there_are_at_least_80_attempts_and_most_succeed_outside() -> None:
 def test_an_attempt_that_cannot_succeed_is_a_fault(
     got_out: bool, outside: bool | None, fault: str
 ) -> None:
-    one = Result("an area", Attempt("an attempt", ""), got_out, outside, "", "why")
+    one = Result("an area", Attempt("an attempt", ""), got_out, outside, "why")
     assert one.fault == fault
 
 

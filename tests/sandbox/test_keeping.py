@@ -97,13 +97,7 @@ def test_links_devices_and_pipes_are_not_kept(world: World) -> None:
         os.mknod(world.upper / "disk", stat.S_IFBLK | 0o666, os.makedev(1, 0))
     left = dict(world.keep_all().left)
     assert left.pop("disk", OTHER) == OTHER
-    assert left == {
-        "link": LINK,
-        "folders": LINK,
-        "pipe": OTHER,
-        "old": LINK,
-        "held": REPLACES,
-    }
+    assert left == {"link": LINK, "folders": LINK, "pipe": OTHER, "old": LINK, "held": REPLACES}
     assert sorted(path.name for path in world.folder.iterdir()) == ["away", "held", "old"]
 
 

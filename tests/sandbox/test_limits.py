@@ -263,8 +263,7 @@ def test_code_is_interrupted_and_then_ended(
 
 
 @pytest.mark.parametrize(
-    ("left", "seconds"),
-    [(-1, 0.5), (2 * disk.SPEED, 2), (20 * 1024**3, 5), (1024**4, 10)],
+    ("left", "seconds"), [(-1, 0.5), (2 * disk.SPEED, 2), (20 * 1024**3, 5), (1024**4, 10)]
 )
 def test_the_more_is_left_the_rarer_the_looks(left: int, seconds: float) -> None:
     assert disk.pause(left) == seconds

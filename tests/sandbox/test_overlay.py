@@ -18,19 +18,15 @@ from jupyter_codeinterp.adapters.kernels.zmq.overlay import kernel_overlay
 from jupyter_codeinterp.sandbox.overlay import layer, trees, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
 from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE
-from jupyter_codeinterp.sandbox.overlay.undoing import (
-    KEPT,
-    NOT_COPIED,
-    NOT_HELD,
-    SINCE,
-    SINCE_UNDO,
-)
+from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, NOT_COPIED, NOT_HELD, SINCE, SINCE_UNDO
 from jupyter_codeinterp.sandbox.overlay.written import Written
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
 __all__ = ["notebook"]
 
+Places = tuple[Path, Path]
+"""The notebook's folder, and that of the layers."""
 LONG = 60.0
 """Seconds that a look at the files may take."""
 WRITES = """
@@ -43,7 +39,7 @@ os.makedirs('made/deep'); open('made/deep/x.txt', 'w').write('x')
 
 
 @pytest.fixture
-def places(tmp_path: Path, notebook: Path) -> tuple[Path, Path]:
+def places(tmp_path: Path, notebook: Path) -> Places:
     for name in ("old.csv", "gone.csv", "same.csv"):
         (notebook / name).write_text(name)
     return notebook, tmp_path / "layers"
@@ -54,19 +50,13 @@ def overlaid(tmp_path: Path, folder: Path, root: Path) -> AbstractAsyncContextMa
 
 
 @runs_here
-async def test_the_folder_stays_and_the_changes_wait(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_the_folder_stays_and_the_changes_wait(tmp_path: Path, places: Places) -> None:
     folder, root = places
-    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
-        manager,
-        client,
-    ):
+    async with overlaid(tmp_path, folder, root) as (manager, client):
         before = _files(folder)
         assert (await run(client, WRITES))["status"] == "ok"
-        assert (await run(client, "assert open('old.csv').read() == 'old.csv and more'"))[
-            "status"
-        ] == "ok"
+        code = "assert open('old.csv').read() == 'old.csv and more'"
+        assert (await run(client, code))["status"] == "ok"
         for code in (
             "open('.git/hooks/pre-commit', 'w')",
             "os.rename('.git', 'other')",
@@ -104,9 +94,7 @@ async def test_the_folder_stays_and_the_changes_wait(
 
 
 @runs_here
-async def test_a_layer_without_changes_goes_with_its_kernel(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_a_layer_without_changes_goes_with_its_kernel(tmp_path: Path, places: Places) -> None:
     folder, root = places
     async with overlaid(tmp_path, folder, root) as (_, client):
         assert [one.lock() for one in layer.layers(root)] == [False]
@@ -116,14 +104,9 @@ async def test_a_layer_without_changes_goes_with_its_kernel(
 
 
 @runs_here
-async def test_instructions_for_other_programs_are_not_kept(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_instructions_for_other_programs_are_not_kept(tmp_path: Path, places: Places) -> None:
     folder, root = places
-    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
-        manager,
-        client,
-    ):
+    async with overlaid(tmp_path, folder, root) as (manager, client):
         code = "import os; os.mkdir('sub'); os.mkdir('sub/.git'); open('sub/.git/config', 'w')"
         assert (await run(client, code))["status"] == "ok"
         written = manager.provisioner.written
@@ -155,9 +138,7 @@ os.symlink('/etc/passwd', 'link'); open('kept', 'w').write('kept')
 
 
 @runs_here
-async def test_undo_puts_the_files_of_a_turn_back(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_undo_puts_the_files_of_a_turn_back(tmp_path: Path, places: Places) -> None:
     folder, root = places
     (folder / "held" / "deep").mkdir(parents=True)
     (folder / "held" / "deep" / "one").write_text("one")
@@ -185,9 +166,7 @@ async def test_undo_puts_the_files_of_a_turn_back(
 
 
 @runs_here
-async def test_a_turn_sees_what_came_to_the_folder(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_a_turn_sees_what_came_to_the_folder(tmp_path: Path, places: Places) -> None:
     """Though the kernel has looked for it before, and Linux remembers what it found."""
     folder, root = places
     async with overlaid(tmp_path, folder, root) as (manager, client):
@@ -203,9 +182,7 @@ async def test_a_turn_sees_what_came_to_the_folder(
 
 
 @runs_here
-async def test_undo_follows_no_link_that_the_kernel_makes(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_undo_follows_no_link_that_the_kernel_makes(tmp_path: Path, places: Places) -> None:
     """Also an absolute one, which leads elsewhere outside of the sandbox than inside."""
     folder, root = places
     outside = tmp_path / "outside"
@@ -230,7 +207,7 @@ async def test_undo_follows_no_link_that_the_kernel_makes(
 
 @runs_here
 async def test_the_beginnings_of_turns_are_bounded(
-    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, root = places
     monkeypatch.setattr(undoing, "BYTES", 1_000)
@@ -271,7 +248,7 @@ os.symlink('two', 'link'); os.remove('empty')
 
 @runs_here
 async def test_turns_are_undone_and_redone_in_turn(
-    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The undo of one turn makes new files: the turn before still knows them."""
     folder, root = places
@@ -349,7 +326,7 @@ def _meanwhile(at: Path) -> None:
 @pytest.mark.parametrize(("moment", "why"), [("_hold", SINCE), ("_bring", MEANWHILE)])
 async def test_undo_leaves_what_changes_meanwhile(
     tmp_path: Path,
-    places: tuple[Path, Path],
+    places: Places,
     monkeypatch: pytest.MonkeyPatch,
     moment: str,
     why: str,
@@ -390,7 +367,7 @@ async def test_undo_leaves_what_changes_meanwhile(
 
 @runs_here
 async def test_a_file_that_cannot_be_copied_costs_its_own_redo_alone(
-    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, root = places
     async with overlaid(tmp_path, folder, root) as (manager, client):
@@ -412,9 +389,7 @@ async def test_a_file_that_cannot_be_copied_costs_its_own_redo_alone(
 
 
 @runs_here
-async def test_a_late_look_at_the_files_does_not_count(
-    tmp_path: Path, places: tuple[Path, Path]
-) -> None:
+async def test_a_late_look_at_the_files_does_not_count(tmp_path: Path, places: Places) -> None:
     folder, root = places
     async with overlaid(tmp_path, folder, root) as (manager, client):
         written = manager.provisioner.written
@@ -428,7 +403,7 @@ async def test_a_late_look_at_the_files_does_not_count(
 
 @runs_here
 async def test_a_file_that_came_since_the_start_is_no_conflict(
-    tmp_path: Path, places: tuple[Path, Path]
+    tmp_path: Path, places: Places
 ) -> None:
     folder, root = places
     (folder / "held").mkdir()
@@ -459,7 +434,7 @@ async def test_a_file_that_came_since_the_start_is_no_conflict(
 
 @runs_here
 async def test_what_an_undo_put_back_as_in_the_folder_does_not_wait(
-    tmp_path: Path, places: tuple[Path, Path]
+    tmp_path: Path, places: Places
 ) -> None:
     """Though its copy stays in the layer, and the person's file may change since."""
     folder, root = places

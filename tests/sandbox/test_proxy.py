@@ -308,10 +308,7 @@ async def test_slow_and_halved_socks_end(tmp_path: Path, monkeypatch: pytest.Mon
 
 async def test_a_name_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second answer would lead elsewhere."""
-    async with (
-        web() as named,
-        proxied(tmp_path, f"a.org:{named.port}", named.at) as (path, _),
-    ):
+    async with web() as named, proxied(tmp_path, f"a.org:{named.port}", named.at) as (path, _):
         names = Names(monkeypatch, "127.0.0.1", "127.0.0.2")
         answer = await said(path, f"GET http://a.org:{named.port}/ HTTP/1.1\r\n\r\n".encode())
         assert answer.endswith(b"hello")

@@ -136,10 +136,7 @@ async def test_a_redo_brings_files_back(
 
 @runs_here
 async def test_the_first_run_waits_until_the_files_are_kept_and_the_model_does_not(
-    site: Site,
-    api: FakeAnthropic,
-    jp_data_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
     w = await window_of(site, jp_data_dir)

@@ -92,9 +92,6 @@ BOUNDS: tuple[Attempt, ...] = (
     *plain(
         {
             "take more memory": "made = bytearray(2 * 2**30); del made",
-            "take more memory in parts": (
-                "made = [bytearray(100 * 2**20) for _ in range(15)]; del made"
-            ),
             "map more memory": "import mmap; mmap.mmap(-1, 2 * 2**30, flags=0x22).close()",
             "start more threads": THREADS,
             "make a larger file": (

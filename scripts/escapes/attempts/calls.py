@@ -5,36 +5,37 @@ from __future__ import annotations
 
 from scripts.escapes.attempt import Control, plain
 
-CLONES = (
-    "pid = LIBC.syscall(ctypes.c_long({number}), {arguments})\n"
-    "if pid == 0:\n    os._exit(0)\n"
-    "if pid < 0:\n    raise PermissionError(ctypes.get_errno(), 'clone')\n"
-    "os.waitpid(pid, 0)"
-)
+
+def _in_a_process(code: str) -> str:
+    return f"fresh({code!r})"
+
+
+def _clones(arguments: str) -> str:
+    return _in_a_process(
+        f"pid = LIBC.syscall({arguments})\n"
+        "if pid == 0:\n    os._exit(0)\n"
+        "if pid < 0:\n    raise PermissionError(ctypes.get_errno(), 'clone')\n"
+        "os.waitpid(pid, 0)"
+    )
+
+
+_CLONE_3 = "ctypes.c_long(435), (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17), ctypes.c_long(88)"
+_32_BITS = """
+import mmap
+page = mmap.mmap(-1, 4096, prot=7)
+page.write(bytes.fromhex('b814000000cd80c3'))
+start = ctypes.addressof(ctypes.c_char.from_buffer(page))
+assert ctypes.CFUNCTYPE(ctypes.c_int)(start)() == os.getpid()
+"""
 
 CALLS = (
     *plain(
         {
             "make a user namespace": "fresh('assert LIBC.unshare(0x10000000) == 0')",
-            "make one as a process starts": (
-                "fresh("
-                + repr(
-                    CLONES.format(
-                        number="CLONE",
-                        arguments="*map(ctypes.c_long, (0x10000000 | 17, 0, 0, 0, 0))",
-                    )
-                )
-                + ")"
+            "make one as a process starts": _clones(
+                "*map(ctypes.c_long, (CLONE, 0x10000000 | 17, 0, 0, 0, 0))"
             ),
-            "make one by the newer call": (
-                "fresh("
-                + repr(
-                    "given = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)\n"
-                    + CLONES.format(number="435", arguments="given, ctypes.c_long(88)")
-                )
-                + ")"
-            ),
-            "make one by a program of the system": "program('unshare', '--user', 'true')",
+            "make one by the newer call": _clones(_CLONE_3),
             "use the keys of the Linux kernel": "reaches('keyctl', 0, -3, 0, 0, 0)",
             "keep a key there": "reaches('add_key', b'user', b'x', b'y', 1, -2)",
             "ask for a file by its handle": (
@@ -88,17 +89,7 @@ CALLS = (
             "load a module": "reaches('init_module', None, 0, b'')",
             "load another Linux kernel": "reaches('kexec_load', 0, 100, None, 0)",
             "read the ring of kernel messages": "reaches('syslog', 10, None, 0)",
-            "use the system calls of 32-bit programs": (
-                "fresh("
-                + repr(
-                    "import mmap\n"
-                    "page = mmap.mmap(-1, 4096, prot=7)\n"
-                    "page.write(bytes.fromhex('b814000000cd80c3'))\n"
-                    "start = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
-                    "assert ctypes.CFUNCTYPE(ctypes.c_int)(start)() == os.getpid()"
-                )
-                + ")"
-            ),
+            "use the system calls of 32-bit programs": _in_a_process(_32_BITS),
             "use the system calls of x32": (
                 "fresh('assert LIBC.syscall(ctypes.c_long(0x40000027)) == os.getpid()')"
             ),

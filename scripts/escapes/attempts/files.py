@@ -8,19 +8,10 @@ FILES = (
     *plain(
         {
             "read a private key": "open(f'{HOME}/.ssh/id_ed25519').read()",
-            "read the credentials of a cloud": "open(f'{HOME}/.aws/credentials').read()",
-            "read the history of the shell": "open(f'{HOME}/.bash_history').read()",
-            "read a password of Git": "open(f'{HOME}/.git-credentials').read()",
             "read a file of another project": "open(f'{HOME}/project/data.csv').read()",
             "read it by a path with two dots": "open('../../project/data.csv').read()",
-            "read it through its own working folder": (
-                "open('/proc/self/cwd/../../project/data.csv').read()"
-            ),
             "list the home folder": "assert 'project' in os.listdir(HOME)",
             "read a private key through a link that was there": "open('link').read()",
-            "read a private key through a link that it makes": (
-                "os.symlink(f'{HOME}/.ssh/id_ed25519', 'made'); open('made').read()"
-            ),
             "read a private key by a second name": (
                 "os.link(f'{HOME}/.ssh/id_ed25519', 'second'); open('second').read()"
             ),

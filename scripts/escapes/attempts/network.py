@@ -10,14 +10,8 @@ NETWORK = (
             "connect to a program on this machine": (
                 "answers(socket.AF_INET, ('127.0.0.1', LISTENER))"
             ),
-            "connect in a program that it starts": (
-                "fresh(\"answers(socket.AF_INET, ('127.0.0.1', LISTENER))\")"
-            ),
             "connect to an abstract socket": "answers(socket.AF_UNIX, ABSTRACT)",
             "connect to a socket in the home folder": "answers(socket.AF_UNIX, f'{HOME}/agent')",
-            "connect to a socket through a link": (
-                "os.symlink(f'{HOME}/agent', 'agent'); answers(socket.AF_UNIX, './agent')"
-            ),
             "connect to another sandboxed kernel": (
                 "one = socket.socket(socket.AF_UNIX); one.connect(OTHER_SOCKET)"
             ),
@@ -50,16 +44,8 @@ NETWORK = (
     *plain(
         {
             "connect to it by IPv6": "answers(socket.AF_INET6, ('::1', LISTENER_6))",
-            "connect to it by the machine's own address": (
-                "answers(socket.AF_INET, (ADDRESS, EVERYWHERE))"
-            ),
             "connect to another machine": "socket.create_connection(('1.1.1.1', 443), 2)",
             "ask for the name of another machine": "socket.getaddrinfo('example.com', 443)",
-            "ask a name server itself": (
-                "one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); one.settimeout(2)\n"
-                "one.sendto(bytes.fromhex('000101000001000000000000076578616d706c6503636f6d00"
-                "00010001'), ('1.1.1.1', 53)); assert one.recv(512)"
-            ),
             "ask the cloud for credentials": "socket.create_connection(('169.254.169.254', 80), 2)",
             "call all machines nearby": (
                 "one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"

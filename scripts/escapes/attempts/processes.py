@@ -13,32 +13,13 @@ PROCESSES = (
             "read a variable of a program": (
                 "assert SECRET.encode() in open(f'/proc/{VICTIM}/environ', 'rb').read()"
             ),
-            "search the variables of all programs": (
-                "found = []\n"
-                "for path in glob.glob('/proc/[0-9]*/environ'):\n"
-                "    try:\n        found.append(SECRET.encode() in open(path, 'rb').read())\n"
-                "    except OSError:\n        pass\n"
-                "assert any(found)"
-            ),
             "read what a program was started with": (
                 "assert b'sleep' in open(f'/proc/{VICTIM}/cmdline', 'rb').read()"
             ),
-            "find the server among the processes": (
-                "texts = []\n"
-                "for path in glob.glob('/proc/[0-9]*/cmdline'):\n"
-                "    try:\n        texts.append(open(path, 'rb').read())\n"
-                "    except OSError:\n        pass\n"
-                "assert any(b'jupyter_server' in text for text in texts)"
-            ),
             "signal a program": "os.kill(VICTIM, 0)",
-            "signal the server": "os.kill(SERVER, 0)",
             "hold a program": "os.close(os.pidfd_open(VICTIM))",
             "move a program to one processor": (
                 "os.sched_setaffinity(VICTIM, [0]); assert os.sched_getaffinity(VICTIM) == {0}"
-            ),
-            "slow a program down": (
-                "os.setpriority(os.PRIO_PROCESS, VICTIM, 5)\n"
-                "assert os.getpriority(os.PRIO_PROCESS, VICTIM) == 5"
             ),
             "limit a program": (
                 "import resource; resource.prlimit(VICTIM, resource.RLIMIT_CORE, (0, 0))"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from scripts.escapes.attempt import Attempt, plain
 
-ASKS = """
+STARTS = """
 import json, urllib.request
-def ask(route, headers, body=None, method=None):
-    data = None if body is None else json.dumps(body).encode()
-    made = urllib.request.Request(f"{URL}/{route}", data, headers, method=method)
+def ask(route, body, method):
+    headers = {"Authorization": f"token {TOKEN}"}
+    made = urllib.request.Request(f"{URL}/{route}", body, headers, method=method)
     return urllib.request.urlopen(made, timeout=2)
+made = json.load(ask("api/kernels", b"{}", "POST"))["id"]
+ask(f"api/kernels/{made}", None, "DELETE")
 """
 DECIDES = """
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
@@ -44,20 +46,12 @@ SERVER = (
                 "found = glob.glob(f'{jupyter_runtime_dir()}/jpserver-*.json')\n"
                 "assert TOKEN in open(found[0]).read()"
             ),
-            "read its token by the path": (
-                "found = glob.glob(f'{RUNTIME}/jpserver-*.json')\n"
-                "assert TOKEN in open(found[0]).read()"
-            ),
             "find its token in a variable": "assert TOKEN in os.environ.values()",
-            "read the secret of its cookies": (
-                "assert open(f'{RUNTIME}/jupyter_cookie_secret', 'rb').read()"
-            ),
             "read its settings": "open(f'{CONFIG}/jupyter_server_config.json').read()",
             "read the key of the model": (
                 "texts = [p.read_bytes() for p in pathlib.Path(DATA).rglob('*') if p.is_file()]\n"
                 "assert any(KEY.encode() in text for text in texts)"
             ),
-            "find another key in a variable": "assert 'OPENAI_API_KEY' in os.environ",
             "read another conversation in the journal": (
                 "texts = [p.read_bytes() for p in pathlib.Path(DATA).rglob('*') if p.is_file()]\n"
                 "assert any(SAID.encode() in text for text in texts)"
@@ -71,15 +65,7 @@ SERVER = (
                 "assert found['key']"
             ),
             "connect to it": "socket.create_connection(('127.0.0.1', PORT), 2).close()",
-            "ask it something with its token": (
-                f"{ASKS}\nask('api/kernels', {{'Authorization': f'token {{TOKEN}}'}})"
-            ),
-            "start a plain kernel with its token": (
-                f"{ASKS}\nimport json\n"
-                "bearer = {'Authorization': f'token {TOKEN}'}\n"
-                "made = json.load(ask('api/kernels', bearer, {}))['id']\n"
-                "ask(f'api/kernels/{made}', bearer, method='DELETE')"
-            ),
+            "start a plain kernel with its token": STARTS,
         }
     ),
     Attempt("change its settings", "append(f'{CONFIG}/x.py')", proof="config/x.py"),

@@ -24,7 +24,6 @@ SYSTEM = (
             "see the control groups": "assert os.listdir('/sys/fs/cgroup')",
             "read a file in shared memory": "open(SHARED).read()",
             "read a variable of the server": "assert os.environ['A_SECRET']",
-            "find the agent that holds private keys": "assert os.environ['SSH_AUTH_SOCK']",
         }
     ),
     *plain(

@@ -144,6 +144,15 @@ describe('a look for mistakes', () => {
     expect(made.notebooks.revealed).toEqual(['cell1']);
   });
 
+  it('is not offered where a recording answers', async () => {
+    const made = await panel([], started, running, done(), ended());
+    expect(screen.getByText('Look for mistakes')).toBeTruthy();
+    made.client.session({ running: false, model: 'offline-demo' });
+    await act(() => made.store.setup.refresh());
+    await play(made);
+    expect(screen.queryByText('Look for mistakes')).toBeNull();
+  });
+
   it('says that none were named, and needs an answer with a cell', async () => {
     const made = await panel([], started, ended());
     expect(screen.queryByText('Look for mistakes')).toBeNull();

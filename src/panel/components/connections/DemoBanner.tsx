@@ -20,7 +20,11 @@ export function DemoBanner(): JSX.Element {
   return (
     <>
       <StatusBanner>
-        <span>{trans.__('Offline demo: recorded code, live execution')}</span>
+        <span>
+          {trans.__(
+            'Offline demo: recorded code, live execution. Each run asks.'
+          )}
+        </span>
         {!status?.keys_from_admin && (
           <Button
             look="link"

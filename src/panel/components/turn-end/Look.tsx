@@ -4,7 +4,8 @@ import React from 'react';
 import type { Mistake } from '../../../protocol/protocol';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { isDemo } from '../../store/panel-state';
+import { usePanel, usePanelState } from '../elements/context';
 
 export function Look(props: {
   item: IEndItem;
@@ -12,6 +13,8 @@ export function Look(props: {
 }): JSX.Element | null {
   const { end, looked, ran } = props.item;
   const { store, trans } = usePanel();
+  // A recording has no other answer.
+  const demo = isDemo(usePanelState());
   const [busy, setBusy] = React.useState(false);
   if (looked) {
     const { mistakes = [], model } = looked;
@@ -53,7 +56,7 @@ export function Look(props: {
       </section>
     );
   }
-  if (!props.last || end.stop_reason !== 'end_turn' || !ran) {
+  if (!props.last || end.stop_reason !== 'end_turn' || !ran || demo) {
     return null;
   }
   const press = async () => {

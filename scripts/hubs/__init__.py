@@ -1,1 +1,0 @@
-"""Two people on a JupyterHub, who see nothing of each other."""
