@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import nbformat
 import pexpect
 
+from jupyter_codeinterp.cli.main import main
 from jupyter_codeinterp.core.events import Event, TurnEnded
 from tests.reference_window import notebook
 
 CANARY = "sk-ant-canary-0123456789-of-the-environment"
 DEADLINE = 110
 """Seconds for anything at all; pytest's own limit is longer by a little."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMAND = (sys.executable, "-m", "jupyter_codeinterp.cli")
 
 
@@ -58,6 +65,37 @@ class Cli:
         self.file.write_text(json.dumps(notebook("import math")))
 
     def run(self, *arguments: str, given: str = "") -> Ran:
+        """In this process, which has imported what each start of the program imports anew."""
+        said, told = io.BytesIO(), io.BytesIO()
+        read, out, err = (
+            io.TextIOWrapper(one, "utf-8") for one in (io.BytesIO(given.encode()), said, told)
+        )
+        signals = {number: signal.getsignal(number) for number in SIGNALS}
+        thresholds, before = gc.get_threshold(), Path.cwd()
+        os.chdir(self.folder)
+        try:
+            with (
+                warnings.catch_warnings(),
+                patch.dict(os.environ, self.environment, clear=True),
+                patch.multiple(sys, stdin=read, stdout=out, stderr=err),
+            ):
+                warnings.simplefilter("default")
+                code = int(main(arguments))
+        except SystemExit as leaves:
+            code = int(leaves.code or 0)
+        finally:
+            os.chdir(before)
+            logging.captureWarnings(False)
+            gc.unfreeze()
+            gc.set_threshold(*thresholds)
+            for number, handler in signals.items():
+                signal.signal(number, handler)
+        out.flush()
+        err.flush()
+        return Ran(code, said.getvalue().decode(), told.getvalue().decode())
+
+    def program(self, *arguments: str, given: str = "") -> Ran:
+        """As a process of its own."""
         ran = subprocess.run(
             [*COMMAND, *arguments],
             cwd=self.folder,

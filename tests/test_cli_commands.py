@@ -1,10 +1,10 @@
-"""``jupyter codeinterp`` sessions, export, key, doctor and replay."""
+"""``jupyter codeinterp`` sessions, export, key and doctor."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from jupyter_codeinterp import demo
 from jupyter_codeinterp._version import __version__
-from jupyter_codeinterp.cli.commands.replay import OwnCells
-from jupyter_codeinterp.cli.terminal.fronts import Decision, Program
-from jupyter_codeinterp.core.events import Draft, DraftOpened, Event
 from tests.cli import CANARY, Cli, fake_process, make_cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
@@ -26,6 +22,15 @@ GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
 def fake() -> Iterator[str]:
     with fake_process() as url:
         yield url
+
+
+@pytest.fixture
+def of_the_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Packages in the folder are found, as by a program that is started there."""
+    monkeypatch.syspath_prepend(str(cli.folder))
+    yield
+    for name in ("adds_tools", "audit_hook"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -53,26 +58,17 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
     short = only.split()[0]
     markdown = cli.run("export", short)
     assert markdown.code == 0 and "> #three_cells Sum it up" in markdown.out
-    recording = cli.run("export", short, "--to", "recording")
-    assert recording.code == 0
-    header, *steps = map(json.loads, recording.out.splitlines())
-    assert header["version"] == 1 and len(steps) == 4
-
-
-@pytest.mark.parametrize("given", ["ffff", "f" * 32, "../x", "x", "", "%"])
-def test_a_conversation_that_there_is_not(cli: Cli, given: str) -> None:
-    ran = cli.run("export", given)
-    assert (
-        (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
-    ) or f"No conversation {given}" in ran.err
-
-
-def test_a_list_that_nobody_reads(cli: Cli) -> None:
-    cli.run("run", "a.ipynb", "#prose", "--plan", "--json")
     with cli.started("sessions") as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_a_conversation_that_there_is_not(cli: Cli) -> None:
+    for given in ("ffff", "f" * 32, "../x", "x", "", "%"):
+        ran = cli.run("export", given)
+        usage = (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
+        assert usage or f"No conversation {given}" in ran.err, ran
 
 
 # --- keys ----------------------------------------------------------------------------------
@@ -104,26 +100,23 @@ def test_a_key_is_read_kept_and_never_shown(cli: Cli, fake: str) -> None:
     assert "No saved key" in cli.run("key", "delete").out
 
 
-@pytest.mark.parametrize("also", [False, True], ids=["alone", "overridden"])
-@pytest.mark.parametrize("saved", [False, True])
-def test_list_and_delete_speak_of_the_saved_key(
-    cli: Cli, fake: str, also: bool, saved: bool
-) -> None:
+def test_list_and_delete_speak_of_the_saved_key(cli: Cli, fake: str) -> None:
     """Whether or not a key in the environment overrides it."""
-    del cli.environment["ANTHROPIC_API_KEY"]
-    if saved:
-        assert cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n").code == 0
-    if also:
-        cli.environment["ANTHROPIC_API_KEY"] = CANARY
-    listed, deleted = cli.run("key", "list"), cli.run("key", "delete")
-    assert ("a key from ANTHROPIC_API_KEY" in listed.out) == also
-    assert ("saved" in listed.out) == saved, listed
-    assert ("is not used" in listed.out) == (saved and also)
-    assert deleted.out.startswith("Key deleted." if saved else "No saved key."), deleted
-    assert ("a key from ANTHROPIC_API_KEY" in deleted.out) == also
-    assert not kept(cli).exists()
-    for ran in (listed, deleted):
-        assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
+    for saved, also in ((False, False), (False, True), (True, False), (True, True)):
+        cli.environment.pop("ANTHROPIC_API_KEY", None)
+        if saved:
+            assert cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n").code == 0
+        if also:
+            cli.environment["ANTHROPIC_API_KEY"] = CANARY
+        listed, deleted = cli.run("key", "list"), cli.run("key", "delete")
+        assert ("a key from ANTHROPIC_API_KEY" in listed.out) == also
+        assert ("saved" in listed.out) == saved, listed
+        assert ("is not used" in listed.out) == (saved and also)
+        assert deleted.out.startswith("Key deleted." if saved else "No saved key."), deleted
+        assert ("a key from ANTHROPIC_API_KEY" in deleted.out) == also
+        assert not kept(cli).exists()
+        for ran in (listed, deleted):
+            assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
 
 
 def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
@@ -137,20 +130,19 @@ def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
     assert json.loads(kept(cli).read_text())["connections"]["anthropic"]["key"] == GIVEN
 
 
-@pytest.mark.parametrize(
-    ("given", "url", "code", "words"),
-    [
+def test_a_key_that_is_not_kept(cli: Cli) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"]
+    for given, url, code, words in (
         ("", "", 2, "No key was entered"),
         ("two words\n", "", 1, "invalid characters"),
         (f"{GIVEN}\n", "ftp://x", 1, "http"),
         (f"{GIVEN}\n", "http://127.0.0.1:9", 1, "not saved"),
-    ],
-)
-def test_a_key_that_is_not_kept(cli: Cli, given: str, url: str, code: int, words: str) -> None:
-    del cli.environment["ANTHROPIC_API_KEY"]
-    ran = cli.run("key", "set", *(("--url", url) if url else ()), given=given)
-    assert ran.code == code and words in ran.err and GIVEN not in ran.err
-    assert not kept(cli).exists()
+    ):
+        ran = cli.run("key", "set", *(("--url", url) if url else ()), given=given)
+        assert ran.code == code and words in ran.err and GIVEN not in ran.err, ran
+        assert not kept(cli).exists()
+    # Others on the machine could read an argument.
+    assert cli.run("key", "set", GIVEN).code == 2
 
 
 def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
@@ -163,11 +155,6 @@ def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
     assert "Key deleted" in cli.run("key", "delete", "--provider", "moonshot").out
     unknown = cli.run("key", "set", "--provider", "nobody", given=f"{GIVEN}\n")
     assert unknown.code == 1 and "Unknown provider “nobody”" in unknown.err
-
-
-def test_a_key_is_no_argument(cli: Cli) -> None:
-    """Others on the machine could read it there."""
-    assert cli.run("key", "set", GIVEN).code == 2
 
 
 # --- doctor ----------------------------------------------------------------------------------
@@ -190,7 +177,7 @@ def built(cli: Cli, version: str) -> None:
 def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
     enabled(cli)
     built(cli, __version__)
-    ran = cli.run("doctor")
+    ran = cli.program("doctor")
     assert (ran.code, ran.err) == (0, ""), ran
     for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available", "labextension"):
         assert words in ran.out
@@ -210,7 +197,7 @@ def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> No
     hides = "import sys; sys.modules['openai'] = None"
     (cli.folder / "sitecustomize.py").write_text(hides)
     cli.environment |= {"OPENAI_API_KEY": GIVEN, "PYTHONPATH": str(cli.folder)}
-    (line,) = (one for one in cli.run("doctor").out.splitlines() if "OpenAI" in one)
+    (line,) = (one for one in cli.program("doctor").out.splitlines() if "OpenAI" in one)
     assert line.startswith("· OpenAI: a key from OPENAI_API_KEY") and "pip install" in line
 
 
@@ -299,7 +286,7 @@ def broken_provider(cli: Cli) -> None:
     adding(cli, "[jupyter_codeinterp.providers]\nacme = nowhere_at_all:ACME\n")
 
 
-def test_the_doctor_names_what_other_packages_add(cli: Cli) -> None:
+def test_the_doctor_names_what_other_packages_add(cli: Cli, of_the_folder: None) -> None:
     enabled(cli)
     adding(cli)
     lines = cli.run("doctor").out.splitlines()
@@ -353,7 +340,9 @@ def no_folder(cli: Cli) -> None:
         (no_folder, "Cannot save conversations in", "c.CodeInterp.data_dir"),
     ],
 )
-def test_the_doctor_says_what_to_do(cli: Cli, spoil: Any, words: str, advice: str) -> None:
+def test_the_doctor_says_what_to_do(
+    cli: Cli, of_the_folder: None, spoil: Any, words: str, advice: str
+) -> None:
     enabled(cli)
     spoil(cli)
     ran = cli.run("doctor")
@@ -362,163 +351,3 @@ def test_the_doctor_says_what_to_do(cli: Cli, spoil: Any, words: str, advice: st
     (number,) = (index for index, line in enumerate(found) if words in line)
     assert found[number].startswith("✗") and advice in found[number + 1]
     assert "\x1b" not in ran.out
-
-
-# --- replay ----------------------------------------------------------------------------------
-
-
-def recorded(cli: Cli, prompt: str = "#three_cells") -> Path:
-    """A recording of a conversation in a copy of the notebook."""
-    cli.run("run", "a.ipynb", prompt, "--yes", "--output", "then.ipynb")
-    ran = cli.run("export", session_of(cli), "--to", "recording")
-    file = cli.folder / "recording.jsonl"
-    file.write_text(ran.out)
-    return file
-
-
-def test_a_recording_is_played_with_its_code_run_now(cli: Cli) -> None:
-    recorded(cli)
-    del cli.environment["ANTHROPIC_BASE_URL"]
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert (ran.code, ran.err) == (0, ""), ran
-    assert "The revenue is 460 in all." in ran.out
-    assert [cell.execution_count for cell in cli.book().cells[1:]] == [1, 3]
-
-
-def test_a_replay_asks_for_each_run(cli: Cli) -> None:
-    recorded(cli)
-    assert cli.run("replay", "a.ipynb", "recording.jsonl").code == 2
-    with cli.terminal("replay", "a.ipynb", "recording.jsonl") as child:
-        for word in ("y", "n"):
-            child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
-            child.sendline(word)
-        child.expect(pexpect.EOF)
-        child.wait()
-        # It could not be played to its end.
-        assert child.exitstatus == 1
-    assert len(cli.sources()) == 2
-
-
-def test_a_replay_that_departs_is_no_success(cli: Cli) -> None:
-    file = recorded(cli)
-    file.write_text(file.read_text().replace("turnover", "revenue"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "recording" in ran.out
-
-
-def test_a_replay_whose_last_run_fails_is_no_success(cli: Cli) -> None:
-    file = recorded(cli, "#code ```\nx = 1\n```")
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
-    file.write_text(file.read_text().replace("x = 1", "1 / 0"))
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 1
-
-
-def test_a_replay_with_another_result_is_no_success(cli: Cli) -> None:
-    """All code ran; only a figure differs."""
-    file = recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
-    file.write_text(file.read_text().replace("40 + 2", "40 + 3"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "differs from the recording" in ran.out, ran
-
-
-AUDIT = """
-from os import getpid
-from jupyter_codeinterp.api import Hook, Notes
-
-AUDIT = Hook("audit", after_run=lambda cell, outputs: Notes((f"Program {getpid()}.",)))
-"""
-
-
-def hooked(cli: Cli) -> None:
-    """With a hook that says something else in each program."""
-    info = cli.folder / "audit_hook-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: audit_hook\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[jupyter_codeinterp.hooks]\na = audit_hook:AUDIT\n")
-    (cli.folder / "audit_hook.py").write_text(AUDIT)
-    cli.environment["PYTHONPATH"] = str(cli.folder)
-
-
-@pytest.mark.parametrize("when", ["always", "after", "before"])
-def test_what_hooks_say_of_a_run_is_no_departure(cli: Cli, when: str) -> None:
-    if when != "after":
-        hooked(cli)
-    recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
-    if when == "after":
-        hooked(cli)
-    elif when == "before":
-        shutil.rmtree(cli.folder / "audit_hook-1.0.dist-info")
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 0 and "differs" not in ran.out, ran
-    assert ran.out.count("Program") == (when != "before"), "once, as a note"
-
-
-def lines_of(file: Path) -> list[str]:
-    return file.read_text().splitlines(keepends=True)
-
-
-def test_a_recording_that_is_not_played(cli: Cli) -> None:
-    file = recorded(cli)
-    good = file.read_text()
-    header, *steps = lines_of(file)
-    theirs = json.loads(steps[0])
-    theirs["content"][-1] |= {"name": "edit_cell"}
-    theirs["content"][-1]["input"] |= {"cell_id": cli.book().cells[0].id}
-    before = cli.file.read_bytes()
-    for text, code, words in (
-        ("", 1, "not a recording"),
-        ("Hello\n", 1, "not a recording"),
-        ("[1]\n", 1, "not a recording"),
-        (
-            header.replace('"version":1', '"version":2'),
-            1,
-            "format version 2. This program reads up to version 1",
-        ),
-        (header, 1, "cut off"),
-        (header + steps[0], 1, "cut off"),
-        (good[: len(good) // 2], 1, "cut off"),
-        (good[:-10], 1, "cut off"),
-        (header + "{}\n" + "".join(steps), 1, "line 2"),
-        (header + json.dumps(theirs) + "\n" + steps[-1], 1, "a cell that it did not create"),
-    ):
-        file.write_text(text)
-        ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-        assert (ran.code, ran.out) == (code, ""), (text[:80], ran)
-        assert words in ran.err and "Traceback" not in ran.err
-    assert cli.run("replay", "a.ipynb", "none.jsonl", "--yes").code == 2
-    assert cli.file.read_bytes() == before
-
-
-async def test_a_draft_on_a_cell_of_the_persons_is_rejected_whatever_a_result_said() -> None:
-    """Which cell is meant is read from results, and code can say much in those."""
-
-    class Agrees(Program):
-        def show(self, event: Event, raw: bytes) -> None:
-            """Nothing."""
-
-        async def decide(self, draft: Draft) -> Decision:
-            return Decision("run", draft.source)
-
-    front = OwnCells(Agrees())
-
-    async def word(kind: Any, cell_id: str) -> str:
-        front.show(DraftOpened("c", "d", kind, cell_id, "Title", ""), b"")
-        draft = Draft("d", "c", kind, cell_id, "Title", "source", "nonce")
-        decided = await front.decide(draft)
-        assert isinstance(decided, Decision)
-        return decided.action
-
-    assert await word("insert", "own") == "run" and await word("markdown", "words") == "run"
-    for cell_id in ("own", "words"):
-        assert await word("edit", cell_id) == await word("delete", cell_id) == "run"
-    for kind in ("edit", "delete"):
-        assert await word(kind, "theirs") == "reject"
-
-
-def test_the_demos_recording_can_be_played(cli: Cli) -> None:
-    notebook = demo.copy_demo(cli.folder)
-    recording = cli.folder / "growth.jsonl"
-    recording.write_bytes(demo.read("growth.jsonl"))
-    ran = cli.run("replay", str(notebook), "growth.jsonl", "--yes")
-    assert ran.code == 0 and "South grew fastest" in ran.out

@@ -39,7 +39,7 @@ class Server:
 
     def ask(self, path: str, body: object = None) -> Any:
         request = urllib.request.Request(
-            f"{self.url}api/{path}",
+            f"{self.url}{path}",
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"token {self.token}"},
         )
@@ -91,7 +91,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, fake: str) -> Iterator[tupl
             until(lambda: is_listening(server.url), "it does not listen")
             made = {"path": "a.ipynb", "name": "a.ipynb", "type": "notebook"}
             kernel = {"kernel": {"name": "python3"}}
-            server.kernel_id = server.ask("sessions", made | kernel)["kernel"]["id"]
+            server.kernel_id = server.ask("api/sessions", made | kernel)["kernel"]["id"]
             yield cli, server
         finally:
             process.send_signal(signal.SIGTERM)
@@ -101,6 +101,15 @@ def is_listening(url: str) -> bool:
     place = urlsplit(url)
     with socket.socket() as probe:
         return probe.connect_ex((place.hostname, place.port)) == 0
+
+
+def test_the_server_has_conversations_of_the_command_line(served: tuple[Cli, Server]) -> None:
+    cli, server = served
+    (cli.folder / "deep").mkdir()
+    (cli.folder / "deep" / "b.ipynb").write_bytes(cli.file.read_bytes())
+    assert cli.run("run", "deep/b.ipynb", "#prose Hello", "--plan", "--json").code == 0
+    found = server.ask("codeinterp/api/sessions?notebook=deep/b.ipynb")
+    assert [one["title"] for one in found["sessions"]] == ["#prose Hello"]
 
 
 def existing(cli: Cli, *lines: str) -> Any:
@@ -131,43 +140,34 @@ def test_ctrl_c_interrupts_it_and_leaves_it_alive(served: tuple[Cli, Server]) ->
     assert cli.book().cells[-1].outputs[-1].ename == "KeyboardInterrupt"
 
 
-def test_while_a_page_has_it_open_it_is_not_used(served: tuple[Cli, Server]) -> None:
+def beside_a_page(cli: Cli, server: Server, *options: str) -> Any:
+    """A run while a page has the notebook open."""
+    arguments = ("run", "a.ipynb", code("print(1)"), "--yes", "--json", *options)
+
+    async def with_a_page() -> Any:
+        kernel = f"{server.url}api/kernels/{server.kernel_id}/channels?token={server.token}"
+        page = await websocket_connect(kernel.replace("http:", "ws:"))
+        try:
+            return await IOLoop.current().run_in_executor(None, cli.program, *arguments)
+        finally:
+            page.close()
+
+    ran = IOLoop(make_current=False).run_sync(with_a_page)
+    gone = lambda: server.ask(f"api/kernels/{server.kernel_id}")["connections"] == 0  # noqa: E731
+    until(gone, "the page did not leave")
+    return ran
+
+
+def test_while_a_page_has_it_open(served: tuple[Cli, Server]) -> None:
+    """Its kernel is not used; a run with a kernel of its own changes the file under it."""
     cli, server = served
     before = cli.file.read_bytes()
-
-    async def with_a_page() -> Any:
-        kernel = f"{server.url}api/kernels/{server.kernel_id}/channels?token={server.token}"
-        page = await websocket_connect(kernel.replace("http:", "ws:"))
-        try:
-            return await IOLoop.current().run_in_executor(None, existing, cli, "print(1)")
-        finally:
-            page.close()
-
-    ran = IOLoop(make_current=False).run_sync(with_a_page)
+    ran = beside_a_page(cli, server, "--existing")
     assert (ran.code, ran.out) == (2, "") and "is open in a page" in ran.err
     assert cli.file.read_bytes() == before
-    gone = lambda: server.ask(f"kernels/{server.kernel_id}")["connections"] == 0  # noqa: E731
-    until(gone, "the page did not leave")
-
-
-def test_a_page_that_has_it_open_is_spoken_of(served: tuple[Cli, Server]) -> None:
-    """Where the run has a kernel of its own, and changes the file under the page."""
-    cli, server = served
-    arguments = ("run", "a.ipynb", code("print(1)"), "--yes", "--json")
-
-    async def with_a_page() -> Any:
-        kernel = f"{server.url}api/kernels/{server.kernel_id}/channels?token={server.token}"
-        page = await websocket_connect(kernel.replace("http:", "ws:"))
-        try:
-            return await IOLoop.current().run_in_executor(None, cli.run, *arguments)
-        finally:
-            page.close()
-
-    ran = IOLoop(make_current=False).run_sync(with_a_page)
+    ran = beside_a_page(cli, server)
     assert ran.code == 0 and ran.err.startswith("a.ipynb is open in a page of http"), ran
-    gone = lambda: server.ask(f"kernels/{server.kernel_id}")["connections"] == 0  # noqa: E731
-    until(gone, "the page did not leave")
-    again = cli.run(*arguments)
+    again = cli.run("run", "a.ipynb", code("print(1)"), "--yes", "--json")
     assert (again.code, again.err) == (0, "")
 
 
@@ -179,17 +179,13 @@ def test_a_kernel_that_dies_ends_the_run(served: tuple[Cli, Server]) -> None:
     assert not is_running(pid)
 
 
-def test_no_server_has_one(tmp_path: Path, fake: str) -> None:
+def test_no_server_has_one_or_answers(tmp_path: Path, fake: str) -> None:
     cli = make_cli(tmp_path, fake)
     ran = existing(cli, "print(1)")
     assert (ran.code, ran.out) == (2, "")
     assert "No running Jupyter server of yours has a kernel" in ran.err
-
-
-def test_a_server_that_does_not_answer_is_named(tmp_path: Path, fake: str) -> None:
-    cli = make_cli(tmp_path, fake)
     runtime = Path(cli.environment["JUPYTER_RUNTIME_DIR"])
-    runtime.mkdir()
+    runtime.mkdir(exist_ok=True)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         info = {"pid": process.pid, "url": "http://127.0.0.1:9/", "root_dir": str(cli.folder)}
         (runtime / f"jpserver-{process.pid}.json").write_text(json.dumps(info))

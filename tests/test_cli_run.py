@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.cli.commands.turn import exit_code
 from jupyter_codeinterp.core import events as e
 from tests.cli import CANARY, Cli, fake_process, is_running, make_cli, until
 
@@ -43,7 +42,7 @@ def outputs(cell: Any) -> str:
 
 
 def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json")
+    ran = cli.program("run", "a.ipynb", "#three_cells", "--yes", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.ended.stop_reason == "end_turn" and len(ran.ended.added) == 2
     assert any(isinstance(event, e.TextDone) for event in ran.events)
@@ -53,24 +52,28 @@ def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
     assert [cell.cell_type for cell in book.cells] == ["code"] * 3
 
 
-@pytest.mark.parametrize("copied", [False, True])
-def test_the_persons_wishes_are_read_here_too(cli: Cli, copied: bool) -> None:
+def wish(cli: Cli) -> Callable[[], bool]:
+    """Leave one of the person's beside the notebook; whether the model was told."""
     (cli.folder / "AGENTS.md").write_text("Use polars.", "utf-8")
-    to = ("--output", "b.ipynb") if copied else ()
-    assert cli.run("run", "a.ipynb", "#three_cells", "--yes", *to).code == 0
-    (journal,) = Path(cli.environment["JUPYTER_DATA_DIR"]).rglob("sessions.db")
-    store = SqliteStore(journal)
-    (info,) = store.list(None)
-    said = store.all_messages(info.session_id)[0]
-    store.close()
-    assert "Use polars." in str(said.content)
+
+    def told() -> bool:
+        (journal,) = cli.data.rglob("sessions.db")
+        store = SqliteStore(journal)
+        (info,) = store.list(None)
+        said = store.all_messages(info.session_id)[0]
+        store.close()
+        return "Use polars." in str(said.content)
+
+    return told
 
 
 def test_a_log_gets_words_without_colours(cli: Cli) -> None:
+    told = wish(cli)
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes")
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out and "The revenue is 460 in all." in ran.out
     assert '│ sales["turnover"].sum()' in ran.out and "KeyError: 'turnover'" in ran.out
+    assert told()
 
 
 FILTER = """#code
@@ -84,15 +87,12 @@ df[df.r == 'Nord'].n.sum()
 def test_a_program_gets_findings_and_where_figures_come_from(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", FILTER, "--yes", "--json")
     (finding,) = next(event.findings for event in ran.events if isinstance(event, e.ToolDone))
-    assert str(finding).startswith("Line 3: `df.r == 'Nord'` matched 0 of 1 rows")
+    line = "Line 3: `df.r == 'Nord'` matched 0 of 1 rows"
+    assert str(finding).startswith(line)
+    assert f"! {line}" in cli.run("run", "a.ipynb", FILTER, "--yes").out
     ran = cli.run("run", "a.ipynb", "#figures", "--yes", "--json")
     (found,) = (event for event in ran.events if isinstance(event, e.FiguresFound))
     assert {figure.origin.cell_id for figure in found.figures} <= set(ran.ended.added)
-
-
-def test_a_log_has_findings_as_lines(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", FILTER, "--yes")
-    assert "! Line 3: `df.r == 'Nord'` matched 0 of 1 rows" in ran.out
 
 
 def test_a_log_tells_why_nothing_happens(cli: Cli) -> None:
@@ -101,51 +101,23 @@ def test_a_log_tells_why_nothing_happens(cli: Cli) -> None:
     assert "↻ The rate limit of" in ran.out and "Retrying in 1 s." in ran.out
 
 
-@pytest.mark.parametrize(
-    ("given", "exit_code", "words"),
-    [
-        ("#prose Größer", 0, ""),
-        ("#prose two\nlines\n", 0, ""),
-        ("", 2, "The prompt is empty."),
-        (" \n", 2, "The prompt is empty."),
-    ],
-)
-def test_a_dash_reads_the_prompt_from_standard_input(
-    cli: Cli, given: str, exit_code: int, words: str
-) -> None:
-    ran = cli.run("run", "a.ipynb", "-", "--plan", "--json", given=given)
-    assert ran.code == exit_code and words in ran.err, ran
-    if not exit_code:
-        (begun,) = (event for event in ran.events if isinstance(event, e.TurnStarted))
-        assert begun.text.strip() == given.strip()
+def test_a_dash_reads_the_prompt_from_standard_input(cli: Cli) -> None:
+    given = "#prose Größer\nin lines\n"
+    ran = cli.program("run", "a.ipynb", "-", "--plan", "--json", given=given)
+    (begun,) = (event for event in ran.events if isinstance(event, e.TurnStarted))
+    assert ran.code == 0 and begun.text.strip() == given.strip()
+    ran = cli.run("run", "a.ipynb", "-", "--plan", "--json", given=" \n")
+    assert ran.code == 2 and "The prompt is empty." in ran.err
 
 
-NEXT_STEPS = {
-    (): "See: jupyter codeinterp --help",
-    ("frobnicate",): "See: jupyter codeinterp --help",
-    ("run",): "See: jupyter codeinterp run --help",
-    ("run", "a.ipynb", "Go", "--jason"): "See: jupyter codeinterp --help",
-    ("run", "a.ipynb", "Go"): "Add --yes",
-    ("run", "none.ipynb", "Go", "--yes"): "must be an existing .ipynb file",
-    ("run", "a.ipynb", "Go", "--yes", "--kernel", "cobol"): "Installed: python3",
-    ("run", "a.ipynb", "", "--yes"): "Put the task after NOTEBOOK",
-    ("verify", "a.ipynb", "--kernel", "cobol"): "Installed: python3",
-    ("export", "ffff"): "`sessions` lists them",
-}
-"""Arguments, and what the error says to do next."""
-
-
-@pytest.mark.parametrize("arguments", NEXT_STEPS, ids=" ".join)
-def test_an_error_names_the_next_step(cli: Cli, arguments: tuple[str, ...]) -> None:
-    ran = cli.run(*arguments)
-    assert ran.code in (1, 2) and NEXT_STEPS[arguments] in ran.err, ran
-
-
-def test_help_names_the_first_steps(cli: Cli) -> None:
+def test_help_names_the_first_steps_and_the_exit_codes(cli: Cli) -> None:
     whole, of_run = cli.run("--help"), cli.run("run", "--help")
     for words in ("doctor", "key set", "COMMAND --help"):
         assert words in whole.out
     assert "< task.txt" in of_run.out
+    for ran in (whole, of_run):
+        assert (ran.code, ran.err) == (0, "")
+        assert "3 limit reached, 130 interrupted" in ran.out
 
 
 def test_plan_runs_and_changes_nothing(cli: Cli) -> None:
@@ -168,9 +140,10 @@ def test_a_copy_is_worked_on(cli: Cli) -> None:
     (cli.folder / "data.txt").write_text("42")
     (cli.folder / "out").mkdir()
     before = cli.file.read_bytes()
+    told = wish(cli)
     prompt = code("print(open('data.txt').read())")
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--output", "out/b.ipynb")
-    assert ran.code == 0, ran
+    assert ran.code == 0 and told(), ran
     assert cli.file.read_bytes() == before
     assert outputs(cli.book("out/b.ipynb").cells[1]) == "42\n"
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--output", "out/b.ipynb")
@@ -192,36 +165,15 @@ def test_a_notebook_elsewhere(cli: Cli, tmp_path: Path) -> None:
     assert str(there) in (there / "b.ipynb").read_text()
 
 
-def test_a_server_that_is_started_there_has_the_conversation(cli: Cli) -> None:
-    (cli.folder / "deep").mkdir()
-    (cli.folder / "deep" / "b.ipynb").write_bytes(cli.file.read_bytes())
-    assert cli.run("run", "deep/b.ipynb", "#prose Hello", "--yes", "--json").code == 0
-    start = """
-import asyncio, json, sys
-from jupyter_server.serverapp import ServerApp
-app = ServerApp(port=0, open_browser=False, allow_root=True, root_dir=".")
-app.initialize(argv=[], new_httpserver=False)
-(found,) = app.extension_manager.extension_apps["jupyter_codeinterp"]
-print("!", [info.title for info in found.manager.list("deep/b.ipynb")])
-"""
-    command = [sys.executable, "-c", start]
-    server = subprocess.run(
-        command, cwd=cli.folder, env=cli.environment, capture_output=True, text=True, check=True
-    )
-    assert "! ['#prose Hello']" in server.stdout
-
-
 # --- exit codes ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("prompt", "options", "expected", "words"),
     [
-        ("#refusal", (), 1, "not one that I help with"),
         ("#wrong_key", (), 1, "rejected the API key"),
-        ("#max_tokens", (), 1, "cut off"),
-        ("#endless", ("--max-steps", "2"), 3, "step limit"),
-        ("#infinite_loop", ("--timeout", "8"), 3, "limit of 8 seconds"),
+        ("#three_cells", ("--max-steps", "1"), 3, "Stopped at the step limit"),
+        ("#infinite_loop", ("--timeout", "3"), 3, "limit of 3 seconds"),
     ],
 )
 def test_how_it_ends_is_the_exit_code(
@@ -230,14 +182,15 @@ def test_how_it_ends_is_the_exit_code(
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--json", *options)
     assert ran.code == expected
     assert words in ran.ended.message
-    cli.book()
+    last = outputs(cli.book().cells[-1])
+    stopped = f"[The code interpreter stopped here: {ran.ended.message[:20]}"
+    assert (stopped in last) == ("--max-steps" in options), "a half-finished notebook says where"
 
 
-def test_a_half_finished_notebook_says_where_it_stopped(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json", "--max-steps", "1")
-    assert ran.code == 3
-    last = cli.book().cells[-1]
-    assert "[The code interpreter stopped here: Stopped at the step limit" in outputs(last)
+def test_the_exit_codes_of_other_ends() -> None:
+    ends: dict[e.StopReason, int] = {"end_turn": 0, "refusal": 1, "error": 1, "budget": 3}
+    for reason, expected in ends.items():
+        assert exit_code(e.TurnEnded(1, reason)) == expected
 
 
 def test_the_limit_of_cost_holds_here_too(cli: Cli) -> None:
@@ -250,64 +203,76 @@ def test_the_limit_of_cost_holds_here_too(cli: Cli) -> None:
 # --- usage -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), "COMMAND"),
-        (("sing",), "sing"),
-        (("run", "a.ipynb"), "PROMPT"),
-        (("run", "a.ipynb", "Go", "--yes", "--all"), "--all"),
-        (("run", "a.ipynb", "Go", "--ye"), "--ye"),
-        (("run", "a.ipynb", "Go", "--yes", "--plan"), "not allowed with"),
-        (("run", "a.ipynb", "Go"), "No terminal to ask in. Add --yes"),
-        (("run", "a.ipynb", "Go", "--json"), "cannot ask. Add --yes"),
-        (("run", "a.ipynb", "  ", "--yes"), "prompt is empty"),
-        (("run", "a.ipynb", "Use sk-ant-api03-0123456789abcdef", "--yes"), "looks like an API key"),
-        (("run", "a.ipynb", "x" * 100_001, "--yes"), "The limit is 100,000"),
-        (("run", "none.ipynb", "Go", "--yes"), "does not exist"),
-        (("run", ".", "Go", "--yes"), "is not a file"),
-        (("run", "words.txt", "Go", "--yes"), "not JSON"),
-        (("run", "list.ipynb", "Go", "--yes"), "no cells"),
-        (("run", "fixed.ipynb", "Go", "--yes"), "is not writable"),
-        (("run", "a.ipynb", "Go", "--yes", "--kernel", "cobol"), "no kernel 'cobol'"),
-        (("run", "a.ipynb", "Go", "--yes", "--max-steps", "0"), "1 or more"),
-        (("run", "a.ipynb", "Go", "--yes", "--max-steps", "x"), "invalid"),
-        (("run", "a.ipynb", "Go", "--yes", "--max-steps", "26"), "exceeds the limit"),
-        (("run", "a.ipynb", "Go", "--yes", "--timeout", "0"), "more than 0"),
-        (("run", "a.ipynb", "Go", "--yes", "--timeout", "nan"), "more than 0"),
-        (("run", "a.ipynb", "Go", "--yes", "--output", "words.txt"), "already exists"),
-        (("run", "a.ipynb", "Go", "--yes", "--output", "no/b.ipynb"), "Cannot write"),
-    ],
-)
-def test_what_cannot_be_begun(cli: Cli, arguments: tuple[str, ...], words: str) -> None:
+GO = ("run", "a.ipynb", "Go")
+UNUSABLE: list[tuple[tuple[str, ...], str]] = [
+    ((), "COMMAND"),
+    ((), "See: jupyter codeinterp --help"),
+    (("sing",), "sing"),
+    (("run",), "See: jupyter codeinterp run --help"),
+    (("run", "a.ipynb"), "PROMPT"),
+    ((*GO, "--yes", "--all"), "--all"),
+    ((*GO, "--ye"), "--ye"),
+    ((*GO, "--jason"), "See: jupyter codeinterp --help"),
+    ((*GO, "--yes", "--plan"), "not allowed with"),
+    (GO, "No terminal to ask in. Add --yes"),
+    ((*GO, "--json"), "cannot ask. Add --yes"),
+    (("run", "a.ipynb", "  ", "--yes"), "prompt is empty. Put the task after NOTEBOOK"),
+    (("run", "a.ipynb", "Use sk-ant-api03-0123456789abcdef", "--yes"), "looks like an API key"),
+    (("run", "a.ipynb", "x" * 100_001, "--yes"), "The limit is 100,000"),
+    (("run", "none.ipynb", "Go", "--yes"), "does not exist. NOTEBOOK must be an existing .ipynb"),
+    (("run", ".", "Go", "--yes"), "is not a file"),
+    (("run", "words.txt", "Go", "--yes"), "not JSON"),
+    (("run", "list.ipynb", "Go", "--yes"), "no cells"),
+    (("run", "fixed.ipynb", "Go", "--yes"), "is not writable"),
+    ((*GO, "--yes", "--kernel", "cobol"), "no kernel 'cobol'"),
+    ((*GO, "--yes", "--kernel", "cobol"), "Installed: python3"),
+    (("verify", "a.ipynb", "--kernel", "cobol"), "Installed: python3"),
+    ((*GO, "--yes", "--max-steps", "0"), "1 or more"),
+    ((*GO, "--yes", "--max-steps", "x"), "invalid"),
+    ((*GO, "--yes", "--max-steps", "26"), "exceeds the limit"),
+    ((*GO, "--yes", "--timeout", "0"), "more than 0"),
+    ((*GO, "--yes", "--timeout", "nan"), "more than 0"),
+    ((*GO, "--yes", "--output", "words.txt"), "already exists"),
+    ((*GO, "--yes", "--output", "no/b.ipynb"), "Cannot write"),
+]
+"""Arguments, and what the error says of them or to do next."""
+
+
+def test_what_cannot_be_begun(cli: Cli) -> None:
     (cli.folder / "words.txt").write_text("No notebook\x1b[31m")
     (cli.folder / "list.ipynb").write_text("[1, 2]")
     (cli.folder / "fixed.ipynb").write_bytes(cli.file.read_bytes())
     (cli.folder / "fixed.ipynb").chmod(0o444)
     before = {path.name: path.read_bytes() for path in cli.folder.iterdir()}
-    ran = cli.run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert words in ran.err and "Traceback" not in ran.err
+    for arguments, words in UNUSABLE:
+        ran = cli.run(*arguments)
+        assert (ran.code, ran.out) == (2, ""), (arguments, ran)
+        assert words in ran.err and "Traceback" not in ran.err, (arguments, ran)
+    assert cli.program(*GO).code == 2
     assert {path.name: path.read_bytes() for path in cli.folder.iterdir()} == before
     assert cli.run("sessions").out == "No conversations.\n"
+    assert "`sessions` lists them" in cli.run("export", "ffff").err
 
 
-@pytest.mark.parametrize("argv", [["/bin/false"], ["/nowhere/python"]])
-def test_a_kernel_that_does_not_start(cli: Cli, argv: list[str]) -> None:
-    folder = cli.data / "kernels" / "bad"
-    folder.mkdir(parents=True)
-    spec = {"argv": argv, "display_name": "Bad", "language": "python"}
-    (folder / "kernel.json").write_text(json.dumps(spec))
+def test_a_kernel_that_does_not_start(cli: Cli) -> None:
     before = cli.file.read_bytes()
-    ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json", "--kernel", "bad")
-    assert (ran.code, ran.out) == (1, "")
-    assert "kernel" in ran.err and "Traceback" not in ran.err
+    for name, program in (("ends", "/bin/false"), ("missing", "/nowhere/python")):
+        kernel(cli, name, program)
+        ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json", "--kernel", name)
+        assert (ran.code, ran.out) == (1, "")
+        assert "kernel" in ran.err and "Traceback" not in ran.err
     assert cli.file.read_bytes() == before
 
 
-@pytest.mark.parametrize("mode", ["plan", "review"])
-def test_a_mode_that_an_admin_does_not_allow(cli: Cli, mode: str) -> None:
-    cli.configure(highest_mode=mode)
+def kernel(cli: Cli, name: str, *argv: str) -> None:
+    folder = cli.data / "kernels" / name
+    folder.mkdir(parents=True)
+    spec = {"argv": argv, "display_name": name, "language": "python"}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+
+
+def test_a_mode_that_an_admin_does_not_allow(cli: Cli) -> None:
+    cli.configure(highest_mode="review")
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes")
     assert ran.code == 2 and "c.CodeInterp.highest_mode" in ran.err
     assert cli.sources() == ["import math"]
@@ -329,7 +294,7 @@ def test_settings_that_cannot_be_read_stop_it(cli: Cli) -> None:
 def test_settings_beside_the_notebook_are_not_read(cli: Cli) -> None:
     """They may have come with it."""
     (cli.folder / "jupyter_server_config.py").write_text("open('ran.txt', 'w')")
-    assert cli.run("run", "a.ipynb", "#prose", "--yes", "--json").code == 0
+    assert cli.program("run", "a.ipynb", "#prose", "--yes", "--json").code == 0
     assert not (cli.folder / "ran.txt").exists()
 
 
@@ -372,7 +337,7 @@ def test_no_key_is_anywhere_but_in_the_request(cli: Cli) -> None:
     refused = cli.run("run", "a.ipynb", f"{prompt}\n# {CANARY}", "--yes")
     assert refused.code == 2 and CANARY not in refused.out + refused.err
     for options in (("--json",), ()):
-        ran = cli.run("run", "a.ipynb", prompt, "--yes", *options)
+        ran = cli.program("run", "a.ipynb", prompt, "--yes", *options)
         assert ran.code == 0
         assert CANARY not in ran.out + ran.err
     said = outputs(cli.book().cells[1])
@@ -389,7 +354,7 @@ def test_what_a_kernel_writes_past_its_cell_goes_nowhere(cli: Cli) -> None:
         "os.system('echo four > /dev/tty')",
         "for fd in (1, 2): os.write(fd, b'five\\n')",
     )
-    ran = cli.run("run", "a.ipynb", prompt, "--yes", "--json")
+    ran = cli.program("run", "a.ipynb", prompt, "--yes", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.ended.stop_reason == "end_turn"
 
@@ -419,13 +384,12 @@ ENDLESS = (
 )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_code_runs(cli: Cli, number: signal.Signals) -> None:
+def test_a_signal_while_code_runs(cli: Cli) -> None:
     with cli.started("run", "a.ipynb", code(*ENDLESS), "--yes", "--json") as process:
         read_until(process, e.RunStarted)
         until((cli.folder / "running").exists, "the code runs")
         kernels = kernels_of(process)
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         assert (process.returncode, err) == (130, "")
     ended = msgspec.json.decode(out.splitlines()[-1], type=e.Event)
@@ -437,14 +401,20 @@ def test_a_signal_while_code_runs(cli: Cli, number: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "kind"),
-    [("#slow_text", e.TextDelta), ("#slow_code", e.DraftOpened), ("#stalls", e.StepStarted)],
+    ("prompt", "kind", "number"),
+    [
+        ("#slow_text", e.TextDelta, signal.SIGINT),
+        ("#slow_code", e.DraftOpened, signal.SIGTERM),
+        ("#stalls", e.StepStarted, signal.SIGHUP),
+    ],
 )
-def test_a_signal_while_the_model_speaks(cli: Cli, prompt: str, kind: Any) -> None:
+def test_a_signal_while_the_model_speaks(
+    cli: Cli, prompt: str, kind: Any, number: signal.Signals
+) -> None:
     with cli.started("run", "a.ipynb", prompt, "--yes", "--json") as process:
         read_until(process, kind)
         kernels = kernels_of(process)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate()
         assert (process.returncode, err) == (130, "")
     assert '"stop_reason":"cancelled"' in out.splitlines()[-1]
@@ -454,11 +424,7 @@ def test_a_signal_while_the_model_speaks(cli: Cli, prompt: str, kind: Any) -> No
 
 
 def test_a_signal_while_the_kernel_starts(cli: Cli) -> None:
-    folder = cli.data / "kernels" / "slow"
-    folder.mkdir(parents=True)
-    argv = ["sh", "-c", "touch started; exec sleep 1000", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Slow", "language": "python"}
-    (folder / "kernel.json").write_text(json.dumps(spec))
+    kernel(cli, "slow", "sh", "-c", "touch started; exec sleep 1000", "{connection_file}")
     options = ("--yes", "--json", "--kernel", "slow")
     with cli.started("run", "a.ipynb", "#three_cells", *options) as process:
         until((cli.folder / "started").exists, "the kernel starts")
@@ -516,10 +482,3 @@ def test_a_pipe_that_closes_ends_it_in_silence(cli: Cli, options: tuple[str, ...
         err = process.stderr.read()
         assert (process.wait(), err) == (130, "")
     cli.book()
-
-
-def test_help_says_what_the_exit_codes_mean(cli: Cli) -> None:
-    for arguments in (("--help",), ("run", "--help")):
-        ran = cli.run(*arguments)
-        assert (ran.code, ran.err) == (0, "")
-        assert re.search(r"3 limit reached, 130 interrupted", ran.out)

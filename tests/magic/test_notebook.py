@@ -28,13 +28,22 @@ async def test_code_runs_in_the_namespace_is_mended_and_answered(api: FakeAnthro
             answer(text("The total is **6**.")),
         ]
     )
-    cells = ("values = [1, 2, 3]", "%%ai -y\nadd up {values}", "print(total)")
-    _, asked, after = await run(api, *cells)
+    look = "print(sorted(name for name in set(globals()) - before if not name.startswith('_')))"
+    _, _, asked, after, left, history = await run(
+        api,
+        "before = None; before = set(globals())",
+        "values = [1, 2, 3]",
+        "%%ai -y\nadd up {values}",
+        "print(total)",
+        look,
+        "In[4:5], len(Out)",
+    )
     shown = said(asked)
     assert shown.index("I add them.") < shown.index("total = sum(valuess)")
     assert shown.index("NameError") < shown.index("total = sum(values)\ntotal")
     assert "The total is **6**." in shown and "never" not in shown
-    assert said(after) == "6\n"
+    assert said(after) == "6\n" and said(left) == "['total', 'values']\n"
+    assert "add up" in said(history), "it has the cell, not what ran for it"
     assert "add up [1, 2, 3]" in prompts(api)[0]
     assert any(output.get("data", {}).get("text/plain") == "6" for output in asked["outputs"])
 
@@ -74,6 +83,8 @@ PUT_IN = {
     "{broken}": "[broken: Broken, not shown (ZeroDivisionError)]",
 }
 SET_UP = """\
+import pandas
+df = pandas.DataFrame({'day': range(100000), 'sales': 2.5})
 n, word = 7, "seven"
 class Broken:
     def __repr__(self):
@@ -85,62 +96,50 @@ async def test_braces(api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(lambda request: answer(text("Read.")))
     wanted = {**{prompt: prompt for prompt in NASTY}, **PUT_IN}
     cells = [f"%%ai -t --no-context\n{prompt}" for prompt in wanted]
-    lines = ["%%ai -t --no-context -- {n} {os.sep} $n"]
+    lines = ["%%ai -t --no-context -- {n} {os.sep} $n", "%%ai -t --no-context\nlook at {df}"]
     ran = await run(api, SET_UP, *cells, *lines, folder=tmp_path)
     assert [said(cell) for cell in ran[1:]] == ["Read."] * len(ran[1:])
     heard = [prompt.rpartition("\n\n[This is a question")[0] for prompt in prompts(api)]
+    heard.pop()
+    table = prompts(api)[-1]
+    assert "df (DataFrame, 100,000 rows, 2 columns)\nday: int64, sales: float64\n" in table
+    assert "\n4    4    2.5\n" in table and "\n5 " not in table
     for text_, prompt in zip([*wanted.values(), "7 {os.sep} $n"], heard, strict=True):
         assert prompt.endswith(f"\n{text_}"), (prompt[-200:], text_)
     assert not (tmp_path / "ran").exists()
 
 
-async def test_a_table_is_its_columns_and_first_rows(api: FakeAnthropic) -> None:
-    api.play([answer(text("Read."))])
-    source = "import pandas\ndf = pandas.DataFrame({'day': range(100000), 'sales': 2.5})"
-    await run(api, source, "%%ai -t --no-context\nlook at {df}")
-    heard = prompts(api)[0]
-    assert "df (DataFrame, 100,000 rows, 2 columns)\nday: int64, sales: float64\n" in heard
-    assert "\n4    4    2.5\n" in heard and "\n5 " not in heard
-
-
 async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(lambda request: answer(text("Read.")))
     (tmp_path / "sales.csv").write_text("a,b\n")
-    cells = ("revenue = 1234\nrevenue + 1", "revenue / nought", "%%ai -t\nwhat is there?")
-    book = await run(api, *cells, "%%ai -t\nand now?", folder=tmp_path, fails=True)
-    heard = prompts(api)
-    assert '<cell id="in-2"' in heard[0] and "revenue + 1" in heard[0] and "1235" in heard[0]
-    assert "NameError: name 'nought' is not defined" in heard[0]
-    print(heard[0])
-    assert "revenue: int value=1234" in heard[0] and "sales.csv" in heard[0]
-    assert heard[1].count("nought") == heard[0].count("nought"), "only what is new"
-    assert said(book[3]) == "Read."
-
-
-async def test_no_context_tells_nothing(api: FakeAnthropic, tmp_path: Path) -> None:
-    api.play(lambda request: answer(text("Read.")))
-    (tmp_path / "sales.csv").write_text("a,b\n")
-    cells = (
-        "revenue = 1234",
+    (tmp_path / "AGENTS.md").write_text("Use polars.", "utf-8")
+    (tmp_path / ".codeinterp").mkdir()
+    (tmp_path / ".codeinterp" / "rules.md").write_text("Answer in French.", "utf-8")
+    (tmp_path / "work").mkdir()
+    book = await run(
+        api,
+        "revenue = 1234\nrevenue + 1",
+        "revenue / nought",
+        "%%ai -t --no-context\nwhat is there?",
         "%%ai -t\nwhat is there?",
+        "%%ai -t\nand now?",
         "more = 'hippo'",
         "%%ai -t --no-context\nhi",
+        folder=tmp_path,
+        fails=True,
     )
-    await run(api, cells[0], "%%ai -t --no-context\nwhat is there?", folder=tmp_path)
-    assert "revenue" not in prompts(api)[0] and "sales.csv" not in prompts(api)[0]
-    await run(api, *cells, folder=tmp_path)
-    assert "revenue" in prompts(api)[1] and "hippo" not in prompts(api)[2]
-    assert "<changes>" not in prompts(api)[2], "nor that something has gone"
-
-
-async def test_nothing_is_left_in_the_namespace(api: FakeAnthropic) -> None:
-    api.play([answer(run_cell("made = 1\nmade")), answer(text("Done."))])
-    watch = "before = None; before = set(globals())"
-    look = "print(sorted(name for name in set(globals()) - before if not name.startswith('_')))"
-    hidden = "print(sorted(n for n in set(globals()) - before if not n.startswith(('_i', '_'))))"
-    ran = await run(api, watch, "%%ai -y\nmake it", look, hidden, "In[3:4], len(Out)")
-    assert said(ran[2]) == "['made']\n"
-    assert "make it" in said(ran[4]), "history has the cell, not what ran for it"
+    nothing, told, later, untold = prompts(api)
+    assert "revenue" not in nothing and "sales.csv" not in nothing
+    assert '<cell id="in-2"' in told and "revenue + 1" in told and "1235" in told
+    assert "NameError: name 'nought' is not defined" in told
+    assert "revenue: int value=1234" in told and "sales.csv" in told
+    assert "Use polars." in told and "Answer in French." in told
+    assert later.count("nought") == told.count("nought"), "only what is new"
+    assert "hippo" not in untold and "were removed" not in untold
+    assert untold.count("<changes>") == later.count("<changes>"), "nor that something has gone"
+    assert said(book[4]) == "Read."
+    await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
+    assert "polars" not in prompts(api)[-1], "how far up is not known here"
 
 
 async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthropic) -> None:
@@ -257,30 +256,11 @@ async def test_commands(api: FakeAnthropic) -> None:
     assert "--max-steps N" in shown[11] and len({words.rstrip() for words in shown[11:]}) == 1
 
 
-async def test_wishes_of_the_folder_are_told(api: FakeAnthropic, tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_text("Use polars.", "utf-8")
-    (tmp_path / ".codeinterp").mkdir()
-    (tmp_path / ".codeinterp" / "rules.md").write_text("Answer in French.", "utf-8")
-    (tmp_path / "work").mkdir()
-    api.play(lambda request: answer(text("Told.")))
-    await run(api, "%%ai -t\nHello", "%%ai -t --no-context\nHello", folder=tmp_path)
-    told, untold = prompts(api)
-    assert "Use polars." in told and "Answer in French." in told
-    assert "were removed" not in untold
-    await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
-    assert "polars" not in prompts(api)[2], "how far up is not known here"
-
-
-async def test_a_prompt_that_looks_like_a_key_is_not_sent(api: FakeAnthropic) -> None:
-    (asked,) = await run(api, "%%ai\nUse sk-ant-api03-Zq7Tr4Wm9KxPv2Bn8Lc")
-    assert "looks like an API key" in said(asked)
-    assert api.exchanges == []
-
-
 async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Told.")))
     wrong = {
         "%%ai\n": "The prompt is empty",
+        "%%ai\nUse sk-ant-api03-Zq7Tr4Wm9KxPv2Bn8Lc": "looks like an API key",
         "%%ai -y\n   \n": "The prompt is empty",
         "%%ai --yess\nx": "There is no option --yess. Did you mean --yes?",
         "%%ai -m\nx": "-m needs a value: -m MODEL",
@@ -301,6 +281,7 @@ async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
         (output,) = cell["outputs"]
         assert output["output_type"] == "stream" and output["name"] == "stderr"
         assert words in output["text"] and output["text"].count("\n") == 1, output["text"]
+    assert "sk-ant" not in str([exchange.body for exchange in api.requests])
 
 
 async def test_a_key_that_is_missing_is_said(api: FakeAnthropic) -> None:
@@ -310,17 +291,13 @@ async def test_a_key_that_is_missing_is_said(api: FakeAnthropic) -> None:
     assert "key" in said(asked) and "Traceback" not in said(asked)
 
 
-async def test_the_kernel_that_it_works_in_cannot_be_restarted(api: FakeAnthropic) -> None:
+async def test_it_stays_in_its_notebook_and_kernel(api: FakeAnthropic) -> None:
     restart = answer(call("kernel", {"action": "restart"}))
-    api.play([restart, answer(text("Then you do it."))])
-    _, asked, after = await run(api, "kept = 6", "%%ai -y\nrestart", "print(kept)")
-    assert "Then you do it." in said(asked) and said(after) == "6\n"
-    assert "Not available here" in Request(api.requests[-1].body).results[-1]
-
-
-async def test_the_prompt_stays_in_its_notebook(api: FakeAnthropic) -> None:
     onward = answer(call("new_notebook", {"name": "b", "task": "Go on."}))
-    api.play([onward, answer(text("Then here."))])
-    (asked,) = await run(api, "%%ai -y\nelsewhere")
-    assert "Then here." in said(asked)
-    assert "Not available here" in Request(api.requests[-1].body).results[-1]
+    api.play([restart, answer(text("Then you do it.")), onward, answer(text("Then here."))])
+    cells = ("kept = 6", "%%ai -y\nrestart", "print(kept)", "%%ai -y\nelsewhere")
+    _, asked, after, elsewhere = await run(api, *cells)
+    assert "Then you do it." in said(asked) and said(after) == "6\n"
+    assert "Then here." in said(elsewhere)
+    for number in (1, 3):
+        assert "Not available here" in Request(api.requests[number].body).results[-1]
