@@ -261,9 +261,8 @@ ROUTES = {
         query=("after",),
     ),
     "GET sessions/{session_id}/export": Route(
-        "To take along: `format` is `markdown` or `recording`.",
+        "The conversation as Markdown.",
         LOOK,
-        query=("format",),
     ),
     "GET sessions/{session_id}/sent/{number}": Route(
         "What was sent to the model in a step.", LOOK, answer=dict
@@ -441,8 +440,6 @@ import type { TurnStarted } from './protocol';
 export type Mode = TurnStarted['mode'];
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
-/** A recording can be played by the offline demo's model. */
-export type ExportFormat = 'markdown' | 'recording';
 export type IToolServerWish = Omit<IWish, 'notebook'>;
 /** A column's number, the comparison, and what to compare with. */
 export type TableFilter = NonNullable<ITableAsked['filters']>[number];

@@ -1,9 +1,8 @@
-"""``jupyter codeinterp`` sessions, export, key, doctor and replay."""
+"""``jupyter codeinterp`` sessions, export, key and doctor."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -13,11 +12,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from jupyter_codeinterp import demo
 from jupyter_codeinterp._version import __version__
-from jupyter_codeinterp.cli.commands.replay import OwnCells
-from jupyter_codeinterp.cli.terminal.fronts import Decision, Program
-from jupyter_codeinterp.core.events import Draft, DraftOpened, Event
 from tests.cli import CANARY, Cli, fake_process, make_cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
@@ -63,10 +58,6 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
     short = only.split()[0]
     markdown = cli.run("export", short)
     assert markdown.code == 0 and "> #three_cells Sum it up" in markdown.out
-    recording = cli.run("export", short, "--to", "recording")
-    assert recording.code == 0
-    header, *steps = map(json.loads, recording.out.splitlines())
-    assert header["version"] == 1 and len(steps) == 4
     with cli.started("sessions") as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
@@ -360,158 +351,3 @@ def test_the_doctor_says_what_to_do(
     (number,) = (index for index, line in enumerate(found) if words in line)
     assert found[number].startswith("✗") and advice in found[number + 1]
     assert "\x1b" not in ran.out
-
-
-# --- replay ----------------------------------------------------------------------------------
-
-
-def recorded(cli: Cli, prompt: str = "#three_cells") -> Path:
-    """A recording of a conversation in a copy of the notebook."""
-    cli.run("run", "a.ipynb", prompt, "--yes", "--output", "then.ipynb")
-    ran = cli.run("export", session_of(cli), "--to", "recording")
-    file = cli.folder / "recording.jsonl"
-    file.write_text(ran.out)
-    return file
-
-
-def test_a_recording_is_played_with_its_code_run_now(cli: Cli) -> None:
-    file = recorded(cli)
-    refused = cli.run("replay", "a.ipynb", "recording.jsonl")
-    assert refused.code == 2, "nobody can be asked"
-    del cli.environment["ANTHROPIC_BASE_URL"]
-    ran = cli.program("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert (ran.code, ran.err) == (0, ""), ran
-    assert "The revenue is 460 in all." in ran.out
-    assert [cell.execution_count for cell in cli.book().cells[1:]] == [1, 3]
-    file.write_text(file.read_text().replace("turnover", "revenue"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "recording" in ran.out, "it departs"
-
-
-def test_a_replay_asks_for_each_run(cli: Cli) -> None:
-    recorded(cli)
-    with cli.terminal("replay", "a.ipynb", "recording.jsonl") as child:
-        for word in ("y", "n"):
-            child.expect(r"Run it\? \[y\]es, \[n\]o, \[e\]dit: ")
-            child.sendline(word)
-        child.expect(pexpect.EOF)
-        child.wait()
-        # It could not be played to its end.
-        assert child.exitstatus == 1
-    assert len(cli.sources()) == 2
-
-
-def test_a_replay_with_another_result_is_no_success(cli: Cli) -> None:
-    file = recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
-    good = file.read_text()
-    file.write_text(good.replace("40 + 2", "40 + 3"))
-    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-    assert ran.code == 1 and "differs from the recording" in ran.out, "only a figure differs"
-    file.write_text(good.replace("40 + 2", "1 / 0"))
-    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 1
-
-
-AUDIT = """
-from time import time_ns
-from jupyter_codeinterp.api import Hook, Notes
-
-AUDIT = Hook("audit", after_run=lambda cell, outputs: Notes((f"At {time_ns()}.",)))
-"""
-
-
-def hooked(cli: Cli) -> None:
-    """With a hook that says something else of each run."""
-    info = cli.folder / "audit_hook-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: audit_hook\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[jupyter_codeinterp.hooks]\na = audit_hook:AUDIT\n")
-    (cli.folder / "audit_hook.py").write_text(AUDIT)
-
-
-def test_what_hooks_say_of_a_run_is_no_departure(cli: Cli, of_the_folder: None) -> None:
-    prompt = "#code ```\nprint('=', 40 + 2)\n```"
-
-    def played(notes: int) -> None:
-        ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-        assert ran.code == 0 and "differs" not in ran.out, ran
-        assert ran.out.count("At 1") == notes, "once, as a note"
-
-    recorded(cli, prompt)
-    hooked(cli)
-    played(1)
-    (cli.folder / "then.ipynb").unlink()
-    recorded(cli, prompt)
-    played(1)
-    shutil.rmtree(cli.folder / "audit_hook-1.0.dist-info")
-    played(0)
-
-
-def lines_of(file: Path) -> list[str]:
-    return file.read_text().splitlines(keepends=True)
-
-
-def test_a_recording_that_is_not_played(cli: Cli) -> None:
-    file = recorded(cli)
-    good = file.read_text()
-    header, *steps = lines_of(file)
-    theirs = json.loads(steps[0])
-    theirs["content"][-1] |= {"name": "edit_cell"}
-    theirs["content"][-1]["input"] |= {"cell_id": cli.book().cells[0].id}
-    before = cli.file.read_bytes()
-    for text, code, words in (
-        ("", 1, "not a recording"),
-        ("Hello\n", 1, "not a recording"),
-        ("[1]\n", 1, "not a recording"),
-        (
-            header.replace('"version":1', '"version":2'),
-            1,
-            "format version 2. This program reads up to version 1",
-        ),
-        (header, 1, "cut off"),
-        (header + steps[0], 1, "cut off"),
-        (good[: len(good) // 2], 1, "cut off"),
-        (good[:-10], 1, "cut off"),
-        (header + "{}\n" + "".join(steps), 1, "line 2"),
-        (header + json.dumps(theirs) + "\n" + steps[-1], 1, "a cell that it did not create"),
-    ):
-        file.write_text(text)
-        ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
-        assert (ran.code, ran.out) == (code, ""), (text[:80], ran)
-        assert words in ran.err and "Traceback" not in ran.err
-    assert cli.run("replay", "a.ipynb", "none.jsonl", "--yes").code == 2
-    assert cli.file.read_bytes() == before
-
-
-async def test_a_draft_on_a_cell_of_the_persons_is_rejected_whatever_a_result_said() -> None:
-    """Which cell is meant is read from results, and code can say much in those."""
-
-    class Agrees(Program):
-        def show(self, event: Event, raw: bytes) -> None:
-            """Nothing."""
-
-        async def decide(self, draft: Draft) -> Decision:
-            return Decision("run", draft.source)
-
-    front = OwnCells(Agrees())
-
-    async def word(kind: Any, cell_id: str) -> str:
-        front.show(DraftOpened("c", "d", kind, cell_id, "Title", ""), b"")
-        draft = Draft("d", "c", kind, cell_id, "Title", "source", "nonce")
-        decided = await front.decide(draft)
-        assert isinstance(decided, Decision)
-        return decided.action
-
-    assert await word("insert", "own") == "run" and await word("markdown", "words") == "run"
-    for cell_id in ("own", "words"):
-        assert await word("edit", cell_id) == await word("delete", cell_id) == "run"
-    for kind in ("edit", "delete"):
-        assert await word(kind, "theirs") == "reject"
-
-
-def test_the_demos_recording_can_be_played(cli: Cli) -> None:
-    notebook = demo.copy_demo(cli.folder)
-    recording = cli.folder / "growth.jsonl"
-    recording.write_bytes(demo.read("growth.jsonl"))
-    ran = cli.run("replay", str(notebook), "growth.jsonl", "--yes")
-    assert ran.code == 0 and "South grew fastest" in ran.out

@@ -216,3 +216,16 @@ def test_an_edited_cell_runs_as_edited(cli: Cli, editor: str) -> None:
         assert ended(child) == 0
     assert cli.sources()[-1] == "print(6 * 7)"
     assert not (cli.folder / "ran.txt").exists()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_sign_that_the_terminal_lacks_is_an_escape(cli: Cli, encoding: str) -> None:
+    """Also in the code that a person decides on."""
+    cli.environment["PYTHONIOENCODING"] = encoding
+    ran = cli.program("run", "a.ipynb", code("x = 'δ变😀'", "print(x)"), "--yes")
+    assert (ran.code, ran.err) == (0, ""), ran
+    assert "\\u03b4\\u53d8\\U0001f600" in ran.out
+    (cli.folder / "δ.ipynb").write_bytes(cli.file.read_bytes())
+    for command in (["sessions"], ["sessions", "δ.ipynb"], ["key", "list"], ["δ"]):
+        assert "Traceback" not in (told := cli.program(*command)).err + told.out, command
+        assert "Internal error" not in told.err, command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import unquote
 
@@ -135,8 +134,8 @@ async def a_turn(site: Site, api: FakeAnthropic, words: str, code: str) -> Refer
     return w
 
 
-async def export(site: Site, session_id: str, kind: str) -> Any:
-    return await site.request("GET", "sessions", session_id, "export", params={"format": kind})
+async def export(site: Site, session_id: str) -> Any:
+    return await site.request("GET", "sessions", session_id, "export")
 
 
 def name_of(response: Any) -> str:
@@ -147,7 +146,7 @@ def name_of(response: Any) -> str:
 
 async def test_as_markdown(site: Site, api: FakeAnthropic) -> None:
     w = await a_turn(site, api, "What is 1 + 1?", "1 + 1")
-    response = await export(site, w.session_id, "markdown")
+    response = await export(site, w.session_id)
     assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert name_of(response) == "What-is-1-1.md"
@@ -155,18 +154,6 @@ async def test_as_markdown(site: Site, api: FakeAnthropic) -> None:
     assert written.startswith("# What is 1 + 1?\n\nNotebook: `a.ipynb`")
     assert "> What is 1 + 1?" in written and "```python\n1 + 1\n```\n\n```text\n2\n```" in written
     assert written.endswith("\n\nDone.\n")
-
-
-async def test_as_a_recording(site: Site, api: FakeAnthropic) -> None:
-    w = await a_turn(site, api, "What is 1 + 1?", "1 + 1")
-    at_rest(site)
-    response = await export(site, w.session_id, "recording")
-    assert response.headers["Content-Type"] == "application/x-ndjson; charset=utf-8"
-    assert name_of(response) == "What-is-1-1.jsonl"
-    header, first, last = map(json.loads, response.body.decode().splitlines())
-    assert header["questions"] == ["What is 1 + 1?"]
-    assert first["content"][1]["input"]["source"] == "1 + 1"
-    assert last["content"] == [{"type": "text", "text": "Done."}]
 
 
 @pytest.mark.parametrize(
@@ -182,17 +169,13 @@ async def test_file_names_are_safe(site: Site, api: FakeAnthropic, title: str, n
     api.play(in_order([answer(text("Hi."))]))
     session_id = await talk(site, "Hello")
     await rename(site, session_id, title)
-    assert name_of(await export(site, session_id, "markdown")) == name
+    assert name_of(await export(site, session_id)) == name
 
 
 async def test_exports_that_make_no_sense(site: Site, api: FakeAnthropic) -> None:
     api.play(in_order([answer(text("Hi."))]))
-    session_id = await talk(site, "Hello")
-    for kind in ("", "html", "Markdown", "markdown\n#"):
-        response = await export(site, session_id, kind)
-        assert response.code == 400 and body(response)["code"] == "malformed", kind
-        assert "Content-Disposition" not in response.headers
-    assert (await export(site, UNKNOWN, "markdown")).code == 404
+    await talk(site, "Hello")
+    assert (await export(site, UNKNOWN)).code == 404
     assert (await site.request("GET", "sessions", "x", "export")).code == 404
 
 
@@ -203,10 +186,9 @@ async def test_keys_are_in_no_export(
     later = "sk-ant-next-week-has-another"
     w = await a_turn(site, api, f"Mine is {KEY}", f"print('{later}')")
     await rename(site, w.session_id, f"About {KEY}")
-    assert later.encode() in (await export(site, w.session_id, "markdown")).body
+    assert later.encode() in (await export(site, w.session_id)).body
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     assert (await site.set_key(key=later)).code == 200
-    for kind in ("markdown", "recording"):
-        response = await export(site, w.session_id, kind)
-        for key in (KEY, later):
-            assert key.encode() not in response.body and key not in name_of(response)
+    response = await export(site, w.session_id)
+    for key in (KEY, later):
+        assert key.encode() not in response.body and key not in name_of(response)

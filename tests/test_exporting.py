@@ -1,16 +1,11 @@
-"""A conversation as Markdown and as a recording, from events written by hand. A recording is
-played, in a real kernel, in ``core/test_recorded.py``."""
+"""A conversation as Markdown, from events written by hand."""
 
 from __future__ import annotations
-
-import json
-from typing import Any
 
 import msgspec
 import pytest
 
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import (
     Draft,
     DraftDecided,
@@ -36,10 +31,9 @@ from jupyter_codeinterp.core.events import (
     UsageChanged,
 )
 from jupyter_codeinterp.core.exports.markdown import markdown
-from jupyter_codeinterp.core.exports.recording import recording
 from jupyter_codeinterp.core.findings import Finding, Place
 from jupyter_codeinterp.core.history.prose import plain
-from jupyter_codeinterp.core.messages import Message, ToolUse, Usage, assistant
+from jupyter_codeinterp.core.messages import Usage
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
 ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")
@@ -199,63 +193,3 @@ def test_the_cost_stands_above_it(dollars: float | None, local: bool, words: str
     used = [UsageChanged(Usage(1), 0.1, 0.01), UsageChanged(Usage(2), 0.1, dollars, local=local)]
     text = markdown(INFO, [ASKED, StepStarted(1), *used])
     assert f" UTC  \nCost: {words}\n\n## You" in text
-
-
-# --- recordings: what is left out, and what a step expects --------------------------------
-
-
-def lines(events: list[Event], *calls: ToolUse) -> list[dict[str, Any]]:
-    messages: list[Message] = [assistant(*calls)] if calls else []
-    return [json.loads(line) for line in recording(INFO, events, messages).splitlines()]
-
-
-def call(source: str = "model's", call_id: str = "c", **more: Any) -> ToolUse:
-    return ToolUse(call_id, "run_cell", {**more, "source": source})
-
-
-def test_a_recording_in_the_replay_models_format() -> None:
-    events: list[Event] = [
-        ASKED, StepStarted(1), TextDone(0, "Look."), *ran("1 + 41"),
-        StepStarted(2), TextDone(0, "[42](#cell:a) [own](#cell:zz)"), TurnEnded(1, "end_turn"),
-    ]  # fmt: skip
-    header, first, last = lines(events, call(after_cell_id="own"))
-    assert header == {"title": "Growth", "version": 1, "questions": ["Which region\ngrew?"]}
-    assert first["content"] == [
-        {"type": "text", "text": "Look."},
-        {
-            "type": "tool_use",
-            "id": "call1",
-            "name": "run_cell",
-            "input": {"title": "Add", "after_cell_id": "own", "source": "1 + 41"},
-        },
-    ]
-    assert list(first["content"][1]["input"]) == ["title", "after_cell_id", "source"]
-    assert first["expect"]["call1"]["status"] == "ok" and first["expect"]["call1"]["digest"]
-    words = "[42](#cell:{{call1.cell}}) [own](#cell:zz)"
-    assert last == {"role": "assistant", "content": [{"type": "text", "text": words}]}
-    assert "42" not in json.dumps(first), "outputs are never recorded"
-
-
-@pytest.mark.parametrize("status", ["rejected", "timeout", "interrupted", "not_started"])
-def test_what_did_not_run_to_its_end_is_left_out(status: Status) -> None:
-    events = [ASKED, StepStarted(1), *ran("x", status=status), TextDone(0, "So be it.")]
-    (_, only) = lines(events, call())
-    assert only["content"] == [{"type": "text", "text": "So be it."}]
-
-
-def test_an_error_is_expected_by_its_name() -> None:
-    detail = "status=error cell_id=a\nTraceback\nZeroDivisionError: division by zero"
-    _, first, _ = lines([ASKED, StepStarted(1), *ran("1/0", detail, "error")], call())
-    assert first["expect"]["call1"] == {"status": "error", "reads": "^ZeroDivisionError"}
-
-
-def test_code_that_a_cell_has_put_forward_is_left_to_it() -> None:
-    events = [ASKED, StepStarted(1), *ran("a"), *ran("b", call_id="c-next1")]
-    _, first, _ = lines(events, call())
-    assert [block["input"]["source"] for block in first["content"]] == ["a"]
-
-
-@pytest.mark.parametrize("events", [[], [TurnStarted(1, "", "review", "m")]])
-def test_nothing_to_record(events: list[Event]) -> None:
-    with pytest.raises(CommandError, match="still empty"):
-        recording(INFO, events, [])

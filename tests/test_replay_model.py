@@ -291,12 +291,6 @@ def test_the_first_cell_goes_after_the_one_that_loads_the_data(
     assert call.input.get("after_cell_id") == place
 
 
-@pytest.mark.parametrize("name", ["../growth", "/tmp/growth", "a.b", ""])
-def test_a_recording_is_taken_from_the_package_only(name: str) -> None:
-    with pytest.raises(ValueError, match="not the name of a recording"):
-        ReplayModel(name)
-
-
 def test_a_stream_can_be_stopped_between_two_words() -> None:
     async def stop_after_the_first() -> list[ModelEvent]:
         seen: list[ModelEvent] = []

@@ -29,11 +29,6 @@ examples:
 
 """
     + EXITS,
-    "replay": """\
-A recording comes from: jupyter codeinterp export SESSION --to recording
-
-"""
-    + EXITS,
     "verify": """\
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
@@ -55,7 +50,6 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _run(_command(commands, "run", "work on a task in a notebook"))
-    _replay(_command(commands, "replay", "replay a recorded conversation; its code runs again"))
     _verify(_command(commands, "verify", "run a notebook afresh and compare its outputs"))
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
@@ -135,12 +129,6 @@ def _run(run: argparse.ArgumentParser) -> None:
     )
 
 
-def _replay(replay: argparse.ArgumentParser) -> None:
-    replay.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
-    replay.add_argument("recording", metavar="RECORDING", help="the exported conversation (.jsonl)")
-    replay.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
-
-
 def _verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to verify")
     verify.add_argument(
@@ -167,12 +155,6 @@ def _sessions(sessions: argparse.ArgumentParser) -> None:
 
 def _export(export: argparse.ArgumentParser) -> None:
     export.add_argument("session", metavar="SESSION", help="its id, or the beginning of the id")
-    export.add_argument(
-        "--to",
-        choices=("markdown", "recording"),
-        default="markdown",
-        help="for reading, or for replay (default: %(default)s)",
-    )
 
 
 def _key(key: argparse.ArgumentParser) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "run",
-    "replay": "replay",
     "verify": "verify",
     "sessions": "conversations",
     "export": "conversations",

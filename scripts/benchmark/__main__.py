@@ -27,6 +27,7 @@ from . import (
     status,
     steps,
     task,
+    watch,
 )
 from .figures import Figure
 
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "bundle": bundle.measure,
     "install": install.measure,
     "status": status.measure,
+    "watch": watch.measure,
     "answers": answers.measure,
     "files": files.measure,
     "journal": journal.measure,

@@ -4,7 +4,6 @@ import { ServerConnection } from '@jupyterlab/services';
 import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
-  ExportFormat,
   IAgentToken,
   IAgentTokens,
   IToolServers,
@@ -138,10 +137,11 @@ export class Api {
     return this._call('PATCH', sessionRoute(sessionId), { title });
   }
 
-  async exportSession(sessionId: string, format: ExportFormat): Promise<IFile> {
-    const query = URLExt.objectToQueryString({ format });
-    const route = `${sessionRoute(sessionId)}/export${query}`;
-    const response = await this._request('GET', route);
+  async exportSession(sessionId: string): Promise<IFile> {
+    const response = await this._request(
+      'GET',
+      `${sessionRoute(sessionId)}/export`
+    );
     const disposition = response.headers.get('Content-Disposition') ?? '';
     const name = /filename\*=utf-8''([^;]+)/i.exec(disposition)?.[1];
     return {

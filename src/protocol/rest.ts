@@ -4,8 +4,6 @@ import type { TurnStarted } from './protocol';
 export type Mode = TurnStarted['mode'];
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
-/** A recording can be played by the offline demo's model. */
-export type ExportFormat = 'markdown' | 'recording';
 export type IToolServerWish = Omit<IWish, 'notebook'>;
 /** A column's number, the comparison, and what to compare with. */
 export type TableFilter = NonNullable<ITableAsked['filters']>[number];

@@ -46,7 +46,7 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
-from jupyter_codeinterp.core.exports import markdown, recording
+from jupyter_codeinterp.core.exports import markdown
 from jupyter_codeinterp.core.figures import origins
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
@@ -111,7 +111,7 @@ READERS = (
     "for_model front_matter own_command context conversation notebook_prompt apply "
     "ops markdown untrusted loop_guard html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive pasted_keys plain_text "
-    "private_names prose title code_warnings recording review secrets found_secrets "
+    "private_names prose title code_warnings review secrets found_secrets "
     "distributions installs kinds references shown_html titles tracebacks transcript "
     "labelling paths theirs caution cautious signs cell_names parsing python_of stale "
     "beforehand comparing png unvarying result schemas shown_call tool_names"
@@ -420,9 +420,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
         [{"name": t, "type": t, "value": t}],
         [(t, 1)],
         UNTRUSTED,
-    ),
-    "recording.recording": lambda t: recording.recording(
-        info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
     ),
     "searching.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -21,21 +20,21 @@ from rich.text import Text
 from jupyter_codeinterp import demo
 
 COLUMNS, ROWS = 92, 36
-DEMO = Path(demo.__file__).parent
-QUESTION = "dit: "
+ASKED = "Which region grew fastest? Show it."
+QUESTION = "in this turn: "
 
 
 def played(answers: list[str]) -> str:
     """All that the terminal got, up to the question after these answers."""
     with tempfile.TemporaryDirectory() as folder:
-        for file in DEMO.glob("*.*"):
-            shutil.copy(file, folder)
+        notebook = demo.copy_demo(Path(folder))
+        without_keys = {name: it for name, it in os.environ.items() if "API_KEY" not in name}
         command = [sys.executable, "-m", "jupyter_codeinterp.cli"]
         child = pexpect.spawn(
             command[0],
-            [*command[1:], "replay", "sales.ipynb", "growth.jsonl"],
+            [*command[1:], "run", str(notebook.relative_to(folder)), ASKED, "-m", demo.MODEL],
             cwd=folder,
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            env={**without_keys, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
             encoding="utf-8",
             timeout=40,
             dimensions=(400, COLUMNS),

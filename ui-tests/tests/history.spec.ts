@@ -111,7 +111,7 @@ test('a conversation is renamed with the keyboard, and stays so', async ({
   );
 });
 
-test('a conversation is taken along as Markdown and as a recording', async ({
+test('a conversation is taken along as Markdown', async ({
   model,
   notebook,
   panel
@@ -129,20 +129,6 @@ test('a conversation is taken along as Markdown and as a recording', async ({
   expect(text).toContain('> Add\n');
   expect(text).toContain('```python\n1 + 1\n```\n\n```text\n2\n```');
   expect(text).toContain('It is 2.');
-
-  const [file, lines] = await history.exported('Add', 'Export as Recording');
-  expect(file).toBe('Add.jsonl');
-  const [header, first] = lines
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
-  expect(header).toMatchObject({
-    title: 'Add',
-    version: 1,
-    questions: ['Add']
-  });
-  expect(first.role).toBe('assistant');
-  expect(JSON.stringify(first)).toContain('"source":"1 + 1"');
 });
 
 for (const { theme, night } of THEMES) {

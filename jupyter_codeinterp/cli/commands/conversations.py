@@ -16,7 +16,6 @@ import msgspec
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import SessionInfo
 from ...core.exports.markdown import markdown
-from ...core.exports.recording import recording
 from ...core.redaction.secrets import Secrets
 from ...core.visible import visible, visible_line
 from ...server.workbench import config as config_files
@@ -102,11 +101,7 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
         # Where the notebook is on this disk is nobody else's business.
         info = msgspec.structs.replace(info, notebook=Path(info.notebook).name)
         events = [event for _, event in store.events(info.session_id)]
-        if options.to == "markdown":
-            text = markdown(info, events)
-        else:
-            text = recording(info, events, store.all_messages(info.session_id))
-        text = secrets.scrub(text)
+        text = secrets.scrub(markdown(info, events))
     if sys.stdout.isatty():
         text = visible(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))

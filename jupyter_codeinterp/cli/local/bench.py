@@ -23,7 +23,6 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from jupyter_server.services.sessions.sessionmanager import ModelName, SessionManager
 from traitlets.config import Config
 
-from ...adapters.providers.replay.recording import Recording
 from ...server.files.own_commands import own_commands
 from ...server.files.rule_files import rule_files
 from ...server.files.siblings import read_sibling, sibling_files
@@ -93,15 +92,14 @@ def _kill(pid: int) -> None:
 
 
 class LocalBench(Workbench):
-    """An async context manager. ``root``: as a server's; ``recording``: replaces the offline
-    demo's; ``existing``: the kernel to use instead of a new one."""
+    """An async context manager. ``root``: as a server's; ``existing``: the kernel to use instead
+    of a new one."""
 
     def __init__(
         self,
         config: Config,
         settings: CodeInterpSettings,
         root: Path,
-        recording: Recording | None = None,
         existing: Existing | None = None,
     ) -> None:
         self._existing = existing
@@ -120,7 +118,7 @@ class LocalBench(Workbench):
         self.kernels.without_keys = self._without_keys
         sessions = SessionManager(kernel_manager=self.kernels, contents_manager=contents)
         self._sessions = sessions
-        super().__init__(settings, contents, self.kernels, sessions, {}, recording=recording)
+        super().__init__(settings, contents, self.kernels, sessions, {})
 
     async def __aenter__(self) -> LocalBench:
         preload()

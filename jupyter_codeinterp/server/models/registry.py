@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -40,9 +40,6 @@ from .key_file import KeyFile
 from .limits import NONE, Limits
 from .spending import MeteredModel, Spending
 
-if TYPE_CHECKING:
-    from ...adapters.providers.replay.recording import Recording
-
 MAX_KEY = 4_096
 """Characters. Tokens of clouds can have a few thousand."""
 LIST_TIMEOUT = 15.0
@@ -73,7 +70,6 @@ class Models:
         default_model: str,
         base_url: str | None,
         demo_pace: float | None = None,
-        recording: Recording | None = None,
         limits: Limits = NONE,
         local_addresses: Mapping[str, str] = {},
         allowed_packages: Sequence[str] | None = None,
@@ -83,7 +79,6 @@ class Models:
 
         folder           holds credentials.json (mode 0600)
         settings         settings for all models
-        recording        replaces the offline demo's recording
         local_addresses  model servers on this machine at unusual ports
         allowed_packages  other packages that may add providers; None for all
         """
@@ -98,7 +93,7 @@ class Models:
         self._local_addresses = local_addresses
         self._providers = Providers(
             anthropic.provider(base_url),
-            replay.provider(demo_pace, recording),
+            replay.provider(demo_pace),
             *messages_servers.providers(local_addresses),
             *clouds.providers(),
             *openai.providers(),

@@ -21,10 +21,6 @@ MAX_QUERY = 200
 """Characters of a search."""
 MAX_NAME = 60
 """Characters of an exported file's name, without suffix."""
-_EXPORTS = {
-    "markdown": (".md", "text/markdown; charset=utf-8"),
-    "recording": (".jsonl", "application/x-ndjson; charset=utf-8"),
-}
 
 
 class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,22 +78,13 @@ class ExportHandler(Handler):
     @authorized("read")
     async def get(self, session_id: str) -> None:
         from ...core.exports.markdown import markdown  # not at the server's start
-        from ...core.exports.recording import recording
 
         session = self.manager.session(session_id)
-        kind = self.get_query_argument("format", "")
-        if kind not in _EXPORTS:
-            raise CommandError("malformed", f"“format” is one of: {', '.join(_EXPORTS)}.")
-        suffix, content_type = _EXPORTS[kind]
         events = [event for _, event in self.manager.store.events(session_id)]
         info, scrub = session.info, self.manager.rules.scrub
-        if kind == "markdown":
-            text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
-        else:
-            messages = self.manager.store.all_messages(session_id)
-            text = await asyncio.to_thread(lambda: scrub(recording(info, events, messages)))
-        self.set_attachment_header(_file_name(info.title) + suffix)
-        self.finish(text, set_content_type=content_type)
+        text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
+        self.set_attachment_header(f"{_file_name(info.title)}.md")
+        self.finish(text, set_content_type="text/markdown; charset=utf-8")
 
 
 def _file_name(title: str) -> str:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...core.redaction.secrets import Secrets
 from ..models import Models
 from .settings import CodeInterpSettings
 
-if TYPE_CHECKING:
-    from ...adapters.providers.replay.recording import Recording
 
-
-def make_models(
-    settings: CodeInterpSettings, secrets: Secrets, recording: Recording | None = None
-) -> Models:
+def make_models(settings: CodeInterpSettings, secrets: Secrets) -> Models:
     return Models(
         settings.folder,
         secrets,
         default_model=settings.model,
         base_url=settings.base_url,
         demo_pace=settings.demo_pace,
-        recording=recording,
         limits=settings.models_allowed,
         local_addresses=settings.local_addresses,
         allowed_packages=settings.allowed_packages,

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
-    from ...adapters.providers.replay.recording import Recording
     from ...core.checks.checks import Checks
     from ...core.hooks.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
@@ -77,19 +76,18 @@ class Workbench:
         sessions: Any,
         noted: MutableMapping[str, Any],
         file_ids: Callable[[], Any] = lambda: None,
-        recording: Recording | None = None,
         extensions: Any = None,
     ) -> None:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
         receives the last activity. ``file_ids`` gives the file id manager, if installed.
-        ``recording`` replaces the demo's. ``extensions`` is the server's extension manager."""
+        ``extensions`` is the server's extension manager."""
         self._contents = contents
         self._server_extensions = extensions
         self._files = partial(sibling_files, contents)
         self._reads_rules = settings.read_rule_files
         self._kernel_manager = kernels
         self.secrets = Secrets()
-        self.models = make_models(settings, self.secrets, recording)
+        self.models = make_models(settings, self.secrets)
         self.clients = Clients()
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)

@@ -556,11 +556,8 @@ export class FakeApi implements IApi {
     return this.known.find(one => one.session_id === sessionId)!;
   }
 
-  async exportSession(sessionId: string, format: string): Promise<IFile> {
-    return {
-      name: `${sessionId}.${format}`,
-      content: new Blob([`${sessionId} as ${format}`])
-    };
+  async exportSession(sessionId: string): Promise<IFile> {
+    return { name: `${sessionId}.md`, content: new Blob([sessionId]) };
   }
 
   async deleteSession(sessionId: string): Promise<void> {

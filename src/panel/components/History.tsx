@@ -136,11 +136,7 @@ function Row(props: IRowProps): JSX.Element {
       { label: trans.__('Rename'), execute: () => setRenaming(true) },
       {
         label: trans.__('Export as Markdown'),
-        execute: () => void store.history.export(id, 'markdown')
-      },
-      {
-        label: trans.__('Export as Recording'),
-        execute: () => void store.history.export(id, 'recording')
+        execute: () => void store.history.export(id)
       },
       {
         label: trans.__('Delete…'),

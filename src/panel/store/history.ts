@@ -1,5 +1,5 @@
 /** The list of conversations: search, rename, export, delete. */
-import type { ExportFormat, IApi } from '../../protocol/api';
+import type { IApi } from '../../protocol/api';
 import { download } from '../../protocol/download';
 import type { SessionInfo } from '../../protocol/protocol';
 import type { IHistory, PanelState } from './panel-state';
@@ -37,9 +37,9 @@ export class History {
   }
 
   /** Download the conversation as a file. */
-  export(sessionId: string, format: ExportFormat): Promise<boolean> {
+  export(sessionId: string): Promise<boolean> {
     return this._state.attempt(async () => {
-      download(await this._api.exportSession(sessionId, format));
+      download(await this._api.exportSession(sessionId));
     });
   }
 

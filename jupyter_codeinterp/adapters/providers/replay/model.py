@@ -18,8 +18,8 @@ import asyncio
 import hashlib
 import re
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -35,8 +35,7 @@ from ....core.ports import (
     ModelText,
     ModelToolInput,
 )
-from .recording import Expected, Recording, Step, parse
-from .searching import Found, bounded_search, search
+from .recording import Expected, Step, parse
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -48,6 +47,11 @@ CODE_SPEED = 2
 CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in the panel"
 
 
+class Found(NamedTuple):
+    text: str
+    groups: dict[str, str]
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """The live outcome of a recorded call. ``text`` is its tool result's."""
 
@@ -55,7 +59,6 @@ class Outcome(msgspec.Struct, frozen=True):
     title: str
     expected: Expected
     text: str
-    search: Callable[[str, str], Found | None]
 
     @property
     def status(self) -> str:
@@ -69,7 +72,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def read(self) -> Found | None:
-        return self.search(self.expected.reads, self.text)
+        found = re.search(self.expected.reads, self.text, re.MULTILINE)
+        return found and Found(found[0], found.groupdict())
 
     @property
     def same(self) -> bool:
@@ -84,16 +88,12 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class ReplayModel:
-    """Plays ``recording``, or else this package's recording of that name. A name never finds a
-    file in a workspace. ``pace`` is in words a second; 0 plays without waiting."""
+    """Plays this package's recording. ``pace`` is in words a second; 0 plays without waiting."""
 
-    def __init__(self, recording: str | Recording = "growth", *, pace: float = PACE) -> None:
-        self._search = search if isinstance(recording, str) else bounded_search
-        if isinstance(recording, str):
-            if not recording.isidentifier():
-                raise ValueError(f"not the name of a recording: {recording!r}")
-            recording = parse(demo.read(f"{recording}.jsonl"))
-        self.always_ask = recording.always_ask
+    always_ask = True
+
+    def __init__(self, *, pace: float = PACE) -> None:
+        recording = parse(demo.read("growth.jsonl"))
         self._header = recording.header
         self._steps = recording.steps
         self._pause = 1 / pace if pace else 0.0
@@ -171,7 +171,6 @@ class ReplayModel:
                 title=recorded.input["title"],
                 expected=step.expect.get(recorded.id, Expected()),
                 text=texts.get(live.id, ""),
-                search=self._search,
             )
             for step, message in zip(self._steps, played, strict=False)
             for recorded, live in zip(_calls(step), tool_uses(message), strict=True)
@@ -281,17 +280,9 @@ def _error(text: str) -> str:
     return f" (`{lines[-1]}`)" if lines else ""
 
 
-DIFFERS = "**This run differs from the recording**"
-
-
-def departs(text: str) -> bool:
-    """Whether the model's last text says that the replay departed from its recording."""
-    return text.endswith(THE_END) or text.startswith(DIFFERS)
-
-
 def _differs(outcome: Outcome) -> str:
     return (
-        f"{DIFFERS}: [{outcome.title}](#cell:{outcome.cell}) gave "
+        f"**This run differs from the recording**: [{outcome.title}](#cell:{outcome.cell}) gave "
         "another result, because the data or the code has changed. The recorded answer would "
         "describe other figures, so it is left out. The cells show your own result."
     )

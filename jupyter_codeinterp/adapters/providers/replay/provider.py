@@ -13,20 +13,18 @@ from ....core.providers import Credentials, Provider, Settings
 
 if TYPE_CHECKING:
     from .model import ReplayModel
-    from .recording import Recording
 
 NAME = demo.MODEL
 _FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
 
 
-def provider(pace: float | None = None, recording: Recording | None = None) -> Provider:
-    """``pace`` in words a second; None for the usual one. ``recording``: instead of the
-    package's."""
+def provider(pace: float | None = None) -> Provider:
+    """``pace`` in words a second; None for the usual one."""
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> ReplayModel:
         from .model import PACE, ReplayModel  # not at the server's start
 
-        return ReplayModel(recording or "growth", pace=PACE if pace is None else pace)
+        return ReplayModel(pace=PACE if pace is None else pace)
 
     return Provider(
         NAME,
@@ -34,7 +32,7 @@ def provider(pace: float | None = None, recording: Recording | None = None) -> P
         connect,
         default_model=NAME,
         needs_key=False,
-        always_ask=recording is None or recording.always_ask,
+        always_ask=True,
         answers=is_demo,
     )
 

@@ -296,10 +296,9 @@ describe('a row', () => {
         names.push(this.download);
       });
     await choose('Growth', 'Export as Markdown');
-    await choose('Growth', 'Export as Recording');
     click.mockRestore();
-    expect(names).toEqual(['s1.markdown', 's1.recording']);
-    expect(files).toHaveLength(2);
+    expect(names).toEqual(['s1.md']);
+    expect(files).toHaveLength(1);
   });
 
   it('is deleted once that is confirmed', async () => {
