@@ -5,12 +5,8 @@ The table of docs/magic.md, row by row, in real kernels.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
-
-import pytest
-from nbclient.exceptions import CellExecutionError
 
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.notebooks import run, said
@@ -28,16 +24,11 @@ def script(api: FakeAnthropic) -> None:
     )
 
 
-async def again(
-    api: FakeAnthropic, folder: Path, first: str, second: str, *cells: str, **env: str
-) -> tuple[dict[str, Any], int]:
-    """Run ``first`` in one kernel, then the cells and ``second`` in another. The last cell's
-    look, and how often the model was asked the second time."""
+async def again(api: FakeAnthropic, folder: Path, first: list[str], *cells: str) -> list[str]:
+    """Run ``first`` in one kernel, then the cells in another. What stands below those."""
     data: Any = {"JUPYTER_DATA_DIR": str(folder / "data")}
-    await run(api, first, folder=folder, **data)
-    before = len(api.requests)
-    ran = await run(api, *cells, second, folder=folder, **{**data, **env})
-    return ran[-1], len(api.requests) - before
+    await run(api, *first, folder=folder, **data)
+    return [said(cell) for cell in await run(api, *cells, folder=folder, **data)]
 
 
 SAME = "%%ai -y\nmake them"
@@ -46,32 +37,23 @@ ANEW = {
     "--again": "%%ai -y --again\nmake them",
     "another model": "%%ai -y -m claude-opus-5-5\nmake them",
     "another form": "%%ai -y --as text\nmake them",
+    # It could run code that the person approved for a cell of their own.
+    "code that calls the magic": "get_ipython().run_cell_magic('ai', '-t', 'say it\\n')",
     "without -y": "%%ai\nmake them",
 }
 
 
-async def test_the_same_prompt_uses_the_kept_answer(api: FakeAnthropic, tmp_path: Path) -> None:
+async def test_what_uses_the_kept_answer_and_what_asks_anew(
+    api: FakeAnthropic, tmp_path: Path
+) -> None:
     script(api)
-    cell, asked = await again(api, tmp_path, SAME, SAME)
-    shown = said(cell)
-    assert asked == 0 and "no model was asked" in shown and "--again asks it again" in shown
+    kept = "%%ai -t\nsay it"
+    shown, told, *anew = await again(api, tmp_path, [SAME, kept], SAME, kept, *ANEW.values())
+    assert "no model was asked" in shown and "--again asks it again" in shown
     assert shown.index("I make it.") < shown.index("made = [2, 3, 5]") < shown.index("Made.")
-    assert any(one.get("data", {}).get("text/plain") == "3" for one in cell["outputs"])
-
-
-@pytest.mark.parametrize("what", ANEW)
-async def test_what_asks_the_model_anew(api: FakeAnthropic, tmp_path: Path, what: str) -> None:
-    script(api)
-    cell, asked = await again(api, tmp_path, SAME, ANEW[what])
-    assert asked and "no model was asked" not in said(cell)
-
-
-async def test_values_count_as_the_model_saw_them(api: FakeAnthropic, tmp_path: Path) -> None:
-    api.play(lambda request: answer(text("Told.")))
-    asking = "%%ai -t\nwhat is {n}?"
-    env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    await run(api, "n = 1", asking, "n = 2", asking, "n = 1", asking, folder=tmp_path, **env)
-    assert len(api.requests) == 2
+    assert "\n3\n" in shown and "no model was asked" in told
+    for what, below in zip(ANEW, anew, strict=True):
+        assert below and "no model was asked" not in below, what
 
 
 async def test_another_folder_asks_anew(api: FakeAnthropic, tmp_path: Path) -> None:
@@ -83,64 +65,62 @@ async def test_another_folder_asks_anew(api: FakeAnthropic, tmp_path: Path) -> N
     assert len(api.requests) == 4
 
 
-async def test_code_that_calls_the_magic_gets_no_kept_answer(
-    api: FakeAnthropic, tmp_path: Path
-) -> None:
-    """It could run code that the person approved for a cell of their own."""
-    script(api)
-    kept = "%%ai -t\nmake them"
-    calls = "get_ipython().run_cell_magic('ai', '-t', 'make them\\n')"
-    _, asked = await again(api, tmp_path, kept, calls)
-    assert asked
-
-
-async def test_a_kept_answer_that_others_may_write_is_not_used(
-    api: FakeAnthropic, tmp_path: Path
-) -> None:
-    script(api)
+async def test_values_count_as_the_model_saw_them(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Told.")))
+    asking = "%%ai -t\nwhat is {n}?"
     env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    await run(api, SAME, folder=tmp_path, **env)
-    (file,) = (tmp_path / "data" / "codeinterp" / "answers").iterdir()
-    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
-    file.chmod(0o666)
-    await run(api, SAME, folder=tmp_path, **env)
-    assert len(api.requests) == 4
-    (file,) = (tmp_path / "data" / "codeinterp" / "answers").iterdir()
-    file.write_text("{")
-    file.chmod(0o600)
-    await run(api, SAME, folder=tmp_path, **env)
+    await run(api, "n = 1", asking, "n = 2", asking, "n = 1", asking, folder=tmp_path, **env)
+    assert len(api.requests) == 2
+
+
+FILE = "import json, pathlib; (file,) = pathlib.Path('data/codeinterp/answers').iterdir()"
+UNSEEN = """\
+kept = json.loads(file.read_bytes())
+kept["parts"][1]["text"] = "made = 1 #" + " " * 300 + "import os"
+file.write_text(json.dumps(kept)); del made"""
+
+
+async def test_a_kept_answer_that_others_could_have_written(
+    api: FakeAnthropic, tmp_path: Path
+) -> None:
+    """It is not used, nor is a broken one. And each kept cell says itself whether the person
+    decided on exactly its code."""
+    script(api)
+    cells = {
+        "kept": SAME,
+        "found": FILE,
+        "modes": "[oct(one.stat().st_mode)[-3:] for one in (file, file.parent)]",
+        "used": SAME,
+        "unseen": UNSEEN,
+        "not run": SAME,
+        "made": "'made' in globals()",
+        "forget": "%ai reset",
+        "open": "file.chmod(0o666)",
+        "asked": SAME,
+        "broken": "file.write_text('{'); file.chmod(0o600)",
+        "asked again": SAME,
+    }
+    env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    ran = await run(api, *cells.values(), folder=tmp_path, **env)
+    shown = dict(zip(cells, map(said, ran), strict=True))
+    assert shown["modes"] == "['600', '700']" and "no model was asked" in shown["used"]
+    assert "Made." in shown["asked"] and "Made." in shown["asked again"]
+    assert "even with -y" in shown["not run"] and shown["made"] == "False"
     assert len(api.requests) == 6
-
-
-async def test_code_in_the_file_that_no_one_reviewed_still_asks(
-    api: FakeAnthropic, tmp_path: Path
-) -> None:
-    """Each kept cell says itself whether the person decided on exactly its code."""
-    script(api)
-    env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    asking = "%%ai -y\nhide it"
-    await run(api, asking, folder=tmp_path, **env)
-    (file,) = (tmp_path / "data" / "codeinterp" / "answers").iterdir()
-    kept = json.loads(file.read_bytes())
-    kept["parts"][1]["text"] = "made = 1 #" + " " * 300 + "import os"
-    file.write_text(json.dumps(kept))
-    cell, *_ = await run(api, asking, "'made' in globals()", folder=tmp_path, **env)
-    assert "even with -y" in said(cell)
 
 
 async def test_kept_code_that_fails_now_stops(api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(
         lambda request: answer(text("Read.")) if request.step else answer(run_cell("print(data)"))
     )
-    env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
     asking = "%%ai -y\nread it"
-    await run(api, "data = 1", asking, folder=tmp_path, **env)
-    before = len(api.requests)
-    (cell,) = await run(api, asking, folder=tmp_path, **env)
-    assert len(api.requests) == before and "NameError" in said(cell)
+    strict = asking.replace("-y", "-y --strict")
+    env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    cells = ("data = 1", asking, "del data", asking, strict)
+    *_, cell, raised = await run(api, *cells, folder=tmp_path, fails=True, **env)
+    assert len(api.requests) == 2 and "NameError" in said(cell)
     assert "The kept code did not run to its end" in said(cell) and "Read." not in said(cell)
-    with pytest.raises(CellExecutionError, match="The kept code failed"):
-        await run(api, asking.replace("-y", "-y --strict"), folder=tmp_path, **env)
+    assert "The kept code failed" in said(raised) and _errors(raised)[-1:] == ["PromptFailed"]
 
 
 # --- failures and waiting --------------------------------------------------------------------
@@ -155,19 +135,20 @@ FAILS = {
 }
 
 
-@pytest.mark.parametrize("cell", FAILS)
-async def test_strict_raises_and_nothing_else_does(api: FakeAnthropic, cell: str) -> None:
+async def test_strict_raises_and_nothing_else_does(api: FakeAnthropic) -> None:
     script(api)
-    with pytest.raises(CellExecutionError, match=FAILS[cell]) as raised:
-        await run(api, cell, "after = 1")
-    assert "PromptFailed" in str(raised.value) and "extension.py" not in str(raised.value)
-    first, after = await run(api, cell.replace(" --strict", ""), "print('went on')")
-    assert said(after) == "went on\n" and said(first)
-
-
-async def test_strict_lets_a_success_pass(api: FakeAnthropic) -> None:
-    script(api)
+    for strict in (True, False):
+        cells = [cell if strict else cell.replace(" --strict", "") for cell in FAILS]
+        ran = await run(api, *cells, fails=True)
+        for cell, words in zip(ran, FAILS.values(), strict=True):
+            assert _errors(cell) == ["PromptFailed"] * strict, (cell["source"], said(cell))
+            assert words in said(cell) or not strict
+            assert said(cell) and "extension.py" not in said(cell)
     assert "Made." in said((await run(api, "%%ai -y --strict\nmake them"))[0])
+
+
+def _errors(cell: dict[str, Any]) -> list[str]:
+    return [one["ename"] for one in cell["outputs"] if one["output_type"] == "error"]
 
 
 async def test_a_prompt_that_waits_holds_the_cells_below_back(api: FakeAnthropic) -> None:
