@@ -33,9 +33,9 @@ const served = path.join(__dirname, 'support', 'served');
 export default defineConfig<IOptions>({
   testDir: 'tests',
   globalTeardown: './support/still-there.ts',
-  // No two tests share a server at the same time (see LANES): any file may run beside any. The
-  // tests of a file run in its order, as many of them share a page.
+  // No two tests share a server at the same time (see LANES): any test may run beside any.
   workers: WORKERS,
+  fullyParallel: true,
   // What then passes is named as flaky in the closing lines: a defect, of the test or the product.
   retries: process.env.CI ? 1 : 0,
   forbidOnly: !!process.env.CI,

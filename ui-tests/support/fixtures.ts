@@ -14,7 +14,6 @@ import { errorsIn } from './console';
 import { FakeModel } from './model';
 import { type App, NotebookHelper } from './notebook';
 import { Panel } from './panel';
-import { SharedPage, SHARING } from './shared-page';
 
 export { expect };
 
@@ -23,8 +22,6 @@ export interface IOptions {
 }
 
 interface IFixtures {
-  /** Whether the test goes on in the page of the one before it. */
-  shares: boolean;
   model: FakeModel;
   notebook: NotebookHelper;
   panel: Panel;
@@ -55,33 +52,8 @@ const CONVERSATIONS = '/codeinterp/api/sessions';
 const CLIENTS = '/codeinterp/api/clients';
 const KERNELS = '/api/sessions';
 
-export const test = base.extend<IOptions & IFixtures, { kept: SharedPage }>({
+export const test = base.extend<IOptions & IFixtures>({
   app: ['lab', { option: true }],
-  shares: async ({ app }, use, info) => {
-    await use(app === 'lab' && SHARING.test(info.file));
-  },
-  kept: [
-    async ({ browser: _ }, use) => {
-      const kept = new SharedPage();
-      await use(kept);
-      await kept.close();
-    },
-    { scope: 'worker' }
-  ],
-  context: async (
-    { baseURL, browser, kept, mockSettings, shares },
-    use,
-    info
-  ) => {
-    if (shares) {
-      const key = JSON.stringify([info.file, baseURL, mockSettings]);
-      await use(await kept.begin(browser, key));
-    } else {
-      const context = await browser.newContext();
-      await use(context);
-      await context.close();
-    }
-  },
   appPath: async ({ app }, use) => {
     await use(app === 'lab' ? '/lab' : '');
   },
@@ -130,7 +102,6 @@ export const test = base.extend<IOptions & IFixtures, { kept: SharedPage }>({
     async ({ context }, use) => {
       const errors = errorsIn(context);
       await use();
-      context.removeAllListeners('console').removeAllListeners('weberror');
       expect(errors, 'our errors in the console').toEqual([]);
     },
     { auto: true }
@@ -154,18 +125,14 @@ export const test = base.extend<IOptions & IFixtures, { kept: SharedPage }>({
     { auto: true }
   ],
 
-  notebook: async ({ app, kept, page, shares, tmpPath }, use, info) => {
+  notebook: async ({ app, page, tmpPath }, use) => {
     // Jupyter Server answers 404 for a whole folder if a file is renamed in the moment in which it
     // lists it; JupyterLab then says so, over everything. Neither is ours.
-    const missing = page.getByRole('dialog', { name: /^Directory not found/ });
-    await page.addLocatorHandler(missing, dialog =>
-      dialog.getByRole('button').last().click()
+    await page.addLocatorHandler(
+      page.getByRole('dialog', { name: /^Directory not found/ }),
+      dialog => dialog.getByRole('button').last().click()
     );
     await use(new NotebookHelper(page, app, tmpPath));
-    if (shares && info.status === info.expectedStatus) {
-      await page.removeLocatorHandler(missing);
-      await kept.tidy(page);
-    }
   },
 
   panel: async ({ page }, use) => {

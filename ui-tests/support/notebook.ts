@@ -1,6 +1,5 @@
 /** A notebook with its kernel, made over the server's API and open in the page. */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { LabShell } from '@jupyterlab/application';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { expect, type JSHandle, type Locator } from '@playwright/test';
@@ -63,29 +62,9 @@ export class NotebookHelper {
     { panel = true, kernel = true } = {}
   ): Promise<void> {
     const folder = this._app === 'lab' ? 'tree' : 'notebooks';
-    const address = `${folder}/${path}` + (panel ? '?codeinterp=open' : '');
-    // A page that another test left: this one's notebook is opened there, once.
-    if (!this._panel && this.page.url() !== 'about:blank') {
-      await this.page.evaluate(
-        async ([file, url, open]) => {
-          const launchers = Array.from(window.jupyterapp.shell.widgets('main'));
-          await window.jupyterapp.commands.execute('filebrowser:open-path', {
-            path: file
-          });
-          launchers.forEach(launcher => launcher.dispose());
-          const shell = window.jupyterapp.shell as LabShell;
-          if (open) {
-            shell.activateById('codeinterp-panel');
-          } else {
-            shell.collapseRight();
-          }
-          history.replaceState({}, '', `/lab/${url}`);
-        },
-        [path, address, panel] as const
-      );
-    } else {
-      await this.page.goto(address);
-    }
+    await this.page.goto(
+      `${folder}/${path}` + (panel ? '?codeinterp=open' : '')
+    );
     await this.attach(path, { kernel });
   }
 

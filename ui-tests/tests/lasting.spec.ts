@@ -6,8 +6,6 @@ import { line } from '../support/line';
 import { Panel } from '../support/panel';
 import { LANE } from '../support/servers';
 
-test.describe.configure({ mode: 'parallel' });
-
 test.use(NO_AUTOSAVE);
 
 test(

@@ -3,8 +3,6 @@ import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 import { line } from '../support/line';
 
-test.describe.configure({ mode: 'parallel' });
-
 /** The parts of which something cannot be seen: beyond the panel, or cut off in a box. */
 async function cutOff(root: Locator): Promise<string[]> {
   return root.evaluate(panel => {
