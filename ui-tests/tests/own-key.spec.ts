@@ -158,26 +158,3 @@ test('the demo gives way to a connected model in its own conversation @nightly',
   await panel.ended();
   await expect(panel.log).toContainText('It is 2.');
 });
-
-test('a model connected while the demo works follows at the end of its turn @nightly', async ({
-  notebook,
-  panel
-}) => {
-  await notebook.start(['']);
-  await startDemo(notebook, panel);
-  await panel.waiting('Look at the data');
-  await panel.root.getByRole('button', { name: 'Connect a model' }).click();
-  const form = panel.root.getByRole('region', { name: 'Connect a model' });
-  await form.getByLabel('Address').fill(LANE.model);
-  await form.getByLabel('API key').fill(KEY);
-  await form.getByRole('button', { name: 'Save' }).click();
-  await expect(form).toHaveCount(0);
-  await panel.cards
-    .getByRole('button', { name: 'Run all in this turn' })
-    .click();
-  // Six cells of the demo run before.
-  await expect(panel.log).toContainText('Continuing with claude-sonnet-5-5', {
-    timeout: 90_000
-  });
-  await expect(panel.root).not.toContainText('Offline demo');
-});
