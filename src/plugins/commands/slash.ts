@@ -52,7 +52,7 @@ export function slashCommands(options: {
         if (!store.shown) {
           throw new Error(trans.__('There is no conversation to export yet.'));
         }
-        await store.history.export(store.shown.info.session_id, 'markdown');
+        await store.history.export(store.shown.info.session_id);
       }
     },
     {
