@@ -13,8 +13,6 @@ import pytest
 from hypothesis import settings
 from jupyter_server.serverapp import ServerApp
 
-from jupyter_codeinterp.adapters.kernels.zmq import kernel_files
-from jupyter_codeinterp.kernel_side.watching import budget
 from tests import kernel_ports
 from tests.fake_anthropic import FakeAnthropic
 from tests.site import Site
@@ -22,7 +20,6 @@ from tests.site import Site
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
 
 KEY = "sk-ant-a-key-of-the-environment"
-MORE = "SECONDS = 0.1"
 
 
 kernel_ports.keep_apart()
@@ -33,16 +30,6 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("other", deadline=None)
 settings.load_profile("other" if "CODEINTERP_RANDOM" in os.environ else "same")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def watch_has_time() -> Iterator[None]:
-    """On a machine that runs several tests at once, the time of the watch is up too soon."""
-    with pytest.MonkeyPatch.context() as patch:
-        text = kernel_files._text
-        seconds = f"SECONDS = {budget.SECONDS}"
-        patch.setattr(kernel_files, "_text", lambda path: text(path).replace(seconds, MORE))
-        yield
 
 
 # Files that take longest, by their time and not their number of tests. They begin first, lest one

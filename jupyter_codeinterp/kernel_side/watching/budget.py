@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 
 SECONDS = 0.018
-"""For all that is done before, in and after a cell. One more step may be under way."""
+"""For all that is done before, in and after a cell, of the thread's processor time: what others do
+on a busy machine ends no look. One more step may be under way."""
 
 
 class Budget:
@@ -17,4 +18,4 @@ class Budget:
 
     def deadline(self, share: float) -> float:
         """When this work must end so that ``share`` of the time is spent."""
-        return time.perf_counter() + SECONDS * share - self.spent
+        return time.thread_time() + SECONDS * share - self.spent

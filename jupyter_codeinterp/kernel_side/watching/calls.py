@@ -79,11 +79,11 @@ class Tracer:
 
     def called(self, frame: Any, look: Look, result: Any, args: Any, kwargs: Any) -> None:
         """Look at a call if the cell itself made it, and stop when the time is up."""
-        began = time.perf_counter()
+        began = time.thread_time()
         own = frame.f_code.co_filename in (self.cell, TIMED) and frame.f_globals is self.namespace
         if own and self.wrapped and len(self.facts) < MOST_FACTS:
             self.look(frame, look, result, args, kwargs)
-        self.spend(time.perf_counter() - began + A_CALL)
+        self.spend(time.thread_time() - began + A_CALL)
 
     def spend(self, seconds: float) -> None:
         self.budget.spent += seconds

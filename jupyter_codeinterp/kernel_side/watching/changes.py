@@ -38,10 +38,10 @@ def fingerprints(
     namespace: dict[str, Any], hidden: dict[str, Any], deadline: float
 ) -> dict[str, dict[str, Any]]:
     """By name ``{id, text, parts}``. ``parts`` is None for types that are not known, and for
-    those that had no time left before the ``deadline`` (of ``perf_counter``)."""
+    those that had no time left before the ``deadline`` (of ``thread_time``)."""
     found = {}
     for name, value in user_variables(namespace, hidden):
-        known = time.perf_counter() < deadline
+        known = time.thread_time() < deadline
         parts = fingerprint(value, deadline) if known else None
         found[name] = {"id": id(value), "text": described(value), "parts": parts}
     return found
@@ -126,7 +126,7 @@ def table(frame: Any, deadline: float) -> Any:
     for position, label in enumerate(labels):
         if label:
             columns[label] = column(frame.iloc[:, position])
-        if time.perf_counter() > deadline:
+        if time.thread_time() > deadline:
             return None
     return {"rows": len(frame), "index": column(frame.index), "columns": columns}
 

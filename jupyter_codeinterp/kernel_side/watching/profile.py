@@ -33,7 +33,7 @@ def profiles(
             continue
         if len(value) < LEAST:
             continue
-        if time.perf_counter() > deadline or len(told) == MOST_TABLES:
+        if time.thread_time() > deadline or len(told) == MOST_TABLES:
             break
         told.append(profile(name, value, deadline))
     return told
@@ -45,7 +45,7 @@ def profile(name: str, frame: Any, deadline: float) -> dict[str, Any]:
     part = frame.iloc[:: -(-rows // ROWS) or 1]
     missing = []
     for position, label in enumerate(frame.columns[:MOST_COLUMNS].tolist()):
-        if time.perf_counter() > deadline:
+        if time.thread_time() > deadline:
             break
         gaps = int(part.iloc[:, position].isna().sum()) if type(label) is str else 0
         if gaps:

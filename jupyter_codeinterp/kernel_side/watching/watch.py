@@ -52,7 +52,7 @@ class Watch:
         self.finish()
         if not self.is_ours():
             return
-        began, self.budget = time.perf_counter(), Budget()
+        began, self.budget = time.thread_time(), Budget()
         try:
             self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
@@ -61,7 +61,7 @@ class Watch:
         except Exception:
             # The cell runs all the same, unwatched.
             self.finish()
-        self.budget.spent += time.perf_counter() - began
+        self.budget.spent += time.thread_time() - began
 
     def end(self, result: Any) -> None:
         if self.before is None:
