@@ -13,7 +13,7 @@ test.describe('without a key', () => {
     await notebook.start();
     const path = await startDemo(notebook, panel);
     await expect(panel.root).toContainText(
-      'Offline demo: recorded code, live execution. Each run asks.'
+      'Offline demo: recorded code, each run asks'
     );
     for (const title of STEPS) {
       await runStep(notebook, panel, title);

@@ -138,7 +138,7 @@ test('the demo gives way to a connected model in its own conversation @nightly',
   await model.play('one_cell');
   await notebook.start(['']);
   await startDemo(notebook, panel);
-  const demo = 'Offline demo: recorded code, live execution. Each run asks.';
+  const demo = 'Offline demo: recorded code, each run asks';
   await expect(panel.root).toContainText(demo);
   await panel.cards
     .getByRole('button', { name: 'Run all in this turn' })

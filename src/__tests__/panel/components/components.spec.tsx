@@ -707,7 +707,7 @@ describe('no key yet', () => {
       fireEvent.click(button('Try the offline demo'));
     });
     expect(shown.opened).toEqual(['codeinterp-demo/sales.ipynb']);
-    const demo = 'Offline demo: recorded code, live execution. Each run asks.';
+    const demo = 'Offline demo: recorded code, each run asks';
     expect(document.body.textContent).not.toContain(demo);
     await act(async () => {
       shown.notebooks.currentPath = shown.opened[0];

@@ -20,11 +20,7 @@ export function DemoBanner(): JSX.Element {
   return (
     <>
       <StatusBanner>
-        <span>
-          {trans.__(
-            'Offline demo: recorded code, live execution. Each run asks.'
-          )}
-        </span>
+        <span>{trans.__('Offline demo: recorded code, each run asks')}</span>
         {!status?.keys_from_admin && (
           <Button
             look="link"
