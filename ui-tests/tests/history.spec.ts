@@ -161,7 +161,7 @@ for (const { theme, night } of THEMES) {
     await shot('found');
     await history.rows.getByRole('button', { name: /^More/ }).click();
     const menu = page.getByRole('menu', { name: /^Which region/ });
-    await expect(menu.getByRole('menuitem')).toHaveCount(4);
+    await expect(menu.getByRole('menuitem')).toHaveCount(3);
     await shot('menu');
     await page.getByRole('menuitem', { name: 'Rename' }).click();
     await expect(history.list.getByRole('textbox')).toBeFocused();
