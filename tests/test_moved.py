@@ -367,8 +367,8 @@ async def test_a_conversation_that_only_the_journal_knows_follows(
 async def test_renamed_in_the_middle_of_a_save(
     site: Site, begin: Begin, root: Path, monkeypatch: pytest.MonkeyPatch, back: bool
 ) -> None:
-    """The file has gone between reading and writing: what is written goes where it is now. Or it
-    is there again when it is looked for."""
+    """The file disappears between the read and the write: the write goes to its new place. Or it
+    is found again."""
     w = await begin(Grace.SHORT, "auto")
     await away(site, w)
     await at_work_in_file(site, root)

@@ -25,7 +25,7 @@ def script(api: FakeAnthropic) -> None:
 
 
 async def again(api: FakeAnthropic, folder: Path, first: list[str], *cells: str) -> list[str]:
-    """Run ``first`` in one kernel, then the cells in another. What stands below those."""
+    """Run ``first`` in one kernel, then the cells in another; return those cells."""
     data: Any = {"JUPYTER_DATA_DIR": str(folder / "data")}
     await run(api, *first, folder=folder, **data)
     return [said(cell) for cell in await run(api, *cells, folder=folder, **data)]

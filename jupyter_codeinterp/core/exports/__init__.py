@@ -1,1 +1,1 @@
-"""A conversation to take along: to read, to replay, to say who wrote which lines."""
+"""A conversation as a file to read elsewhere."""
