@@ -23,8 +23,6 @@ KEY = "sk-ant-a-key-of-the-environment"
 
 
 kernel_ports.keep_apart()
-# No test reaches the keyring of whoever runs it; those of keyrings bring their own.
-os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 # The same examples each time, so that a change is blamed for what it did; with
 # CODEINTERP_RANDOM set others are looked for.
 settings.register_profile("same", derandomize=True, deadline=None)

@@ -71,9 +71,9 @@ async def test_one_connection_a_provider(tmp_path: Path, api: FakeAnthropic) -> 
     assert [x.provider for x in again.connections() if x.connected] == ["anthropic", "moonshot"]
     assert again.default == "sonnet", "what answers by default does so still"
     assert secrets.scrub(f"{KEY}-2") == "[key removed]"
-    await again.forget("anthropic")
+    again.forget("anthropic")
     assert list(kept(tmp_path)["connections"]) == ["moonshot"]
-    await again.forget("moonshot")
+    again.forget("moonshot")
     assert not (tmp_path / "credentials.json").exists()
 
 
@@ -96,6 +96,14 @@ async def test_the_first_version_of_the_file_is_taken_over(
     now = kept(tmp_path)
     assert now["version"] == 2 and set(now["connections"]) == {"anthropic", "vllm"}
     assert now["connections"]["anthropic"].get("key", "") == first.get("api_key", "")
+
+
+async def test_a_key_that_was_in_the_keyring_is_asked_for_again(tmp_path: Path) -> None:
+    old = {"anthropic": {"url": "https://api.anthropic.com", "keyring": "anthropic 1a2b"}}
+    (tmp_path / "credentials.json").write_text(json.dumps({"version": 2, "connections": old}))
+    made = models(tmp_path)
+    assert "Enter the key again" in made.warning
+    assert made.described("anthropic").source == "none"
 
 
 async def test_a_cloud_is_connected_at_its_place_and_tried(
@@ -198,7 +206,7 @@ async def test_what_answers_by_default_once_there_is_something(
     assert made.default == "vllm/claude-opus-5-5", "the one that was chosen"
     await made.connect("ollama", "", "")
     assert made.default == "vllm/claude-opus-5-5", "it can be asked still"
-    await made.forget("vllm")
+    made.forget("vllm")
     assert made.default == "sonnet"
 
 

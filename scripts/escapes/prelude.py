@@ -58,16 +58,6 @@ def tunnel_answers(host, port):
     with tunnel(host, port) as one:
         assert one.recv(5) == b"hello"
 
-def socks_answers(host, port):
-    with way(host, port) as one:
-        if PROXIED:
-            name = host.encode()
-            asked = bytes([len(name)]) + name + port.to_bytes(2, "big")
-            one.sendall(b"\\5\\1\\0\\5\\1\\0\\3" + asked)
-            said = one.recv(12)
-            assert said[2:4] == b"\\5\\0", said
-        assert one.recv(5) == b"hello"
-
 def append(path, text=None):
     with open(path, "a") as file:
         file.write(text or MARK)

@@ -73,7 +73,6 @@ async def world() -> AsyncIterator[World]:
         model = await stack.enter_async_context(FakeAnthropic(script, check=False))
         variables = {
             "A_SECRET": "a secret of the environment",
-            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
         extensions = {**others_off(), OURS: True}
         server = stack.enter_context(

@@ -105,7 +105,6 @@ export interface IConnected {
  * address    where requests go; "" if unknown
  * origin     scheme, host and port of the address, which receive the key
  * works      result of the last test; None: not tested. ``said``: the error
- * note       a note for the person about the last change
  * keyless    whether it works without a key
  * place_looks  an example of what can replace an address; "" for nothing
  */
@@ -114,13 +113,12 @@ export interface IConnection {
   readonly label: string;
   readonly connected: boolean;
   readonly entered: boolean;
-  readonly source: 'env' | 'file' | 'keyring' | 'none';
+  readonly source: 'env' | 'file' | 'none';
   readonly variable: string;
   readonly address: string;
   readonly origin: string;
   readonly works: boolean | null;
   readonly said: string;
-  readonly note: string;
   readonly keyless: boolean;
   readonly place_looks: string;
   readonly key_looks: string;

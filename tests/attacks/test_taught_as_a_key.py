@@ -34,7 +34,7 @@ async def test_a_key_that_is_deleted_is_a_word_again(tmp_path: Path, api: FakeAn
     assert known.scrub("a-dummy-password") == REMOVED
     await made.connect("anthropic", "another-password", api.url)
     assert known.scrub("a-dummy-password another-password") == f"a-dummy-password {REMOVED}"
-    await made.forget("anthropic")
+    made.forget("anthropic")
     assert known.scrub("another-password") == "another-password"
     await made.close()
 

@@ -7,11 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.notebooks import KEY, run, said
-from tests.magic.ring import FILE
 
 KEPT = "sk-ant-kept-0123456789-canary"
 LOOK_AROUND = """\
@@ -34,17 +31,8 @@ def keep(folder: Path, url: str, **kept: str) -> dict[str, Any]:
     return {**nothing, "JUPYTER_DATA_DIR": str(folder)}
 
 
-@pytest.mark.parametrize("where", ["file", "keyring"])
-async def test_a_kept_key_is_used_and_seen_nowhere(
-    api: FakeAnthropic, tmp_path: Path, where: str
-) -> None:
-    env = keep(tmp_path, api.url, **({"key": KEPT} if where == "file" else {"keyring": "mine"}))
-    if where == "keyring":
-        (tmp_path / "ring.json").write_text(json.dumps({"jupyter_codeinterp mine": KEPT}))
-        env |= {
-            "PYTHON_KEYRING_BACKEND": "tests.magic.ring.Ring",
-            FILE: str(tmp_path / "ring.json"),
-        }
+async def test_a_kept_key_is_used_and_seen_nowhere(api: FakeAnthropic, tmp_path: Path) -> None:
+    env = keep(tmp_path, api.url, key=KEPT)
     # Code that contains a part of a key asks even with -y; this code only prints one.
     prints_it = f"print(''.join(chr(n - 1) for n in {[ord(c) + 1 for c in KEPT]}))"
     api.play([answer(run_cell(prints_it)), answer(text("Done."))])

@@ -85,19 +85,6 @@ def get(at):
 
 
 @runs_here
-async def test_a_program_that_speaks_socks_reaches_a_host_of_the_list(
-    tmp_path: Path, folder: Path
-) -> None:
-    async with web() as allowed, web() as other, kernel(tmp_path, allowed.at) as (made, _):
-        get = "!curl --silent --show-error --noproxy '' --proxy $SOCKS5_PROXY"
-        _, done = await run(made, f"{get} http://{allowed.at}/")
-        assert text(done).strip() == "hello"
-        _, done = await run(made, f"{get} http://{other.at}/")
-        assert "SOCKS5" in text(done) and other.at in done.note
-    assert other.requests == []
-
-
-@runs_here
 async def test_a_server_in_the_sandbox_is_reached_without_the_proxy(
     tmp_path: Path, folder: Path
 ) -> None:

@@ -7,14 +7,13 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.sandbox.network import book as books
-from jupyter_codeinterp.sandbox.network import proxy, socks
+from jupyter_codeinterp.sandbox.network import proxy
 from jupyter_codeinterp.sandbox.network.book import Book, Connection, sentence
 from jupyter_codeinterp.sandbox.network.gate import variables
 from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
@@ -233,77 +232,6 @@ async def test_a_name_that_leads_to_this_machine_is_refused(
         assert names.asked == ["a.org"]
         assert [one.target for one in book.since(0)] == [f"a.org:{inner.port}"]
     assert inner.requests == []
-
-
-def asks(host: str, port: int) -> bytes:
-    """By SOCKS: a greeting and a request, as a program sends them that does not wait."""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        place = b"\x03" + bytes([len(host)]) + host.encode()
-    else:
-        place = (b"\x01" if address.version == 4 else b"\x04") + address.packed
-    return b"\x05\x02\x00\x02" + b"\x05\x01\x00" + place + port.to_bytes(2, "big")
-
-
-GREETED = b"\x05\x00"
-
-
-async def test_socks_leads_to_a_host_of_the_list(tmp_path: Path) -> None:
-    async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        ask = f"GET / HTTP/1.1\r\nHost: {named.at}\r\nConnection: close\r\n\r\n".encode()
-        for host in ("127.0.0.1", "::ffff:127.0.0.1"):
-            answer = await said(path, asks(host, named.port) + ask)
-            assert answer.startswith(GREETED + socks.GRANTED + b"HTTP/1.1 200"), answer
-            assert answer.endswith(b"hello")
-
-
-@pytest.mark.parametrize(
-    ("host", "code", "told"),
-    [
-        ("b.org", 2, "b.org:PORT"),
-        ("127.0.0.2", 2, "127.0.0.2:PORT"),
-        ("::1", 2, "[::1]:PORT"),
-        ("a.org", 2, "a.org:PORT"),  # it leads to this machine
-        ("0x7f.1", 2, "0x7f.1:PORT"),
-        ("a b", 1, ""),
-        ("", 1, ""),
-    ],
-)
-async def test_socks_is_refused_as_http_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, code: int, told: str
-) -> None:
-    async with web() as inner, proxied(tmp_path, f"a.org:{inner.port}") as (path, book):
-        Names(monkeypatch, "127.0.0.1")
-        answer = await said(path, asks(host, inner.port))
-        assert answer == GREETED + bytes([5, code]) + socks.GRANTED[2:]
-        targets = [one.target for one in book.since(0)]
-        assert targets == ([told.replace("PORT", str(inner.port))] if told else [])
-    assert inner.requests == []
-
-
-@pytest.mark.parametrize(
-    ("sent", "answer"),
-    [
-        (b"\x05\x01\x02", b"\x05\xff"),  # only with a login
-        (b"\x05\x00", b"\x05\xff"),
-        (b"\x05\x01\x00\x05\x02\x00\x01\x7f\x00\x00\x01\x00\x50", GREETED),  # to listen
-        (b"\x05\x01\x00\x05\x03\x00\x01\x7f\x00\x00\x01\x00\x50", GREETED),  # for UDP
-        (b"\x05\x01\x00\x05\x01\x00\x09", GREETED),
-        (b"\x05\x01\x00\x04\x01\x00\x01", GREETED),
-    ],
-)
-async def test_another_request_of_socks_fails(tmp_path: Path, sent: bytes, answer: bytes) -> None:
-    async with proxied(tmp_path, "127.0.0.1:80") as (path, _):
-        assert await said(path, sent) == answer + b"\x05\x01" + socks.GRANTED[2:]
-
-
-async def test_slow_and_halved_socks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proxy, "HEAD_SECONDS", 0.3)
-    async with proxied(tmp_path, "a.org:443") as (path, _):
-        whole = asks("a.org", 443)
-        for length in (1, 2, 4, 6, 8, len(whole) - 1):
-            await said(path, whole[:length])  # ends, or this raises TimeoutError
 
 
 async def test_a_name_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

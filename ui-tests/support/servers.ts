@@ -82,8 +82,6 @@ export function serverEnvironment(
     JUPYTERLAB_GALATA_ROOT_DIR: notebooks,
     CODEINTERP_TEST_WORKSPACES: own('workspaces'),
     CODEINTERP_TEST_PORT: new URL(serverURL).port,
-    // No test reaches the keyring of whoever runs it.
-    PYTHON_KEYRING_BACKEND: 'keyring.backends.fail.Keyring',
     IPYTHONDIR: own('ipython'),
     TMPDIR: own('tmp')
   };

@@ -40,12 +40,10 @@ def key(options: argparse.Namespace, stopping: Stopping) -> int:
 
 def _unused(models: Models, one: Described) -> str:
     """The saved key that another one overrides, in words; "" if there is none."""
-    saved = models.saved(one.provider)
-    if saved in ("none", one.source):
+    if one.source == "file" or not models.has_saved_key(one.provider):
         return ""
-    place = "in this computer's keyring" if saved == "keyring" else "in a file"
     delete = f"jupyter codeinterp key delete --provider {one.provider}"
-    return f". Another key, saved {place}, is not used. To delete it: {delete}"
+    return f". Another key, saved in a file, is not used. To delete it: {delete}"
 
 
 def _read() -> str:
@@ -68,23 +66,18 @@ async def _set(models: Models, name: str, url: str, key: str) -> int:
         raise Problem(f"Key not saved. {error.message}", FAILED) from None
     finally:
         await models.close()
-    now = models.described(name)
-    if now.note:
-        print(visible_line(now.note), file=sys.stderr)
-    place = visible_line(now.origin.partition("://")[2])
+    place = visible_line(models.described(name).origin.partition("://")[2])
     print(f"The key works at {place}. Saved. {AGAIN}")
     return DONE
 
 
 async def _delete(models: Models, name: str) -> int:
     try:
-        had = models.saved(name) != "none"
-        await models.forget(name)
+        had = models.has_saved_key(name)
+        models.forget(name)
     except CodeInterpError as error:
         raise Problem(f"Key not deleted. {error.message}", FAILED) from None
     left = models.described(name)
-    if left.note:
-        print(visible_line(left.note), file=sys.stderr)
     print(f"Key deleted. {AGAIN}" if had else "No saved key.")
     if left.source == "env":
         print(f"{left.label}: {key_source(left)}")
@@ -98,6 +91,4 @@ def key_source(one: Described) -> str:
         return "no key"
     if one.source == "env":
         return f"a key from {one.variable}, for {host}"
-    if one.source == "keyring":
-        return f"a key in this computer's keyring, for {host}"
     return f"a saved key, for {host}" if one.source == "file" else f"no key, for {host}"

@@ -22,8 +22,6 @@ def main() -> None:
     address = f"127.0.0.1:{listener.getsockname()[1]}"
     for name in NAMES:
         os.environ[name] = os.environ[name.lower()] = f"http://{address}"
-    # No program reads this by itself. The names are looked up outside.
-    os.environ["SOCKS5_PROXY"] = f"socks5h://{address}"
     child = os.fork()
     if child == 0:
         os.setsid()

@@ -1,6 +1,6 @@
 """The proxy of one sandboxed kernel: a process outside of the sandbox that ends with it.
 
-It takes CONNECT, requests of plain HTTP and SOCKS 5 on a Unix socket. It looks a name up once, and
+It takes CONNECT and requests of plain HTTP on a Unix socket. It looks a name up once, and
 connects to an address that it has checked. Standard library only.
 """
 
@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from . import socks
 from .book import Book
 from .heads import LARGEST, BadRequest, Head, head
 from .rules import Rules, Target
@@ -72,46 +71,23 @@ class Proxy:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, to its end."""
         self._open += 1
-        first = b""
         try:
             if self._open > MOST:
                 raise Refused(503, "too many connections at once")
-            first = await _first(reader)
-            if first == socks.VERSION:
-                await self._socks(reader, writer)
-            else:
-                await self._http(first, reader, writer)
+            await self._http(reader, writer)
         except Refused as error:
             if error.told is not None:
                 # First, so that it is there when the program learns of it.
                 self._refused.write(error.told, str(error))
-            if first == socks.VERSION:
-                writer.write(socks.refused(error.status))
-            else:
-                await _say(writer, error.status, str(error))
+            await _say(writer, error.status, str(error))
         except (OSError, asyncio.IncompleteReadError):
             pass  # one of the two sides has gone
         finally:
             self._open -= 1
             writer.close()
 
-    async def _socks(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            asked = await _within(HEAD_SECONDS, socks.asked(reader, writer))
-        except socks.BadSocks as error:
-            raise Refused(400, str(error)) from None
-        far = await self._connect(asked)
-        flow = _Flow(lambda: self._made.write(asked))
-        try:
-            writer.write(socks.GRANTED)
-            await _both(flow, (reader, writer), far)
-        finally:
-            far[1].close()
-
-    async def _http(
-        self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        request = await _head(first, reader)
+    async def _http(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await _head(reader)
         secret = None if request.is_tunnel else self._credentials.get(request.target)
         far_reader, far = await self._connect(request.target, secret is not None)
         flow = _Flow(lambda: self._made.write(request.target))
@@ -171,16 +147,9 @@ async def _within(seconds: float, what: Awaitable[T]) -> T:
         raise TimeoutError("it took too long") from None
 
 
-async def _first(reader: asyncio.StreamReader) -> bytes:
+async def _head(reader: asyncio.StreamReader) -> Head:
     try:
-        return await _within(HEAD_SECONDS, reader.readexactly(1))
-    except TimeoutError:
-        raise Refused(408, "headers that come too slowly") from None
-
-
-async def _head(first: bytes, reader: asyncio.StreamReader) -> Head:
-    try:
-        return head(first + await _within(HEAD_SECONDS, reader.readuntil(b"\r\n\r\n")))
+        return head(await _within(HEAD_SECONDS, reader.readuntil(b"\r\n\r\n")))
     except BadRequest as error:
         raise Refused(400, str(error)) from None
     except asyncio.LimitOverrunError:

@@ -3,7 +3,6 @@
 registry.py    models of all providers
 connections.py addresses and keys that a person entered
 key_file.py    credentials.json
-keyring.py     the operating system's keyring
 limits.py      the admin's limits
 described.py   connections without their keys, for people
 """

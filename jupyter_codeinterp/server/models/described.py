@@ -6,8 +6,8 @@ from typing import Literal, Union
 
 import msgspec
 
-Origin = Literal["env", "keyring", "file", "none"]
-"""The source of a key: the server's environment, the keyring, credentials.json, or nothing."""
+Origin = Literal["env", "file", "none"]
+"""The source of a key: the server's environment, credentials.json, or nothing."""
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -19,7 +19,6 @@ class Described(msgspec.Struct, frozen=True):
     address    where requests go; "" if unknown
     origin     scheme, host and port of the address, which receive the key
     works      result of the last test; None: not tested. ``said``: the error
-    note       a note for the person about the last change
     keyless    whether it works without a key
     place_looks  an example of what can replace an address; "" for nothing
     """
@@ -34,7 +33,6 @@ class Described(msgspec.Struct, frozen=True):
     origin: str
     works: Union[bool, None]
     said: str
-    note: str
     keyless: bool
     place_looks: str
     key_looks: str

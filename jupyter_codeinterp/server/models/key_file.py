@@ -18,13 +18,11 @@ from .. import private_file
 class SavedConnection(msgspec.Struct, frozen=True, omit_defaults=True):
     """One connection: an address, and the key that was tested there.
 
-    The key goes to no other address, whatever the settings say later. It is in ``key``, or in
-    the keyring under the name ``keyring``; "" for none.
+    The key ("" for none) goes to no other address, whatever the settings say later.
     """
 
     url: str
     key: str = ""
-    keyring: str = ""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -76,7 +74,14 @@ class KeyFile:
     def _read(self) -> Content | None:
         """The content; None without a readable file, which sets ``warning`` at most."""
         try:
-            return self._decoded(self._file.read_bytes())
+            data = self._file.read_bytes()
+            content = self._decoded(data)
+            if b'"keyring":' in data:
+                self.warning = (
+                    "A saved key was in this computer's keyring, which is no longer read. "
+                    "Enter the key again."
+                )
+            return content
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -34,8 +34,8 @@ from ...core.providers import (
 from ...core.redaction.secrets import Secrets
 from ..extensions import Added, Extensions
 from ..preload import freeze
-from .connections import Connections, LockedConnection
-from .described import Described, Origin
+from .connections import Connections
+from .described import Described
 from .key_file import KeyFile
 from .limits import NONE, Limits
 from .spending import MeteredModel, Spending
@@ -104,8 +104,6 @@ class Models:
         self._connections: dict[str, Connection] = {}
         self._tried: dict[str, str] = {}
         """Result of a provider's last test: an error, or "" for success."""
-        self._notes: dict[str, str] = {}
-        """Notes for the person about the last change of a provider's key."""
         self._extensions = Extensions(allowed_packages)
         self.added: list[Added] = []
         """What other packages add, once loaded."""
@@ -156,10 +154,7 @@ class Models:
             except Exception as error:
                 raise failed(provider, error) from None
             self._connections[provider.name] = made
-        connection = self._connections[provider.name]
-        if self._kept.locked(provider):
-            return LockedConnection(connection, lambda: self._kept.unlock(provider))
-        return connection
+        return self._connections[provider.name]
 
     def _find(self, model_id: str) -> tuple[Provider, str]:
         if "/" in model_id:
@@ -327,7 +322,6 @@ class Models:
             origin=origin(url),
             works=None if tried is None else not tried,
             said=tried or "",
-            note=self._notes.get(provider.name, ""),
             keyless=provider.keyless,
             place_looks=provider.place_looks,
             key_looks=provider.key_looks,
@@ -335,10 +329,9 @@ class Models:
             variables=provider.key_variables,
         )
 
-    def saved(self, name: str) -> Origin:
-        """Where the provider's saved key is, even if the environment's is used instead. Raises as
-        ``described``."""
-        return self._kept.saved(self._named(name))
+    def has_saved_key(self, name: str) -> bool:
+        """Even if the environment's key is used instead. Raises as ``described``."""
+        return self._kept.has_saved_key(self._named(name))
 
     async def test(self, name: str) -> Described:
         """List a provider's models as a test. Raises as ``described``."""
@@ -384,7 +377,7 @@ class Models:
             raise CommandError("key_in_environment", words)
         listed = await self._try(provider, Credentials(key or None, url))
         default = self._default_after(provider, model, [info.id for info in listed])
-        self._notes[name] = await self._kept.keep(provider, url, key, default)
+        self._kept.keep(provider, url, key, default)
         self._tried[provider.name] = ""
 
     async def _try(self, provider: Provider, entered: Credentials) -> list[ModelInfo]:
@@ -422,13 +415,13 @@ class Models:
         best = provider.default_model
         return self._providers.id_of(provider, best if best in listed else listed[0])
 
-    async def forget(self, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Delete the entered connection. Raises CommandError ``not_kept``, …"""
         provider = self._named(name)
         default = self._file.content.default_model
         if default and self._find(default)[0] is provider:
             default = ""
-        self._notes[name] = await self._kept.forget(provider, default)
+        self._kept.forget(provider, default)
         self._tried.pop(provider.name, None)
 
     @property

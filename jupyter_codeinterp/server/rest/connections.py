@@ -35,7 +35,7 @@ class ConnectionHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self, provider: str) -> None:
-        await self._forget(provider)
+        self._forget(provider)
         self._answer_connection(provider)
 
     async def _connect(self, provider: str) -> None:
@@ -44,8 +44,8 @@ class ConnectionHandler(Handler):
         await self.models.connect(provider, key, base_url, model)
         self._tell_others()
 
-    async def _forget(self, provider: str) -> None:
-        await self.models.forget(provider)
+    def _forget(self, provider: str) -> None:
+        self.models.forget(provider)
         self._tell_others()
 
     def _tell_others(self) -> None:
@@ -76,7 +76,7 @@ class KeyHandler(ConnectionHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self) -> None:
-        await self._forget(self.models.default_provider)
+        self._forget(self.models.default_provider)
         self.answer(status(self))
 
 

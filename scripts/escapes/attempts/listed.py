@@ -26,7 +26,6 @@ LISTED = (
                 "tunnel_answers('localhost', LISTENER)"
             ),
             "connect by an address of one number": "tunnel_answers('2130706433', LISTENER)",
-            "connect to another port of its host by SOCKS": "socks_answers('127.0.0.1', LISTENER)",
             "connect by the machine's own address": "tunnel_answers(ADDRESS, EVERYWHERE)",
             "start a plain kernel with the server's token": (
                 "with tunnel('127.0.0.1', PORT) as one:\n"

@@ -711,7 +711,6 @@ function connection(
     origin: `https://${provider}.example:443`,
     works: null,
     said: '',
-    note: '',
     keyless: false,
     place_looks: '',
     key_looks: 'sk-…',

@@ -102,12 +102,7 @@ function Row(props: { one: IConnection; mine: boolean }): JSX.Element {
         }
         role="status"
       >
-        {[
-          one.works ? trans.__('Works') : one.works === false && one.said,
-          one.note
-        ]
-          .filter(Boolean)
-          .join(' · ')}
+        {one.works ? trans.__('Works') : one.works === false && one.said}
       </p>
       {changing ? (
         <ConnectForm
@@ -162,8 +157,6 @@ function keySource(one: IConnection, trans: TranslationBundle): string {
   switch (one.source) {
     case 'env':
       return trans.__('Key from %1 in the environment', one.variable);
-    case 'keyring':
-      return trans.__('Key in the keyring of the server’s computer');
     case 'file':
       return trans.__('Key in a file on the server');
     case 'none':
