@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from ..approval.code_warnings import has_heaped_marks
+
 PARSED = 100_000
 """Characters of a source that is worth parsing."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -20,8 +22,9 @@ _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 def assigned(source: str) -> tuple[str, ...]:
     """In the order in which they are met, each once."""
     names = dict.fromkeys(by_pattern(source))
+    parses = len(source) <= PARSED and not any(map(has_heaped_marks, source.split("\n")))
     try:
-        tree = ast.parse(source) if len(source) <= PARSED else None
+        tree = ast.parse(source) if parses else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is not None:
