@@ -6,10 +6,12 @@ that turn text round, or that cannot be seen, are written as Python writes them:
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
 """Of letters and emoji; in prose they hide nothing."""
+_MARKS = re.compile(r"[^\w\s]{32,}")
 
 
 def visible(text: str, *, code: bool = False) -> str:
@@ -33,3 +35,10 @@ def _visible(char: str) -> str:
     code = ord(char)
     form = "\\x{:02x}" if code < 0x100 else "\\u{:04x}" if code < 0x10000 else "\\U{:08x}"
     return form.format(code)
+
+
+def has_heaped_marks(line: str) -> bool:
+    """Whether marks stand in a long row: Python puts those of a name in order one by one."""
+    return not line.isascii() and any(
+        any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
+    )

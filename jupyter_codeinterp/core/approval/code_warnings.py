@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
+from ..visible import has_heaped_marks
 from . import shown_html
 from .installs import found_in
 
@@ -24,7 +25,6 @@ _PASSES_ON = frozenset(("capture", "prun", "time", "timeit"))
 _MAGIC = re.compile(r"(%%?|!!?)(\w*)[ \t]*(.*)$")
 _TARGETS = re.compile(r"[\w.,\s]+")
 _HELP = re.compile(r"[\w.*%]+\?{1,2}$")
-_MARKS = re.compile(r"[^\w\s]{32,}")
 _NESTED = 20
 """Magics in a line that pass on what follows: nobody writes that many."""
 _PARSED = 30_000
@@ -118,13 +118,6 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
     except RecursionError:
         yield 1, "and the rest is nested too deeply to check"
     yield from visitor.found
-
-
-def has_heaped_marks(line: str) -> bool:
-    """Whether marks stand in a long row: Python puts those of a name in order one by one."""
-    return not line.isascii() and any(
-        any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
-    )
 
 
 def _parse(source: str) -> ast.Module | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..approval.code_warnings import has_heaped_marks
+from ..visible import has_heaped_marks
 from .python_of import python_of
 
 DEEPEST = 60

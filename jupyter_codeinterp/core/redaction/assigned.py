@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from ..approval.code_warnings import has_heaped_marks
+from ..visible import has_heaped_marks
 
 PARSED = 100_000
 """Characters of a source that is worth parsing."""
