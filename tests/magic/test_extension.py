@@ -105,11 +105,13 @@ async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthro
         [
             answer(run_cell(source)),
             answer(run_cell("raise SystemExit(3)")),
+            answer(run_cell("import asyncio\nawait asyncio.sleep(0, 'sl' + 'ept')")),
             answer(run_cell(put)),
         ]
     )
-    (asked,) = await run(api, "%%ai -y\ndo it")
+    asked, after = await run(api, "%%ai -y\ndo it", "await asyncio.sleep(0, 'still')")
     shown = said(asked)
+    assert "'slept'" in shown and said(after) == "'still'"
     for words in ("to stdout", "to stderr", "logged", "{'a': 1}"):
         assert words in shown, words
         assert words in str(api.requests[1].body), words
@@ -117,27 +119,16 @@ async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthro
     assert "put = 1" in shown and "Not run" in shown, "what is put forward is asked for"
 
 
-async def test_top_level_await_runs(api: FakeAnthropic) -> None:
-    awaits = "import asyncio\nawait asyncio.sleep(0, 'sl' + 'ept')"
-    api.play([answer(run_cell(awaits)), answer(text("Done."))])
-    asked, after = await run(api, "%%ai -y\ndo it", "await asyncio.sleep(0, 'still')")
-    assert "'slept'" in said(asked) and "Done." in said(asked)
-    assert said(after) == "'still'"
-
-
-async def test_the_next_prompt_goes_on_with_the_conversation(api: FakeAnthropic) -> None:
+async def test_prompts_have_a_conversation_with_a_journal(
+    api: FakeAnthropic, tmp_path: Path
+) -> None:
     api.play(lambda request: answer(text(f"{len(request.said)} said")))
-    ran = await run(api, "%%ai -t\none", "%%ai -t\ntwo", "%ai reset", "%%ai -t\nthree")
-    assert [said(cell) for cell in ran if "said" in said(cell)] == ["1 said", "2 said", "1 said"]
-
-
-async def test_the_journal_goes_with_the_conversation(api: FakeAnthropic, tmp_path: Path) -> None:
-    api.play(lambda request: answer(text("Told.")))
     count = f"import pathlib\nlen(list(pathlib.Path({str(tmp_path)!r}).glob('*/sessions.db')))"
-    ran = await run(
-        api, "%%ai -t\none", count, "%ai reset", count, "%%ai -t\ntwo", count, TMPDIR=str(tmp_path)
-    )
-    assert [said(ran[n]) for n in (1, 3, 5)] == ["1", "0", "1"]
+    asks = [f"%%ai -t\n{n}" for n in range(3)]
+    cells = (*asks[:2], count, "%ai reset", count, asks[2], count)
+    ran = [said(one) for one in await run(api, *cells, TMPDIR=str(tmp_path))]
+    del ran[3]
+    assert ran == ["1 said", "2 said", "1", "0", "1 said", "1"]
     assert not _journals(tmp_path), "the kernel has ended"
 
 

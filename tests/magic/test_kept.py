@@ -54,15 +54,10 @@ async def test_what_uses_the_kept_answer_and_what_asks_anew(
     assert "\n3\n" in shown and "no model was asked" in told
     for what, below in zip(ANEW, anew, strict=True):
         assert below and "no model was asked" not in below, what
-
-
-async def test_another_folder_asks_anew(api: FakeAnthropic, tmp_path: Path) -> None:
-    script(api)
     (tmp_path / "b").mkdir()
     env: Any = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    await run(api, SAME, folder=tmp_path, **env)
-    await run(api, SAME, folder=tmp_path / "b", **env)
-    assert len(api.requests) == 4
+    (elsewhere,) = await run(api, SAME, folder=tmp_path / "b", **env)
+    assert "Made." in said(elsewhere) and "no model was asked" not in said(elsewhere)
 
 
 async def test_values_count_as_the_model_saw_them(api: FakeAnthropic, tmp_path: Path) -> None:
@@ -151,11 +146,17 @@ def _errors(cell: dict[str, Any]) -> list[str]:
     return [one["ename"] for one in cell["outputs"] if one["output_type"] == "error"]
 
 
-async def test_a_prompt_that_waits_holds_the_cells_below_back(api: FakeAnthropic) -> None:
+async def test_a_rejected_draft_is_not_kept_and_one_that_waits_holds_cells_back(
+    api: FakeAnthropic,
+) -> None:
     """They would fail, or find another prompt in their way."""
     script(api)
 
     def work(there: Page) -> None:
+        for _ in range(2):
+            rejected = there.run("%%ai\nmake them")
+            there.press("Discard")
+            assert "no model was asked" not in there.below(rejected)
         asked = there.begin("%%ai\nmake them")
         later = [there.begin(source) for source in ("print(made)", "%%ai -y\nmake more")]
         for msg_id in (asked, *later):
@@ -171,29 +172,7 @@ async def test_a_prompt_that_waits_holds_the_cells_below_back(api: FakeAnthropic
         assert "no model was asked" in there.below(again) and "3" in there.below(after)
 
     await with_page(work)(api)
-    assert len(api.requests) == 2
-
-
-async def test_a_rejected_draft_is_not_kept(api: FakeAnthropic) -> None:
-    script(api)
-
-    def work(there: Page) -> None:
-        there.run("%%ai\nmake them")
-        there.press("Discard")
-        again = there.run("%%ai\nmake them")
-        assert "no model was asked" not in there.below(again)
-
-    await with_page(work)(api)
-
-
-async def test_a_model_that_is_not_listed_is_refused(api: FakeAnthropic) -> None:
-    api.play(lambda request: answer(text(str(request.body["model"]))))
-    chosen, refused, asked = await run(
-        api, "%ai model claude-opus-5-5", "%ai model nosuch/thing", "%%ai -t\nwhich?"
-    )
-    assert said(chosen) == "The model is claude-opus-5-5.\n"
-    assert "There is no model “nosuch/thing” here." in said(refused)
-    assert said(asked).startswith("claude-opus-5-5")
+    assert len(api.requests) == 6
 
 
 async def test_a_broken_package_is_one_line(api: FakeAnthropic, tmp_path: Path) -> None:

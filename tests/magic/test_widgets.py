@@ -229,22 +229,16 @@ async def test_a_second_prompt_is_told_of_the_one_that_waits(api: FakeAnthropic)
     await with_page(work)(api)
 
 
-async def test_one_decision_is_good_once(api: FakeAnthropic) -> None:
-    api.play([answer(run_cell("n = globals().get('n', 0) + 1")), answer(text("Done."))])
+async def test_one_decision_is_good_once_and_a_warning_stands_above_it(api: FakeAnthropic) -> None:
+    shell = run_cell("import os\nos.system('true')")
+    counts = run_cell("n = globals().get('n', 0) + 1")
+    api.play([answer(counts), answer(text("Done.")), answer(shell)])
 
     def work(page: Page) -> None:
         page.run("%%ai\nn")
         for _ in range(3):
             page.press("Run")
         assert page.below(page.run("n")).strip() == "1"
-
-    await with_page(work)(api)
-
-
-async def test_a_warning_stands_above_the_buttons(api: FakeAnthropic) -> None:
-    api.play([answer(run_cell("import os\nos.system('true')"))])
-
-    def work(page: Page) -> None:
         shown = page.below(page.run("%%ai\ndo it"))
         assert "! Line 2 runs a shell command (os.system)." in shown
 
