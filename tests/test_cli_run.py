@@ -42,6 +42,8 @@ def outputs(cell: Any) -> str:
 
 
 def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
+    """No settings beside the notebook: they may have come with it."""
+    (cli.folder / "jupyter_server_config.py").write_text("open('ran.txt', 'w')")
     ran = cli.program("run", "a.ipynb", "#three_cells", "--yes", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.ended.stop_reason == "end_turn" and len(ran.ended.added) == 2
@@ -50,6 +52,7 @@ def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
     assert book.cells[0].source == "import math"
     assert [cell.execution_count for cell in book.cells[1:]] == [1, 3]
     assert [cell.cell_type for cell in book.cells] == ["code"] * 3
+    assert not (cli.folder / "ran.txt").exists()
 
 
 def wish(cli: Cli) -> Callable[[], bool]:
@@ -291,13 +294,6 @@ def test_settings_that_cannot_be_read_stop_it(cli: Cli) -> None:
     assert cli.sources() == ["import math"]
 
 
-def test_settings_beside_the_notebook_are_not_read(cli: Cli) -> None:
-    """They may have come with it."""
-    (cli.folder / "jupyter_server_config.py").write_text("open('ran.txt', 'w')")
-    assert cli.program("run", "a.ipynb", "#prose", "--yes", "--json").code == 0
-    assert not (cli.folder / "ran.txt").exists()
-
-
 # --- what nobody has allowed -------------------------------------------------------------------
 
 
@@ -336,8 +332,8 @@ def test_no_key_is_anywhere_but_in_the_request(cli: Cli) -> None:
     prompt = code("import os", "print(sorted(os.environ.items()))")
     refused = cli.run("run", "a.ipynb", f"{prompt}\n# {CANARY}", "--yes")
     assert refused.code == 2 and CANARY not in refused.out + refused.err
-    for options in (("--json",), ()):
-        ran = cli.program("run", "a.ipynb", prompt, "--yes", *options)
+    for start, options in ((cli.program, ("--json",)), (cli.run, ())):
+        ran = start("run", "a.ipynb", prompt, "--yes", *options)
         assert ran.code == 0
         assert CANARY not in ran.out + ran.err
     said = outputs(cli.book().cells[1])

@@ -83,28 +83,19 @@ async def test_events_for_programs(site: Site, api: FakeAnthropic, file: Path) -
     assert (code, kinds[-1]) == (0, "turn_ended") and "turn_started" in kinds
 
 
-@pytest.mark.parametrize(
-    ("arguments", "given", "words"),
-    [
+async def test_what_cannot_be_begun(site: Site, file: Path) -> None:
+    cases: list[tuple[list[str], dict[str, str], str]] = [
         (["--yes"], {"token": "wrong"}, "does not accept this password or token"),
         (["--yes", "--max-steps", "3"], {}, "--max-steps does not go with --server"),
         (["--yes", "--output", "x.ipynb"], {}, "--output does not go with --server"),
         (["--yes", "--kernel", "none"], {}, "none"),
         ([], {}, "No terminal to ask in"),
-    ],
-)
-async def test_what_cannot_be_begun(
-    site: Site, file: Path, arguments: list[str], given: dict[str, str], words: str
-) -> None:
-    code, out, err = await ran(site, *arguments, **given)
-    assert code in (1, 2) and out == "" and words in err
-
-
-async def test_no_server_there(site: Site, file: Path) -> None:
-    code, _, err = await ran(site, "--yes", url="http://localhost:1")
-    assert code == 1 and "http://localhost:1 does not answer" in err
-    code, _, err = await ran(site, "--yes", url=f"{site.url}/nowhere")
-    assert code in (1, 2) and "nowhere" in err
+        (["--yes"], {"url": "http://localhost:1"}, "http://localhost:1 does not answer"),
+        (["--yes"], {"url": f"{site.url}/nowhere"}, "nowhere"),
+    ]
+    for arguments, given, words in cases:
+        code, out, err = await ran(site, *arguments, **given)
+        assert code in (1, 2) and out == "" and words in err, (arguments, given)
 
 
 async def test_ctrl_c_stops_the_turn_there(site: Site, api: FakeAnthropic, file: Path) -> None:

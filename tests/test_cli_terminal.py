@@ -42,19 +42,19 @@ def code(*lines: str) -> str:
     return "\n".join(["#code ```", *lines, "```"])
 
 
-def test_each_run_is_asked_for(cli: Cli) -> None:
+def test_each_run_is_asked_for_until_all_may_run(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#three_cells") as child:
-        for number in range(3):
-            child.expect(ASKED)
-            if number == 0:
-                assert "import" in child.before and "│" in child.before
-            child.sendline("y")
+        child.expect(ASKED)
+        assert "import" in child.before and "│" in child.before
+        child.sendline("y")
+        child.expect(ASKED)
+        child.sendline("a")
         child.expect("The revenue is 460 in all")
         assert ended(child) == 0
     assert cli.sources()[2] == TOTALS
 
 
-def test_no_runs_nothing_and_all_asks_no_more(cli: Cli) -> None:
+def test_no_runs_nothing(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
         child.expect(ASKED)
         for no_word in ("maybe", "yes but only the first"):
@@ -64,11 +64,6 @@ def test_no_runs_nothing_and_all_asks_no_more(cli: Cli) -> None:
         ended(child)
         assert "They say: use a name of mine" in child.before
     assert not (cli.folder / "ran.txt").exists()
-    with cli.terminal("run", "a.ipynb", "#three_cells") as child:
-        child.expect(ASKED)
-        child.sendline("a")
-        child.expect("The revenue is 460 in all")
-        assert ended(child) == 0
 
 
 def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:
@@ -81,17 +76,17 @@ def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:
     assert cli.sources() == ["import math"]
 
 
-@pytest.fixture
-def editor(cli: Cli) -> str:
-    """One that writes ``print(6 * 7)``."""
+def editor(cli: Cli, *lines: str) -> str:
+    """The path of one that does this."""
     editor = cli.folder.parent / "editor"
-    editor.write_text('#!/bin/sh\necho "print(6 * 7)" > "$1"\n')
+    editor.write_text("\n".join(["#!/bin/sh", *lines, ""]))
     editor.chmod(0o755)
     return str(editor)
 
 
-def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli, editor: str) -> None:
-    with cli.terminal("run", "a.ipynb", code("print(1)"), EDITOR=editor) as child:
+def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli) -> None:
+    writes = editor(cli, 'echo "print(6 * 7)" > "$1"')
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')"), EDITOR=writes) as child:
         child.expect(ASKED)
         child.sendline("e")
         child.expect(ASKED)
@@ -100,16 +95,16 @@ def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli, editor: st
         child.expect("42")
         assert ended(child) == 0
     assert cli.sources() == ["import math", "print(6 * 7)"]
+    assert not (cli.folder / "ran.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("editor", "words"), [("/nowhere/vi", "Cannot start"), ("false", "failed.")]
-)
-def test_an_editor_that_fails_leaves_the_cell_as_it_was(cli: Cli, editor: str, words: str) -> None:
-    with cli.terminal("run", "a.ipynb", code("print(1)"), VISUAL=editor) as child:
-        child.expect(ASKED)
-        child.sendline("e")
-        child.expect(words)
+def test_an_editor_that_fails_leaves_the_cell_as_it_was(cli: Cli) -> None:
+    fails_and_goes = editor(cli, 'rm "$0"', "exit 1")
+    with cli.terminal("run", "a.ipynb", code("print(1)"), VISUAL=fails_and_goes) as child:
+        for words in ("failed.", "Cannot start"):
+            child.expect(ASKED)
+            child.sendline("e")
+            child.expect(words)
         child.expect(ASKED)
         child.sendline("y")
         assert ended(child) == 0
@@ -176,15 +171,13 @@ HOSTILE = (
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-@pytest.mark.parametrize("place", ["text", "question", "code", "output", "error", "title"])
+@pytest.mark.parametrize("place", ["text", "question", "code", "title"])
 def test_no_words_of_others_reach_the_terminal_as_commands(cli: Cli, place: str) -> None:
     said = "\n".join(HOSTILE)
     prompts = {
         "text": f"#says\n{said}",
         "question": f"#asks\n{said}",
-        "code": code(f"x = 1\n# {said}"),
-        "output": code(f"print({said!r})"),
-        "error": code(f"raise ValueError({said!r})"),
+        "code": code(f"x = 1\n# {said}\nprint({said!r})\nraise ValueError({said!r})"),
         "title": f"#titles\n{said}",
     }
     seen = ""
@@ -193,7 +186,8 @@ def test_no_words_of_others_reach_the_terminal_as_commands(cli: Cli, place: str)
             seen += child.before
             child.sendline("y" if found == 0 else "Yes")
         seen += child.before
-    assert "written" in seen or "wri" in seen
+    assert seen.count("wri") >= (3 if place == "code" else 1)
+    assert "window" not in seen, "a person is told of none here"
     text = _OURS.sub("", seen)
     assert not _NO_TEXT.search(text), repr(_NO_TEXT.search(text))
     assert "over\rwritten" not in seen
@@ -201,27 +195,9 @@ def test_no_words_of_others_reach_the_terminal_as_commands(cli: Cli, place: str)
     assert not re.search(r"\x1b\[(?:[HJ]|2J|[0-9;]*45)", seen)
 
 
-def test_a_person_is_not_told_of_windows(cli: Cli) -> None:
-    with cli.terminal("run", "a.ipynb", "#prose", "--plan") as child:
-        assert ended(child) == 0
-        assert "window" not in child.before
-
-
-def test_an_edited_cell_runs_as_edited(cli: Cli, editor: str) -> None:
-    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')"), EDITOR=editor) as child:
-        child.expect(ASKED)
-        child.sendline("e")
-        child.expect(ASKED)
-        child.sendline("y")
-        assert ended(child) == 0
-    assert cli.sources()[-1] == "print(6 * 7)"
-    assert not (cli.folder / "ran.txt").exists()
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_a_sign_that_the_terminal_lacks_is_an_escape(cli: Cli, encoding: str) -> None:
+def test_a_sign_that_the_terminal_lacks_is_an_escape(cli: Cli) -> None:
     """Also in the code that a person decides on."""
-    cli.environment["PYTHONIOENCODING"] = encoding
+    cli.environment["PYTHONIOENCODING"] = "ascii"
     ran = cli.program("run", "a.ipynb", code("x = 'δ变😀'", "print(x)"), "--yes")
     assert (ran.code, ran.err) == (0, ""), ran
     assert "\\u03b4\\u53d8\\U0001f600" in ran.out

@@ -123,7 +123,8 @@ async def test_no_file_is_replaced(site: Site, api: FakeAnthropic, jp_root_dir: 
     (jp_root_dir / "Models-1.ipynb").write_text("also theirs")
     await w.decide(draft)
     again = await w.draft(3)
-    assert again.title == "Make Models-2.ipynb" and again.notices
+    assert again.title == "Make Models-2.ipynb" and "taken" in again.notices[0]
+    assert again.nonce != draft.nonce
     await w.decide(again)
     went: e.WentOn = await w.event(e.WentOn)
     assert went.notebook == "Models-2.ipynb"
@@ -154,8 +155,14 @@ async def test_a_file_that_cannot_be_made_is_said(
 async def test_a_conversation_that_cannot_begin_is_not_left(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch, jp_root_dir: Path
 ) -> None:
+    """Who may not write cannot begin one."""
     api.play(in_order([answer(run_cell("1")), onward(), DONE]))
     w, draft = await asked(site)
+    for denied in (("write", "contents"), ("execute", "kernels")):
+        monkeypatch.setattr(Denying, "denied", (denied,))
+        assert (await w.decide(draft)).error == "forbidden"
+    monkeypatch.setattr(Denying, "denied", ())
+    assert not (jp_root_dir / "Models.ipynb").exists()
     store = site.extension.store
     append = store.append_events
 
@@ -170,21 +177,6 @@ async def test_a_conversation_that_cannot_begin_is_not_left(
     words = "Made Models.ipynb, but could not go on there: The disk is full."
     assert w.of(e.ToolDone)[-1].summary == words
     assert [info.session_id for info in store.list()] == [w.session_id]
-    assert (jp_root_dir / "Models.ipynb").exists()
-
-
-async def test_who_may_not_write_cannot_approve(
-    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch, jp_root_dir: Path
-) -> None:
-    api.play(in_order([answer(run_cell("1")), onward(), DONE]))
-    w, draft = await asked(site)
-    for denied in (("write", "contents"), ("execute", "kernels")):
-        monkeypatch.setattr(Denying, "denied", (denied,))
-        assert (await w.decide(draft)).error == "forbidden"
-    monkeypatch.setattr(Denying, "denied", ())
-    assert not (jp_root_dir / "Models.ipynb").exists()
-    assert (await w.decide(draft)).error is None
-    await w.ended()
     assert (jp_root_dir / "Models.ipynb").exists()
 
 

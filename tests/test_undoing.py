@@ -55,23 +55,16 @@ async def changes(site: Site, window: ReferenceWindow, turn: int = 1) -> list[di
     return list(review["changes"])
 
 
-async def test_a_turn_is_undone(site: Site, api: FakeAnthropic) -> None:
-    w = await tidied(site, api)
-    assert w.cells != BEFORE
-    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
-    undone = await w.event(e.TurnUndone)
-    assert len(undone.restored) == 3 and undone.kept == ()
-    assert w.cells == BEFORE
-    reply = await w.send(c.UndoTurn(w.session_id, 1))
-    assert (reply.error, "already undone" in reply.message) == ("already_undone", True)
-
-
-async def test_an_undone_turn_is_redone(site: Site, api: FakeAnthropic) -> None:
+async def test_a_turn_is_undone_and_redone(site: Site, api: FakeAnthropic) -> None:
     w = await tidied(site, api)
     after = copy.deepcopy(w.cells)
     reply = await w.send(c.RedoTurn(w.session_id, 1))
     assert (reply.error, reply.message) == ("nothing_to_redo", "Nothing to redo.")
     assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
+    undone = await w.event(e.TurnUndone)
+    assert (w.cells, len(undone.restored), undone.kept) == (BEFORE, 3, ())
+    reply = await w.send(c.UndoTurn(w.session_id, 1))
+    assert (reply.error, "already undone" in reply.message) == ("already_undone", True)
     assert (await w.send(c.RedoTurn(w.session_id, 1, ("c2",)))).error is None
     assert [t["state"] for t in await changes(site, w)] == ["undone", "undone", "open"]
     assert (await w.send(c.RedoTurn(w.session_id, 1))).error is None
@@ -104,6 +97,20 @@ async def test_a_cell_with_more_outputs_than_a_message_may_have(
 
 async def test_one_is_kept_and_one_undone_and_then_the_rest(site: Site, api: FakeAnthropic) -> None:
     w = await tidied(site, api)
+    for turn in (0, 2, 10**14):
+        response = await site.request(
+            "GET", "sessions", w.session_id, "turns", str(turn), "changes"
+        )
+        assert (response.code, body(response)["code"]) == (404, "unknown_turn")
+    response = await site.request("GET", "sessions", "0" * 32, "turns", "1", "changes")
+    assert (response.code, body(response)["code"]) == (404, "unknown_session")
+    for command, error in (
+        (c.UndoTurn(w.session_id, 1, ("c3",)), "unknown_cell"),
+        (c.KeepChanges(w.session_id, 1, ("nowhere",)), "unknown_cell"),
+        (c.KeepChanges(w.session_id, 5, ("c1",)), "unknown_turn"),
+    ):
+        assert (await w.send(command)).error == error
+    assert w.of(e.TurnUndone) == w.of(e.ChangesKept) == []
     told = await changes(site, w)
     added = told[0]["cell_id"]
     assert [(t["kind"], t["before"], t["after"], t["state"]) for t in told] == [
@@ -136,24 +143,6 @@ async def test_it_works_in_another_window_that_has_read_the_file_anew(
     assert (await other.send(c.UndoTurn(w.session_id, 1))).error is None
     await other.event(e.TurnUndone)
     assert other.cells == BEFORE
-
-
-async def test_what_is_not_there_is_said(site: Site, api: FakeAnthropic) -> None:
-    w = await tidied(site, api)
-    for turn in (0, 2, 10**14):
-        response = await site.request(
-            "GET", "sessions", w.session_id, "turns", str(turn), "changes"
-        )
-        assert (response.code, body(response)["code"]) == (404, "unknown_turn")
-    response = await site.request("GET", "sessions", "0" * 32, "turns", "1", "changes")
-    assert (response.code, body(response)["code"]) == (404, "unknown_session")
-    for command in (
-        c.UndoTurn(w.session_id, 1, ("c3",)),
-        c.KeepChanges(w.session_id, 1, ("nowhere",)),
-    ):
-        assert (await w.send(command)).error == "unknown_cell"
-    assert (await w.send(c.KeepChanges(w.session_id, 5, ("c1",)))).error == "unknown_turn"
-    assert w.of(e.TurnUndone) == w.of(e.ChangesKept) == []
 
 
 @pytest.mark.parametrize(("code", "expected"), [("x = 2", True), ("print('x')", False)])

@@ -18,7 +18,6 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import SetSource
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
-from tests.fake_anthropic.turns import call
 from tests.reference_window import ReferenceWindow
 from tests.site import Site, Watch
 
@@ -225,24 +224,3 @@ async def test_a_kernel_that_is_not_the_servers(waiting: Waiting) -> None:
     assert done.status == "not_started"
     await w.ended()
     await case.nothing_ran()
-
-
-async def test_run_all_with_the_word_on_a_deletion_lets_no_code_run(
-    site: Site, api: FakeAnthropic
-) -> None:
-    """The server may go as far as Auto, but with this draft it was not offered."""
-    delete = answer(call("delete_cell", {"cell_id": "c1"}))
-    api.play(in_order([delete, answer(run_cell(CODE)), DONE]))
-    kernel_id = await site.kernel()
-    w = await site.window(kernel_id=kernel_id)
-    watch = await site.watch(kernel_id)
-    await w.ask("Go")
-    draft = await w.draft()
-    assert draft.kind == "delete" and not draft.can_run_all
-    assert (await w.decide(draft, run_all=True)).error is None
-    second = await w.draft(2)
-    assert second.source == CODE
-    assert await watch.sources() == []
-    assert (await w.decide(second, "reject")).error is None
-    await w.ended()
-    assert await watch.sources() == []

@@ -186,38 +186,6 @@ async def test_a_restarted_kernel_asks_again(bench: Benches) -> None:
         await b.session.close()
 
 
-async def test_the_first_of_two_decisions_wins_and_runs_once(bench: Benches, room: Room) -> None:
-    b = bench(run("n = 5"), say("Done."))
-    b.send()
-    draft = await b.draft()
-    b.decide(draft)
-    for action in ("run", "reject"):
-        with pytest.raises(CommandError) as error:
-            b.decide(draft, action)
-        assert error.value.code == "already_decided"
-    await b.ended()
-    assert await room.ran() == ["n = 5"]
-
-
-@pytest.mark.parametrize(
-    ("draft_id", "nonce", "code"),
-    [(None, "forged", "stale_decision"), ("forged", None, "unknown_draft")],
-)
-async def test_forged_decisions_run_nothing(
-    bench: Benches, room: Room, draft_id: str | None, nonce: str | None, code: str
-) -> None:
-    b = bench(run("n = 5"), say("Done."))
-    b.send()
-    draft = await b.draft()
-    with pytest.raises(CommandError) as error:
-        b.session.decide(draft_id or draft.draft_id, nonce or draft.nonce, "run", "evil()", True)
-    assert error.value.code == code
-    assert b.session.waiting
-    b.decide(draft, "reject")
-    await b.ended()
-    assert await room.ran() == []
-
-
 async def test_a_decision_of_an_earlier_draft_is_good_for_nothing(
     bench: Benches, room: Room
 ) -> None:

@@ -145,23 +145,16 @@ async def test_plan_changes_nothing(bench: Benches, room: Room) -> None:
 
 
 async def test_the_highest_mode_caps_what_people_ask_for(bench: Benches, room: Room) -> None:
-    b = bench(run("a = 1"), say("Done."), rules=Rules(highest_mode="review"))
+    b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(highest_mode="review"))
     b.send(mode="auto")
     draft = await b.draft()
     assert b.session.info.mode == "review" and not draft.can_run_all
     b.session.set_mode("auto")
     assert b.session.info.mode == "review"
     b.decide(draft, run_all=True)
-    await b.ended()
-    assert b.of(e.TurnStarted)[0].mode == "review"
-
-
-async def test_run_all_is_not_had_by_force(bench: Benches, room: Room) -> None:
-    b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(highest_mode="review"))
-    b.send()
-    b.decide(await b.draft(), run_all=True)
     b.decide(await b.draft(2), "reject")
     await b.ended()
+    assert b.of(e.TurnStarted)[0].mode == "review"
     assert await room.ran() == ["a = 1"]
 
 
