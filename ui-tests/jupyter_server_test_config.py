@@ -31,7 +31,7 @@ c.ServerApp.ip = "127.0.0.1"
 c.ServerApp.port = int(os.environ["CODEINTERP_TEST_PORT"])
 c.ServerApp.allow_root = True
 c.Application.log_level = "ERROR"
-c.LabApp.workspaces_dir = os.environ["CODEINTERP_TEST_WORKSPACES"]
+c.LabApp.workspaces_dir = os.environ["JUPYTERLAB_WORKSPACES_DIR"]
 c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True
 # Of jupyter-collaboration, which else leaves it beside this file.

@@ -10,7 +10,6 @@
  *   branch, sent                        what docs/working.md tells of
  */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import { galata } from '@jupyterlab/galata';
 import { execFileSync } from 'child_process';
 import { writeFileSync } from 'fs';
 import path from 'path';
@@ -135,8 +134,7 @@ test('picture of a prompt in a cell', async ({ notebook, page }) => {
 
 test.describe('with completions turned on', () => {
   test.use({
-    mockSettings: {
-      ...galata.DEFAULT_SETTINGS,
+    settings: {
       '@jupyterlab/completer-extension:inline-completer': {
         providers: { 'jupyter-codeinterp:completions': { enabled: true } }
       }

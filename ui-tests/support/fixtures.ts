@@ -8,17 +8,20 @@
  *
  * An error in the console that this extension causes fails the test, too.
  */
-import { galata, test as base } from '@jupyterlab/galata';
-import { expect } from '@playwright/test';
+import { test as base } from '@jupyterlab/galata';
+import { expect, type Page } from '@playwright/test';
 import { errorsIn } from './console';
 import { FakeModel } from './model';
 import { type App, NotebookHelper } from './notebook';
 import { Panel } from './panel';
+import { resetLab, type Settings } from './servers';
 
 export { expect };
 
 export interface IOptions {
   app: App;
+  /** Settings that differ from the defaults, by plugin. */
+  settings: Settings;
 }
 
 interface IFixtures {
@@ -42,8 +45,7 @@ export const THEMES = [
 
 /** For `test.use`: a notebook is saved when the test, or the agent, saves it. */
 export const NO_AUTOSAVE = {
-  mockSettings: {
-    ...galata.DEFAULT_SETTINGS,
+  settings: {
     '@jupyterlab/docmanager-extension:plugin': { autosave: false }
   }
 };
@@ -52,20 +54,43 @@ const CONVERSATIONS = '/codeinterp/api/sessions';
 const CLIENTS = '/codeinterp/api/clients';
 const KERNELS = '/api/sessions';
 
+/**
+ * Resolves once JupyterLab has saved that the panel is open, if it is: it saves its layout a moment
+ * after the last change, and a page that is reloaded before that would come without the panel.
+ */
+async function panelSaved(page: Page): Promise<void> {
+  if (await page.locator('#codeinterp-panel').isVisible()) {
+    await expect(async () => {
+      const saved = await page.request.get('/lab/api/workspaces/default');
+      const { data } = await saved.json();
+      const { right } = data['layout-restorer:data'];
+      expect(right.current).toBe('codeinterp-panel');
+    }).toPass();
+  }
+}
+
 export const test = base.extend<IOptions & IFixtures>({
   app: ['lab', { option: true }],
+  settings: [{}, { option: true }],
   appPath: async ({ app }, use) => {
     await use(app === 'lab' ? '/lab' : '');
   },
   autoGoto: false,
 
-  // Galata would answer /codeinterp/api/sessions in place of the server: its pattern for
-  // the sessions API matches any address that ends so. cleanUp ends both.
+  // Galata would answer some requests in place of the server: all requests of a page would then
+  // pass through this process, which takes a tenth of the time. cleanUp does what is needed.
   kernels: null,
   sessions: null,
+  terminals: null,
+  mockConfig: false,
+  mockSettings: false,
+  mockState: false,
+  mockUser: false,
 
   cleanUp: [
-    async ({ request }, use) => {
+    async ({ request, settings }, use, { parallelIndex }) => {
+      resetLab(`lab-${parallelIndex}`, settings);
+      resetLab(`keyless-${parallelIndex}`, settings);
       // One that has died is being started again.
       await expect
         .poll(
@@ -124,6 +149,17 @@ export const test = base.extend<IOptions & IFixtures>({
     },
     { auto: true }
   ],
+
+  page: async ({ app, page }, use) => {
+    const reload = page.reload.bind(page);
+    page.reload = async options => {
+      if (app === 'lab') {
+        await panelSaved(page);
+      }
+      return reload(options);
+    };
+    await use(page);
+  },
 
   notebook: async ({ app, page, tmpPath }, use) => {
     // Jupyter Server answers 404 for a whole folder if a file is renamed in the moment in which it

@@ -102,13 +102,26 @@ export class NotebookHelper {
     });
   }
 
-  /** Make, open, and return the path. */
+  /**
+   * Make, open, and return the path. Again in the same test: a new notebook, with a conversation
+   * and a kernel of its own, takes the place of the one before, in JupyterLab without a new page.
+   */
   async start(
     cells?: readonly CellLike[],
     options?: ICreateOptions
   ): Promise<string> {
-    const path = await this.create(cells, options);
-    await this.open(path, { kernel: options?.kernel !== null });
+    this._started += 1;
+    const name = this._started > 1 ? `test-${this._started}.ipynb` : undefined;
+    const path = await this.create(cells, { name, ...options });
+    const kernel = options?.kernel !== null;
+    await this._panel?.evaluate(panel => panel!.context.save());
+    if (this._panel && this._app === 'lab') {
+      await this._panel.evaluate(panel => panel!.dispose());
+      await this.command('docmanager:open', { path });
+      await this.attach(path, { kernel });
+    } else {
+      await this.open(path, { kernel });
+    }
     return path;
   }
 
@@ -275,6 +288,7 @@ export class NotebookHelper {
   }
 
   private _panel: JSHandle<NotebookPanel | undefined> | undefined;
+  private _started = 0;
 }
 
 function notebook(

@@ -39,7 +39,5 @@ export const test = base.extend<IOwn>({
     mkdirSync(path.join(server.notebooks, 'work'));
     await use('work');
   },
-  cleanUp: async ({ server: _ }, use) => use(),
-  // Galata would ask the server itself in the page's place, and fail where there is none.
-  terminals: null
+  cleanUp: async ({ server: _ }, use) => use()
 });

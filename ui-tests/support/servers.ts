@@ -6,7 +6,7 @@
  * through the environment. Each may be set from outside.
  */
 import { execFileSync } from 'child_process';
-import { mkdirSync, rmSync } from 'fs';
+import { mkdirSync, rmSync, writeFileSync } from 'fs';
 import path from 'path';
 
 function once(name: string, choose: () => string): string {
@@ -60,6 +60,42 @@ export function logOf(name: string): string {
   return path.join(FOLDER, name, 'server.log');
 }
 
+function labFolders(name: string) {
+  const lab = path.join(FOLDER, name, 'lab');
+  return {
+    JUPYTERLAB_SETTINGS_DIR: path.join(lab, 'settings'),
+    JUPYTERLAB_WORKSPACES_DIR: path.join(lab, 'workspaces')
+  };
+}
+
+/** Settings by plugin, as in `{'jupyter-codeinterp:core': {…}}`. */
+export type Settings = Record<string, object>;
+
+const ALWAYS: Settings = {
+  '@jupyterlab/apputils-extension:notification': {
+    checkForUpdates: false,
+    fetchNews: 'false'
+  },
+  '@jupyterlab/codemirror-extension:plugin': {
+    defaultConfig: { cursorBlinkRate: 0 }
+  }
+};
+
+/** Give a server's pages an empty workspace and these settings; the server reads both anew each time. */
+export function resetLab(name: string, settings: Settings = {}): void {
+  const folders = labFolders(name);
+  for (const folder of Object.values(folders)) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  for (const [plugin, values] of Object.entries({ ...ALWAYS, ...settings })) {
+    const [extension, schema] = plugin.split(':');
+    const folder = path.join(folders.JUPYTERLAB_SETTINGS_DIR, extension);
+    mkdirSync(folder, { recursive: true });
+    const file = path.join(folder, `${schema}.jupyterlab-settings`);
+    writeFileSync(file, JSON.stringify(values));
+  }
+}
+
 /**
  * The environment of a server: folders of its own, so that nothing of the person's Jupyter
  * is read or changed.
@@ -75,12 +111,13 @@ export function serverEnvironment(
     return made;
   };
   mkdirSync(notebooks, { recursive: true });
+  resetLab(name);
   return {
     JUPYTER_CONFIG_DIR: own('config'),
     JUPYTER_DATA_DIR: own('data'),
     JUPYTER_RUNTIME_DIR: own('runtime'),
     JUPYTERLAB_GALATA_ROOT_DIR: notebooks,
-    CODEINTERP_TEST_WORKSPACES: own('workspaces'),
+    ...labFolders(name),
     CODEINTERP_TEST_PORT: new URL(serverURL).port,
     IPYTHONDIR: own('ipython'),
     TMPDIR: own('tmp')

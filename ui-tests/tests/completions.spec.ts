@@ -1,4 +1,3 @@
-import { galata } from '@jupyterlab/galata';
 import { expect, test } from '../support/fixtures';
 
 const GREY = '.jp-GhostText';
@@ -20,8 +19,7 @@ test('nothing is completed until the person turns it on', async ({
 
 test.describe('turned on', () => {
   test.use({
-    mockSettings: {
-      ...galata.DEFAULT_SETTINGS,
+    settings: {
       '@jupyterlab/completer-extension:inline-completer': {
         providers: { 'jupyter-codeinterp:completions': { enabled: true } }
       }

@@ -18,69 +18,64 @@ async function goesOn(
   expect(await notebook.executed()).toEqual([...before, '1 + 1']);
 }
 
-test('Stop while the model writes text', async ({ model, notebook, panel }) => {
-  await notebook.start(['']);
-  await model.play('slow_text');
-  await panel.ask('Tell me');
-  await expect(panel.log).toContainText('Paragraph 0');
-  await panel.stopButton.click();
-  await panel.ended();
-  await expect(panel.log).toContainText('Stopped.');
-  await expect
-    .poll(async () => (await model.requests()).at(-1)!.gone)
-    .toBe(true);
-  await goesOn(model, notebook, panel);
-});
-
 test(
-  'Stop while a draft is written takes the draft away',
+  'Stop at any time in a turn',
   { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
-    await notebook.start(['x = 1']);
-    await model.play('slow_code');
-    await panel.ask('Square them');
-    await expect(notebook.cell('value_1 =')).toBeVisible();
-    await panel.stopButton.click();
-    await panel.ended();
-    await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
-    await goesOn(model, notebook, panel);
+    await test.step('while the model writes text', async () => {
+      await notebook.start(['']);
+      await model.play('slow_text');
+      await panel.ask('Tell me');
+      await expect(panel.log).toContainText('Paragraph 0');
+      await panel.stopButton.click();
+      await panel.ended();
+      await expect(panel.log).toContainText('Stopped.');
+      await expect
+        .poll(async () => (await model.requests()).at(-1)!.gone)
+        .toBe(true);
+      await goesOn(model, notebook, panel);
+    });
+
+    await test.step('while a draft is written: it goes', async () => {
+      await notebook.start(['x = 1']);
+      await model.play('slow_code');
+      await panel.ask('Square them');
+      await expect(notebook.cell('value_1 =')).toBeVisible();
+      await panel.stopButton.click();
+      await panel.ended();
+      await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+      await goesOn(model, notebook, panel);
+    });
+
+    await test.step('while a draft waits: it goes', async () => {
+      await notebook.start(['x = 1']);
+      await panel.add(model);
+      await panel.stopButton.click();
+      await panel.ended();
+      await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+      await expect(panel.cards).toHaveCount(0);
+      await goesOn(model, notebook, panel);
+    });
+
+    await test.step("while the agent's cell runs: variables stay", async () => {
+      await notebook.start(['mine = 7']);
+      await notebook.run(0);
+      await model.play('infinite_loop');
+      await panel.ask('Loop');
+      await panel.decide('Run');
+      await expect.poll(() => notebook.executed()).toHaveLength(2);
+      await panel.stopButton.click();
+      await panel.ended();
+
+      const looped = notebook.cell('while True');
+      await expect(looped).toContainText('KeyboardInterrupt');
+      expect(await notebook.value('mine')).toBe('7');
+      await goesOn(model, notebook, panel);
+      const sent = (await model.requests()).at(-1)!.body.messages;
+      expect(JSON.stringify(sent)).toContain('status=interrupted');
+    });
   }
 );
-
-test('Stop while a draft waits takes the draft away', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await panel.add(model);
-  await panel.stopButton.click();
-  await panel.ended();
-  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
-  await expect(panel.cards).toHaveCount(0);
-  await goesOn(model, notebook, panel);
-});
-
-test("Stop interrupts the agent's own cell, and variables stay", async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['mine = 7']);
-  await notebook.run(0);
-  await model.play('infinite_loop');
-  await panel.ask('Loop');
-  await panel.decide('Run');
-  await expect.poll(() => notebook.executed()).toHaveLength(2);
-  await panel.stopButton.click();
-  await panel.ended();
-
-  await expect(notebook.cell('while True')).toContainText('KeyboardInterrupt');
-  expect(await notebook.value('mine')).toBe('7');
-  await goesOn(model, notebook, panel);
-  const sent = JSON.stringify((await model.requests()).at(-1)!.body.messages);
-  expect(sent).toContain('status=interrupted');
-});
 
 test.describe("while the person's own cell runs", () => {
   test('Stop leaves it alone, and nothing of ours ever runs', async ({

@@ -1,7 +1,6 @@
 /** What a turn leaves behind for a person who did not look on. */
 import { rmSync } from 'fs';
 import path from 'path';
-import { galata } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
 import { HELD, release } from '../support/held';
@@ -118,8 +117,7 @@ test('a file that a turn has made is in the tray, also after a reload, and opens
 test.describe('notifications of the system turned on', () => {
   test.use({
     permissions: ['notifications'],
-    mockSettings: {
-      ...galata.DEFAULT_SETTINGS,
+    settings: {
       'jupyter-codeinterp:core': { systemNotifications: true }
     }
   });
