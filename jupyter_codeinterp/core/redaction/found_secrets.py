@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from .pasted_keys import KEY_FORMS
 
@@ -106,8 +105,11 @@ _COMMON = re.compile(
 _CODE = frozenset("(){}[]$|`")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _HEX = re.compile(r"(?=[a-f]{0,99}[0-9])(?=[0-9]{0,99}[a-f])[0-9a-f]{16,400}", re.IGNORECASE)
+_RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _LEAST = 16
 """Characters of a value, but for passwords."""
+_ENOUGH = 400
+"""Characters of a value that are judged. Telling names may follow each other within one value."""
 
 
 PIECE = 50_000
@@ -204,7 +206,7 @@ def _named(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         before = _NAME_BEFORE.search(text[max(0, word.start() - 60) : word.start()])
         name = f"{before[0] if before else ''}{word[0]}".lstrip(".-?&")
-        value = after[1]
+        value = after[1][:_ENOUGH]
         if word[0].lower() == "_key" and not name.isupper():
             continue  # ``sort_key``
         if _CODE.intersection(value) and not _PASSES.search(name):
@@ -242,5 +244,4 @@ def _is_random(value: str) -> bool:
 
 def _changes(piece: str) -> int:
     """How often letters and digits, or small and capital letters, follow each other."""
-    kinds = [sign.isdigit() + 2 * sign.isupper() for sign in piece[:400]]
-    return sum(one != other for one, other in pairwise(kinds))
+    return max(0, len(_RUN.findall(piece[:_ENOUGH])) - 1)
