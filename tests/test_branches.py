@@ -139,13 +139,6 @@ def test_the_title_of_a_branch_shows_what_differs(
     assert title_of(of, turn, text, replaced) == title
 
 
-async def test_without_undo_the_notebook_stays(site: Site, api: FakeAnthropic) -> None:
-    w = await talked(site, api, answer(text("As you like.")))
-    new = await branched(site, w, 2)
-    assert sources(w) == MADE
-    assert of(site, w.session_id, e.TurnUndone) == [] == of(site, new, e.TurnUndone)
-
-
 async def test_what_the_person_has_changed_since_stays_and_is_told(
     site: Site, api: FakeAnthropic
 ) -> None:
@@ -242,20 +235,19 @@ def test_points_over_several_branches() -> None:
     assert points(z, 6) == (c.BranchPoint("a", 2), c.BranchPoint("b", 5), c.BranchPoint("z", 6))
 
 
-async def test_money_is_counted_where_it_was_spent(site: Site, api: FakeAnthropic) -> None:
+async def test_money_and_what_was_sent_are_there_and_without_undo_the_notebook_stays(
+    site: Site, api: FakeAnthropic
+) -> None:
     w = await talked(site, api, answer(text("As you like.")))
     spent = of(site, w.session_id, e.UsageChanged)[-1]
     new = await branched(site, w, 3)
+    assert sources(w) == MADE
+    assert of(site, w.session_id, e.TurnUndone) == [] == of(site, new, e.TurnUndone)
     first, *_, last = of(site, new, e.UsageChanged)
     assert (first.cost, first.usage.input_tokens, first.models) == (0.0, 0, ())
     assert first.context_share > 0
     assert last.usage.output_tokens < spent.usage.output_tokens / 2
-    assert of(site, w.session_id, e.UsageChanged)[-1] == spent
-
-
-async def test_what_was_sent_is_there_in_the_branch(site: Site, api: FakeAnthropic) -> None:
-    w = await talked(site, api, answer(text("As you like.")))
-    new = await branched(site, w, 3)
+    assert of(site, w.session_id, e.UsageChanged)[-1] == spent, "counted where it was spent"
     store = site.extension.manager.store
     assert [step for step in range(1, 9) if store.request(new, step)] == [1, 2, 3, 4, 5]
     for step in range(1, 5):

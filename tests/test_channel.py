@@ -283,34 +283,28 @@ async def test_a_command_without_permission_does_nothing(
     assert (await w.ended()).stop_reason == "cancelled"
 
 
-@pytest.mark.parametrize("command", [c.UndoTurn, c.RedoTurn])
 async def test_who_may_not_run_code_undoes_and_redoes_no_files(
-    site: Site, monkeypatch: pytest.MonkeyPatch, command: type[c.UndoTurn | c.RedoTurn]
+    site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     w = await site.window()
     monkeypatch.setattr(Denying, "denied", (EXECUTE,))
-    asked = command("0" * 32, 1)
-    assert (await w.send(asked)).error == "unknown_session"
-    reply = await w.send(msgspec.structs.replace(asked, files=True))
-    assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
     page = await site.of_a_page()
-    what = "undo" if command is c.UndoTurn else "redo"
-    path = ("sessions", "0" * 32, "turns", "1", what)
-    for given, code in (({}, 404), ({"files": True}, 403)):
-        response = await site.request("POST", *path, json_body=given, headers=dict(page))
-        assert response.code == code, given
+    commands: dict[str, c.UndoTurn | c.RedoTurn] = {
+        "undo": c.UndoTurn("0" * 32, 1),
+        "redo": c.RedoTurn("0" * 32, 1),
+    }
+    for what, asked in commands.items():
+        assert (await w.send(asked)).error == "unknown_session"
+        reply = await w.send(msgspec.structs.replace(asked, files=True))
+        assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
+        path = ("sessions", "0" * 32, "turns", "1", what)
+        for given, code in (({}, 404), ({"files": True}, 403)):
+            response = await site.request("POST", *path, json_body=given, headers=dict(page))
+            assert response.code == code, given
 
 
-@pytest.mark.parametrize(
-    ("denied", "refused"),
-    [((), ""), ((CHANGE,), NOT_ALLOWED[CHANGE]), ((EXECUTE,), NOT_ALLOWED[EXECUTE])],
-)
 async def test_an_undo_offers_what_it_would_do(
-    site: Site,
-    api: FakeAnthropic,
-    monkeypatch: pytest.MonkeyPatch,
-    denied: tuple[tuple[str, str], ...],
-    refused: str,
+    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.play(in_order([answer(text("Done."))]))
     w = await site.window()
@@ -321,11 +315,13 @@ async def test_an_undo_offers_what_it_would_do(
         return TurnFiles()
 
     monkeypatch.setattr("jupyter_codeinterp.core.session.waiting_files.WaitingFiles.offers", offers)
-    monkeypatch.setattr(Denying, "denied", denied)
-    offer = await site.get("sessions", w.session_id, "turns", "1", "changes")
-    assert (offer["refused"], offer["files"] is None) == (refused, bool(refused))
-    reply = await w.send(c.UndoTurn(w.session_id, 1, files=True))
-    assert (reply.error, reply.message) == (("forbidden", refused) if refused else (None, ""))
+    for denied in ((CHANGE,), (EXECUTE,), ()):
+        monkeypatch.setattr(Denying, "denied", denied)
+        refused = NOT_ALLOWED[denied[0]] if denied else ""
+        offer = await site.get("sessions", w.session_id, "turns", "1", "changes")
+        assert (offer["refused"], offer["files"] is None) == (refused, bool(refused))
+        reply = await w.send(c.UndoTurn(w.session_id, 1, files=True))
+        assert (reply.error, reply.message) == (("forbidden", refused) if refused else (None, ""))
 
 
 async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:

@@ -145,23 +145,19 @@ async def test_nobody_pays_for_what_nobody_waits_for(site: Site, api: FakeAnthro
     await asyncio.wait_for(api.requests[0].gone.wait(), 20)
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "word"),
-    (
+async def test_what_makes_no_sense_is_refused_in_words(site: Site, api: FakeAnthropic) -> None:
+    client = await rest_client(site)
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"before": 7}, 400, "malformed"),
         ({"after": "x"}, 400, "malformed"),
         ({"before": "x", "more": 1}, 400, "malformed"),
         ({"before": "x" * 1_100_000}, 413, "too_large"),
         ({"before": "x", "model": "nobody/knows"}, 400, "unknown_model"),
         ({"before": "x", "model": "offline-demo"}, 400, "unknown_model"),
-    ),
-)
-async def test_what_makes_no_sense_is_refused_in_words(
-    site: Site, api: FakeAnthropic, given: dict[str, Any], code: int, word: str
-) -> None:
-    client = await rest_client(site)
-    status, refusal = await client.send("POST", "complete", **given)
-    assert (status, refusal["code"]) == (code, word), refusal
+    ]
+    for given, code, word in cases:
+        status, refusal = await client.send("POST", "complete", **given)
+        assert (status, refusal["code"]) == (code, word), refusal
 
 
 async def test_the_servers_token_alone_completes_nothing(site: Site, api: FakeAnthropic) -> None:

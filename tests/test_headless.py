@@ -212,44 +212,36 @@ async def test_a_turn_is_undone_in_the_file(site: Site, api: FakeAnthropic, file
     assert len(redone["restored"]) == 2 and redone["window"] != 0
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "words"),
-    [
+async def test_what_cannot_be_begun(site: Site, file: Path) -> None:
+    client = await rest_client(site)
+    here = {"notebook": "work/a.ipynb"}
+    cases: list[tuple[dict[str, Any], str, str]] = [
         ({"notebook": "none.ipynb"}, "unknown_notebook", "No notebook 'none.ipynb'"),
         ({"notebook": "work"}, "unknown_notebook", "No notebook 'work'"),
         ({"notebook": "../../etc/passwd"}, "unknown_notebook", "No notebook"),
         ({"notebook": ""}, "unknown_notebook", "No notebook ''"),
-        ({"notebook": "work/a.ipynb", "kernel": "cobol"}, "no_such_kernel", "no kernel 'cobol'"),
-        ({"notebook": "work/a.ipynb", "mode": "god"}, "malformed", "god"),
+        (here | {"kernel": "cobol"}, "no_such_kernel", "no kernel 'cobol'"),
+        (here | {"mode": "god"}, "malformed", "god"),
         ({"notebook": 7}, "malformed", "notebook"),
         ({}, "malformed", "notebook"),
-        ({"notebook": "work/a.ipynb", "run": True}, "malformed", "run"),
-    ],
-)
-async def test_what_cannot_be_begun(
-    site: Site, file: Path, given: dict[str, Any], code: str, words: str
-) -> None:
-    client = await rest_client(site)
-    status, said = await client.send("POST", "sessions", **given)
-    assert 400 <= status < 500
-    assert said["code"] == code and words in said["message"], said
+        (here | {"run": True}, "malformed", "run"),
+    ]
+    for given, code, words in cases:
+        status, said = await client.send("POST", "sessions", **given)
+        assert 400 <= status < 500 and said["code"] == code and words in said["message"], said
     assert (await site.get("sessions"))["sessions"] == []
 
 
-async def test_a_kernel_of_another_kind_is_not_taken_for_it(site: Site, file: Path) -> None:
-    client = await rest_client(site)
-    await site.kernel_of("work/a.ipynb")
-    status, said = await client.send(
-        "POST", "sessions", notebook="work/a.ipynb", kernel="julia-1.11"
-    )
-    assert status == 400 and said["code"] == "other_kernel" and "python3" in said["message"]
-
-
 async def test_two_who_ask_at_once_get_one_kernel(site: Site, file: Path) -> None:
+    """And nobody gets one of another kind."""
     client = await rest_client(site)
     await asyncio.gather(*(client.post("sessions", notebook="/work//a.ipynb") for _ in range(3)))
     listed: Any = await site.app.session_manager.list_sessions()
     assert [one["path"] for one in listed] == ["work/a.ipynb"]
+    status, said = await client.send(
+        "POST", "sessions", notebook="work/a.ipynb", kernel="julia-1.11"
+    )
+    assert status == 400 and said["code"] == "other_kernel" and "python3" in said["message"]
 
 
 async def test_a_message_during_a_turn_is_queued(
@@ -294,38 +286,26 @@ async def test_a_stream_goes_on_where_another_was_lost(
     ]
 
 
-async def test_a_stream_in_which_nothing_happens_says_so(
+async def test_a_stream_says_that_nothing_happens_and_ends_with_the_server(
     site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events_module, "KEEP_ALIVE", 0.02)
     client = await rest_client(site)
+    for session_id, after in (("0" * 32, "0"), ("0" * 32, "x")):
+        headers = {"Accept": "text/event-stream"}
+        of_nothing = await site.request(
+            "GET", "sessions", session_id, "events", params={"after": after}, headers=headers
+        )
+        assert of_nothing.code in (400, 404)
     session_id = (await client.post("sessions", notebook="work/a.ipynb"))["session_id"]
     async with client.follow(session_id) as stream:
         await until(lambda: stream.comments > 2)
     # Who follows no more leaves nothing behind.
     await until(lambda: not site.extension.manager._at_close)
-
-
-async def test_a_stream_ends_with_the_server(site: Site, file: Path) -> None:
-    client = await rest_client(site)
-    session_id = (await client.post("sessions", notebook="work/a.ipynb"))["session_id"]
     async with client.follow(session_id) as stream:
         await until(lambda: bool(site.extension.manager._at_close))
         await site.extension.manager.close()
         await asyncio.wait_for(stream.ended, 30)
-
-
-async def test_a_stream_of_nothing(site: Site) -> None:
-    for session_id, after in (("0" * 32, "0"), ("0" * 32, "x")):
-        response = await site.request(
-            "GET",
-            "sessions",
-            session_id,
-            "events",
-            params={"after": after},
-            headers={"Accept": "text/event-stream"},
-        )
-        assert response.code in (400, 404)
 
 
 async def test_what_is_refused_starts_no_kernel(site: Site, api: FakeAnthropic, file: Path) -> None:

@@ -151,15 +151,6 @@ def test_which_values_of_an_entry_are_secrets(given: Any, kept: list[str]) -> No
     assert set(kept) <= set(found) and all(any(k in f for k in kept) for f in found), found
 
 
-async def test_secrets_are_forgotten_when_a_server_is_off(place: Place) -> None:
-    place.name(one=entry(env={"API_TOKEN": KEY}))
-    servers = place.servers()
-    digest = await approved(servers)
-    assert KEY not in place.secrets.scrub(f"It is {KEY}.")
-    await servers.turn_off(NOTEBOOK, digest)
-    assert place.secrets.scrub(f"It is {KEY}.") == f"It is {KEY}."
-
-
 # --- names ---------------------------------------------------------------------------
 
 
@@ -216,17 +207,7 @@ async def test_an_end_waits_for_no_start(place: Place, how: str) -> None:
     assert tools.tools == () and "is not available" in words[0], "the turn goes on"
 
 
-async def test_what_is_closed_starts_no_more(place: Place) -> None:
-    place.name(one=entry(f"log={place.log}"))
-    [one] = parsed(place.file.read_text(), "/")
-    live = Live(one, os.environ, str, 5.0)
-    await live.close()
-    with pytest.raises(ToolServerError, match="turned this server off"):
-        await live.look()
-    assert place.logged == []
-
-
-async def test_a_stop_ends_a_start(place: Place) -> None:
+async def test_a_stop_ends_a_start_and_what_is_closed_starts_no_more(place: Place) -> None:
     place.name(one=entry("silent", f"log={place.log}"))
     [one] = parsed(place.file.read_text(), "/")
     live = Live(one, os.environ, str, 5.0)
@@ -236,6 +217,11 @@ async def test_a_stop_ends_a_start(place: Place) -> None:
     done, _ = await asyncio.wait({looking}, timeout=8)
     assert done and looking.cancelled()
     assert not is_alive(int(place.logged[0].split()[1]))
+    await live.close()
+    begun = list(place.logged)
+    with pytest.raises(ToolServerError, match="turned this server off"):
+        await live.look()
+    assert place.logged == begun
 
 
 async def test_one_fault_at_the_end_skips_nothing(

@@ -210,19 +210,6 @@ async def test_reading_a_notebook_that_is_closed_waits_and_can_be_stopped(
     assert site.extension.manager.running is False
 
 
-async def test_a_page_that_is_gone_does_not_end_the_turn(site: Site, begin: Begin) -> None:
-    """In Auto mode nobody needs to watch: the cell runs on, its outputs wait for the window."""
-    w = await begin(answer(run_cell("import time; time.sleep(0.3); print('late')")))
-    draft = await w.draft()
-    await w.decide(draft)
-    await w.event(e.RunStarted)
-    await w.close()
-    again = await site.window(kernel_id=await site.kernel_of("a.ipynb"))
-    await follow(w, again)
-    assert (await again.ended()).stop_reason == "end_turn"
-    assert again.cells[1]["outputs"][0]["text"] == "late\n"
-
-
 async def test_a_frozen_window_lets_nothing_run(
     site: Site, begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:

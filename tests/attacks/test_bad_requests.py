@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
 from jupyter_codeinterp.server.rest.base import MAX_BODY
 from jupyter_codeinterp.server.windows.windows import Bearer, Windows
@@ -29,13 +29,11 @@ WITH_A_BODY = sorted(
 )
 
 
-@pytest.mark.parametrize("what", BODIES)
-async def test_a_body_that_no_parser_likes_is_refused_in_words(site: Site, what: str) -> None:
+async def test_a_body_that_no_parser_likes_is_refused_in_words(site: Site) -> None:
     page = await site.of_a_page()
-    for method, path in WITH_A_BODY:
-        headers = {**page}
-        response = await site.request(method, path, headers=headers, body=BODIES[what])
-        assert response.code == 400, (path, response.code)
+    for (method, path), (what, given) in product(WITH_A_BODY, BODIES.items()):
+        response = await site.request(method, path, headers={**page}, body=given)
+        assert response.code == 400, (path, what, response.code)
         assert body(response)["code"] == "malformed" and "JSON" in body(response)["message"], path
     assert (await site.get("status"))["source"] == "env"
 
@@ -60,17 +58,15 @@ NOWHERE = [
 ]
 
 
-@pytest.mark.parametrize("path", NOWHERE)
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-async def test_an_address_that_is_none_is_answered_in_json(
-    site: Site, method: str, path: str
-) -> None:
+async def test_an_address_that_is_none_is_answered_in_json(site: Site) -> None:
     page = await site.of_a_page()
-    sent = None if method in ("GET", "DELETE") else "{}"
-    response = await site.request(method, path, headers={**page}, body=sent)
-    assert response.code == 404, response.body
-    assert response.headers["Content-Type"].startswith("application/json")
-    assert body(response)["code"] == "unknown_path" and "openapi.json" in body(response)["message"]
+    for method, path in product(("GET", "POST", "PUT", "PATCH", "DELETE"), NOWHERE):
+        sent = None if method in ("GET", "DELETE") else "{}"
+        response = await site.request(method, path, headers={**page}, body=sent)
+        assert response.code == 404, (method, path, response.body)
+        assert response.headers["Content-Type"].startswith("application/json")
+        said = body(response)
+        assert said["code"] == "unknown_path" and "openapi.json" in said["message"]
 
 
 async def test_one_reader_takes_thousands_of_tickets(site: Site) -> None:

@@ -60,6 +60,8 @@ def ended(child: Any) -> int:
 
 @runs_here
 def test_a_run_lists_the_files_and_asks(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", PROMPT, "--yes", "--commit")
+    assert (ran.code, "--commit needs --sandbox" in ran.err) == (2, True)
     with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
         child.expect(ASKED)
         listed = child.before
@@ -151,9 +153,3 @@ def test_a_run_that_breaks_off_still_says_that_files_wait(
     with pytest.raises(Problem, match="It broke off"):
         run_module.run(options, Stopping())
     assert f"sandbox changes {name} --commit" in capsys.readouterr().err
-
-
-@runs_here
-def test_commit_needs_a_sandbox(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", PROMPT, "--yes", "--commit")
-    assert (ran.code, "--commit needs --sandbox" in ran.err) == (2, True)

@@ -33,10 +33,35 @@ async function edit(panel: Panel, number: number): Promise<Locator> {
   return form;
 }
 
-test(
-  'a message is edited: the notebook is undone, both branches stay, also after a reload',
-  { tag: '@notebook7-nightly' },
-  async ({ model, notebook, page, panel }) => {
+test('a message is edited', async ({ model, notebook, page, panel }) => {
+  await test.step('what the person has changed since is not undone unless they want it', async () => {
+    await notebook.start(['x = 20']);
+    await panel.choose('Auto');
+    await model.play('codes');
+    await run(panel, 'one');
+    await run(panel, 'two');
+    await notebook.edit(2, 'b = "mine"');
+    const form = await edit(panel, 0);
+    const undo = form.getByRole('checkbox', { name: /Undo later changes/ });
+    await expect(undo).not.toBeChecked();
+    await expect(form).toContainText('1 of them has changed since');
+    await form.getByRole('textbox').press('Escape');
+    await expect(
+      message(panel, 0).getByRole('button', { name: 'Edit' })
+    ).toBeFocused();
+
+    await edit(panel, 0);
+    await undo.check();
+    await form.getByRole('textbox').fill(hold('three'));
+    await form.getByRole('button', { name: 'Send' }).click();
+    await expect(panel.said).toHaveText([/three/]);
+    await panel.ended();
+    await expect(panel.log).toContainText('One cell was not restored');
+    expect(await notebook.sources()).toContain('b = "mine"');
+    expect(await held(notebook)).not.toContain('one');
+  });
+
+  await test.step('a message is edited: the notebook is undone, both branches stay, also after a reload', async () => {
     const path = await notebook.start(['x = 20']);
     await panel.choose('Auto');
     await model.play('codes');
@@ -81,37 +106,5 @@ test(
       .getByRole('listitem');
     await expect(rows).toHaveCount(2);
     await expect(rows.filter({ hasText: 'branch' })).toHaveCount(1);
-  }
-);
-
-test('what the person has changed since is not undone unless they want it', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start(['x = 20']);
-  await panel.choose('Auto');
-  await model.play('codes');
-  await run(panel, 'one');
-  await run(panel, 'two');
-  await notebook.edit(2, 'b = "mine"');
-  const form = await edit(panel, 0);
-  const undo = form.getByRole('checkbox', { name: /Undo later changes/ });
-  await expect(undo).not.toBeChecked();
-  await expect(form).toContainText('1 of them has changed since');
-  await form.getByRole('textbox').press('Escape');
-  await expect(
-    message(panel, 0).getByRole('button', { name: 'Edit' })
-  ).toBeFocused();
-
-  await edit(panel, 0);
-  await undo.check();
-  await form.getByRole('textbox').fill(hold('three'));
-  await form.getByRole('button', { name: 'Send' }).click();
-  await expect(panel.said).toHaveText([/three/]);
-  await panel.ended();
-  await expect(panel.log).toContainText('One cell was not restored');
-  expect(await notebook.sources()).toContain('b = "mine"');
-  expect(await held(notebook)).not.toContain('one');
+  });
 });

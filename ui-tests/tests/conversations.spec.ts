@@ -1,47 +1,45 @@
 /** Several conversations, in several notebooks. */
 import { expect, test } from '../support/fixtures';
 
-test('the panel follows the notebook in front, and a draft elsewhere is told', async ({
+test('drafts: of the notebook in front, of another, and put forward by a cell', async ({
   model,
   notebook,
   page,
   panel
 }) => {
-  const other = await notebook.create(['y = 1'], { name: 'other.ipynb' });
-  const path = await notebook.start(['x = 1']);
-  await panel.add(model);
+  await test.step('the panel follows the notebook in front, and a draft elsewhere is told', async () => {
+    const other = await notebook.create(['y = 1'], { name: 'other.ipynb' });
+    const path = await notebook.start(['x = 1']);
+    await panel.add(model);
 
-  await notebook.command('docmanager:open', { path: other });
-  await expect(panel.root).toContainText('other.ipynb');
-  await expect(panel.said).toHaveCount(0);
-  await expect(panel.root).toContainText('test.ipynb is waiting for you');
-  await panel.root.getByRole('button', { name: 'Show' }).click();
-  await expect.poll(() => notebook.front()).toBe(path);
-  await panel.decide('Run');
-  await panel.ended();
-  await expect(panel.log).toContainText('It is 2.');
-  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
-  expect((await notebook.saved(other)).cells).toHaveLength(1);
-  await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
-});
-
-test('code that a cell puts forward is a draft too', async ({
-  model,
-  notebook,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await panel.add(model);
-  await notebook.edit(1, 'get_ipython().set_next_input("put_forward = 1")');
-  await panel.decide('Run');
-  await expect(notebook.cell('put_forward = 1').nth(1)).toBeVisible();
-  const cells = await notebook.cells();
-  expect(cells.at(-1)).toMatchObject({
-    cell_type: 'raw',
-    source: 'put_forward = 1'
+    await notebook.command('docmanager:open', { path: other });
+    await expect(panel.root).toContainText('other.ipynb');
+    await expect(panel.said).toHaveCount(0);
+    await expect(panel.root).toContainText('test.ipynb is waiting for you');
+    await panel.root.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => notebook.front()).toBe(path);
+    await panel.decide('Run');
+    await panel.ended();
+    await expect(panel.log).toContainText('It is 2.');
+    expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+    expect((await notebook.saved(other)).cells).toHaveLength(1);
+    await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
   });
-  expect(await notebook.executed()).toHaveLength(1);
-  await panel.decide('Reject');
-  await panel.ended();
-  expect(await notebook.value('"put_forward" in globals()')).toBe('False');
+
+  await test.step('code that a cell puts forward is a draft too', async () => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    await notebook.edit(1, 'get_ipython().set_next_input("put_forward = 1")');
+    await panel.decide('Run');
+    await expect(notebook.cell('put_forward = 1').nth(1)).toBeVisible();
+    const cells = await notebook.cells();
+    expect(cells.at(-1)).toMatchObject({
+      cell_type: 'raw',
+      source: 'put_forward = 1'
+    });
+    expect(await notebook.executed()).toHaveLength(1);
+    await panel.decide('Reject');
+    await panel.ended();
+    expect(await notebook.value('"put_forward" in globals()')).toBe('False');
+  });
 });

@@ -1,20 +1,27 @@
 /** A waiting draft under the notebook's own commands, by key, as `src/notebook/review/watch.ts` says. */
 import { type Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
+import type { FakeModel } from '../support/model';
 import type { NotebookHelper } from '../support/notebook';
+import type { Panel } from '../support/panel';
 
 const ABOVE = 'above = 1';
 const DRAFT = 'scratch = 1\nother = 2';
 const BELOW = 'below = 1';
 
-test.beforeEach(async ({ model, notebook, panel }) => {
+/** A notebook where the draft waits between two cells. */
+async function drafted(
+  model: FakeModel,
+  notebook: NotebookHelper,
+  panel: Panel
+): Promise<void> {
   await notebook.start([ABOVE, BELOW]);
   await notebook.select(0);
   await model.play('code');
   await panel.ask('```\n' + DRAFT + '\n```');
   await panel.waiting('Try this');
   expect(await notebook.sources()).toEqual([ABOVE, DRAFT, BELOW]);
-});
+}
 
 /** Press keys on a cell in command mode. */
 async function press(
@@ -79,42 +86,47 @@ const WAITS: [string, [string[], string[][]][]][] = [
   ]
 ];
 
-for (const [does, steps] of WAITS) {
-  test(does, async ({ notebook, page, panel }) => {
-    let waiting = 1;
-    for (const [keys, becomes] of steps) {
-      await press(page, notebook, waiting, ...keys);
-      await expect.poll(() => types(notebook)).toEqual(becomes);
-      // One bar, under the raw cell.
-      await expect(notebook.bar('Try this')).toHaveCount(1);
-      waiting = becomes.findIndex(([type]) => type === 'raw');
-      await expect(notebook.cell(waiting)).toContainText('scratch');
-    }
-    const stands = (await notebook.sources())[waiting];
-    await panel.decide('Run', 'Try this');
-    await panel.ended();
-    // What runs is all that stands there.
-    expect(await notebook.executed()).toEqual([stands]);
-    const after = await types(notebook);
-    expect(after.filter(([type]) => type === 'raw')).toEqual([]);
-  });
-}
-
-test('dd and no z: it is rejected after a while; a late z brings a code cell', async ({
+test('a waiting draft under the commands of the notebook', async ({
+  model,
   notebook,
   page,
   panel
 }) => {
-  await press(page, notebook, 1, 'd', 'd');
-  await expect(panel.cards).toHaveCount(1);
-  await panel.ended();
-  await press(page, notebook, 0, 'z');
-  await expect
-    .poll(() => types(notebook))
-    .toEqual([
-      ['code', ABOVE],
-      ['code', DRAFT],
-      ['code', BELOW]
-    ]);
-  expect(await notebook.executed()).toEqual([]);
+  for (const [does, steps] of WAITS) {
+    await test.step(does, async () => {
+      await drafted(model, notebook, panel);
+      let waiting = 1;
+      for (const [keys, becomes] of steps) {
+        await press(page, notebook, waiting, ...keys);
+        await expect.poll(() => types(notebook)).toEqual(becomes);
+        // One bar, under the raw cell.
+        await expect(notebook.bar('Try this')).toHaveCount(1);
+        waiting = becomes.findIndex(([type]) => type === 'raw');
+        await expect(notebook.cell(waiting)).toContainText('scratch');
+      }
+      const stands = (await notebook.sources())[waiting];
+      await panel.decide('Run', 'Try this');
+      await panel.ended();
+      // What runs is all that stands there.
+      expect(await notebook.executed()).toEqual([stands]);
+      const after = await types(notebook);
+      expect(after.filter(([type]) => type === 'raw')).toEqual([]);
+    });
+  }
+
+  await test.step('dd and no z: it is rejected after a while; a late z brings a code cell', async () => {
+    await drafted(model, notebook, panel);
+    await press(page, notebook, 1, 'd', 'd');
+    await expect(panel.cards).toHaveCount(1);
+    await panel.ended();
+    await press(page, notebook, 0, 'z');
+    await expect
+      .poll(() => types(notebook))
+      .toEqual([
+        ['code', ABOVE],
+        ['code', DRAFT],
+        ['code', BELOW]
+      ]);
+    expect(await notebook.executed()).toEqual([]);
+  });
 });

@@ -6,97 +6,89 @@ test.setTimeout(240_000);
 const PATIENCE = { timeout: 90_000 };
 const LOAD = '%load_ext jupyter_codeinterp';
 
-test('code of %%ai waits for a click, is mended, and its outputs stay in the cell', async ({
+test('code of %%ai waits under buttons, and an answer loads nothing', async ({
   model,
   notebook,
   page
 }, info) => {
-  await model.play('magic');
-  const path = await notebook.start([
+  await notebook.start([
     LOAD,
     'values = [1, 2, 3]',
     '%%ai\nadd them up',
-    'total'
-  ]);
-  for (const cell of [0, 1, 2]) {
-    await notebook.run(cell);
-  }
-  const asked = notebook.cell(2);
-  const run = asked.getByRole('button', { name: 'Run', exact: true });
-  await expect(asked).toContainText('I add them.', PATIENCE);
-  await expect(run).toBeVisible(PATIENCE);
-  await expect(asked).toContainText('total = sum(valuess)');
-  await page.screenshot({ path: info.outputPath('waits.png') });
-  await run.click();
-  await expect(asked).toContainText("name 'valuess' is not defined", PATIENCE);
-  await expect(asked).toContainText('total = sum(values)', PATIENCE);
-  await expect(run).toHaveCount(1, PATIENCE);
-  await run.click();
-  await expect(asked).toContainText('The total is 6.', PATIENCE);
-  await expect(run).toHaveCount(0);
-  await page.screenshot({ path: info.outputPath('done.png') });
-  await notebook.run(3);
-  await expect(notebook.cell(3)).toContainText('6', PATIENCE);
-  expect(path).toBeTruthy();
-});
-
-test('code of %%ai is edited, discarded, or put into a new cell below', async ({
-  model,
-  notebook,
-  page
-}, info) => {
-  await model.play('one_cell');
-  await notebook.start([
-    LOAD,
+    'total',
     '%%ai\nadd',
     '%%ai\nagain',
     '%%ai\nbelow',
-    'last'
+    'last',
+    '%%ai -t\nlook'
   ]);
   await notebook.run(0);
   await notebook.run(1);
-  const asked = notebook.cell(1);
-  await asked.getByRole('button', { name: 'Edit' }).click(PATIENCE);
-  await asked.locator('textarea').fill('print("mine", 40 + 2)');
-  await page.screenshot({ path: info.outputPath('edit.png') });
-  await asked.getByRole('button', { name: 'Run', exact: true }).click();
-  await expect(asked).toContainText('mine 42', PATIENCE);
-  await expect(asked).toContainText('It is 2.', PATIENCE);
-  await notebook.run(2);
-  const again = notebook.cell(2);
-  await again.getByRole('button', { name: 'Discard' }).click(PATIENCE);
-  await expect(again.getByRole('button', { name: 'Discard' })).toHaveCount(
-    0,
-    PATIENCE
-  );
-  await expect(again).toContainText('It is 2.', PATIENCE);
 
-  await notebook.run(3);
-  const below = notebook.cell(3);
-  await below.getByRole('button', { name: 'Insert below' }).click(PATIENCE);
-  await expect(below).toContainText('in a new cell below', PATIENCE);
-  await expect(below.getByRole('button')).toHaveCount(0, PATIENCE);
-  expect((await notebook.sources()).slice(3)).toEqual([
-    '%%ai\nbelow',
-    '1 + 1',
-    'last'
-  ]);
-  expect((await notebook.cells())[4].execution_count).toBeNull();
-  await page.screenshot({ path: info.outputPath('below.png') });
-});
+  await test.step('code of %%ai waits for a click, is mended, and its outputs stay in the cell', async () => {
+    await model.play('magic');
+    await notebook.run(2);
+    const asked = notebook.cell(2);
+    const run = asked.getByRole('button', { name: 'Run', exact: true });
+    await expect(asked).toContainText('I add them.', PATIENCE);
+    await expect(run).toBeVisible(PATIENCE);
+    await expect(asked).toContainText('total = sum(valuess)');
+    await page.screenshot({ path: info.outputPath('waits.png') });
+    await run.click();
+    await expect(asked).toContainText(
+      "name 'valuess' is not defined",
+      PATIENCE
+    );
+    await expect(asked).toContainText('total = sum(values)', PATIENCE);
+    await expect(run).toHaveCount(1, PATIENCE);
+    await run.click();
+    await expect(asked).toContainText('The total is 6.', PATIENCE);
+    await expect(run).toHaveCount(0);
+    await page.screenshot({ path: info.outputPath('done.png') });
+    await notebook.run(3);
+    await expect(notebook.cell(3)).toContainText('6', PATIENCE);
+  });
 
-test('an answer of %%ai with images asks nobody for them', async ({
-  model,
-  notebook,
-  page
-}) => {
-  const asked: string[] = [];
-  page.on('request', request => asked.push(request.url()));
-  await model.play('magic_hostile');
-  await notebook.start([LOAD, '%%ai -t\nlook']);
-  await notebook.run(0);
-  await notebook.run(1);
-  await expect(notebook.cell(1)).toContainText('spy2.png', PATIENCE);
-  await expect(notebook.cell(1).locator('img')).toHaveCount(0);
-  expect(asked.filter(url => url.includes('spy'))).toEqual([]);
+  await test.step('code of %%ai is edited, discarded, or put into a new cell below', async () => {
+    await model.play('one_cell');
+    await notebook.run(4);
+    const asked = notebook.cell(4);
+    await asked.getByRole('button', { name: 'Edit' }).click(PATIENCE);
+    await asked.locator('textarea').fill('print("mine", 40 + 2)');
+    await page.screenshot({ path: info.outputPath('edit.png') });
+    await asked.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect(asked).toContainText('mine 42', PATIENCE);
+    await expect(asked).toContainText('It is 2.', PATIENCE);
+    await notebook.run(5);
+    const again = notebook.cell(5);
+    await again.getByRole('button', { name: 'Discard' }).click(PATIENCE);
+    await expect(again.getByRole('button', { name: 'Discard' })).toHaveCount(
+      0,
+      PATIENCE
+    );
+    await expect(again).toContainText('It is 2.', PATIENCE);
+
+    await notebook.run(6);
+    const below = notebook.cell(6);
+    await below.getByRole('button', { name: 'Insert below' }).click(PATIENCE);
+    await expect(below).toContainText('in a new cell below', PATIENCE);
+    await expect(below.getByRole('button')).toHaveCount(0, PATIENCE);
+    expect((await notebook.sources()).slice(6, 9)).toEqual([
+      '%%ai\nbelow',
+      '1 + 1',
+      'last'
+    ]);
+    expect((await notebook.cells())[7].execution_count).toBeNull();
+    await page.screenshot({ path: info.outputPath('below.png') });
+  });
+
+  await test.step('an answer of %%ai with images asks nobody for them', async () => {
+    const asked: string[] = [];
+    page.on('request', request => asked.push(request.url()));
+    await model.play('magic_hostile');
+    await notebook.run(9);
+    await expect(notebook.cell(9)).toContainText('spy2.png', PATIENCE);
+    await expect(notebook.cell(9).locator('img')).toHaveCount(0);
+    expect(asked.filter(url => url.includes('spy'))).toEqual([]);
+  });
 });

@@ -1,8 +1,11 @@
+import { rmSync } from 'fs';
+import path from 'path';
 import { expect, test } from '../support/fixtures';
 import { HELD, release } from '../support/held';
 import type { FakeModel } from '../support/model';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
+import { LANE } from '../support/servers';
 
 /** The next message works at once. */
 async function goesOn(
@@ -77,12 +80,12 @@ test(
   }
 );
 
-test.describe("while the person's own cell runs", () => {
-  test('Stop leaves it alone, and nothing of ours ever runs', async ({
-    model,
-    notebook,
-    panel
-  }) => {
+test("Stop, and a wait, while the person's own cell runs", async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await test.step('Stop leaves it alone, and nothing of ours ever runs', async () => {
     const code = `${HELD}\nfinished = True`;
     const file = await notebook.start([code]);
     await notebook.begin(0);
@@ -101,13 +104,10 @@ test.describe("while the person's own cell runs", () => {
     expect(await notebook.value('finished')).toBe('True');
     expect(await notebook.executed()).toEqual([code]);
     await goesOn(model, notebook, panel);
+    rmSync(path.join(LANE.notebooks, path.dirname(file), 'go'));
   });
 
-  test('ours waits for the kernel, and runs after theirs', async ({
-    model,
-    notebook,
-    panel
-  }) => {
+  await test.step('ours waits for the kernel, and runs after theirs', async () => {
     const file = await notebook.start([HELD, 'queued = 1']);
     await notebook.begin(0);
     await notebook.begin(1);
