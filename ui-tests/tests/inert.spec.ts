@@ -3,27 +3,37 @@ import { execFile } from 'child_process';
 import path from 'path';
 import { promisify } from 'util';
 import { expect, test } from '../support/fixtures';
+import type { FakeModel } from '../support/model';
+import type { NotebookHelper } from '../support/notebook';
+import type { Panel } from '../support/panel';
 import { LANE } from '../support/servers';
 
 const ABOVE = 'above = 1';
 const DRAFT = 'scratch = 1';
 const BELOW = 'below = 1';
 
-test.beforeEach(async ({ model, notebook, panel }) => {
+/** A notebook of two cells, between which a draft waits. */
+async function begin(
+  model: FakeModel,
+  notebook: NotebookHelper,
+  panel: Panel
+): Promise<void> {
   await notebook.start([ABOVE, BELOW]);
   await notebook.select(0);
   await model.play('delete');
   await panel.ask('Try something');
   await panel.waiting('Try something');
   expect(await notebook.sources()).toEqual([ABOVE, DRAFT, BELOW]);
-});
+}
 
 test('a waiting draft is not run by a command, a menu, or nbclient', async ({
+  model,
   notebook,
   page,
   panel
 }) => {
   test.setTimeout(240_000);
+  await begin(model, notebook, panel);
   let before = 0;
   /** Everything that the kernel began to run since the last step. */
   const executed = async () => (await notebook.executed()).slice(before);
@@ -119,35 +129,37 @@ test('a waiting draft is not run by a command, a menu, or nbclient', async ({
   });
 });
 
-test('"Run" pressed twice quickly runs it once', async ({
-  notebook,
-  panel
-}) => {
-  const run = notebook
-    .bar('Try something')
-    .getByRole('button', { name: 'Run', exact: true });
-  await run.dblclick();
-  const card = panel.cards.filter({ hasText: 'Delete' });
-  await card.getByRole('button', { name: 'Delete', exact: true }).click();
-  await panel.ended();
-  expect(await notebook.executed()).toEqual([DRAFT]);
-});
-
-test('"Run" under the cell and on the card at once runs it once', async ({
+test('"Run" pressed twice runs a draft once', async ({
+  model,
   notebook,
   page,
   panel
 }) => {
-  const buttons = page.getByRole('button', { name: 'Run', exact: true });
-  await expect(buttons).toHaveCount(2);
-  const boxes = await Promise.all(
-    (await buttons.all()).map(button => button.boundingBox())
-  );
-  for (const box of boxes) {
-    await page.mouse.click(box!.x + box!.width / 2, box!.y + box!.height / 2);
-  }
-  const card = panel.cards.filter({ hasText: 'Delete' });
-  await card.getByRole('button', { name: 'Keep', exact: true }).click();
-  await panel.ended();
-  expect(await notebook.executed()).toEqual([DRAFT]);
+  await test.step('"Run" pressed twice quickly runs it once', async () => {
+    await begin(model, notebook, panel);
+    const run = notebook
+      .bar('Try something')
+      .getByRole('button', { name: 'Run', exact: true });
+    await run.dblclick();
+    const card = panel.cards.filter({ hasText: 'Delete' });
+    await card.getByRole('button', { name: 'Delete', exact: true }).click();
+    await panel.ended();
+    expect(await notebook.executed()).toEqual([DRAFT]);
+  });
+
+  await test.step('"Run" under the cell and on the card at once runs it once', async () => {
+    await begin(model, notebook, panel);
+    const buttons = page.getByRole('button', { name: 'Run', exact: true });
+    await expect(buttons).toHaveCount(2);
+    const boxes = await Promise.all(
+      (await buttons.all()).map(button => button.boundingBox())
+    );
+    for (const box of boxes) {
+      await page.mouse.click(box!.x + box!.width / 2, box!.y + box!.height / 2);
+    }
+    const card = panel.cards.filter({ hasText: 'Delete' });
+    await card.getByRole('button', { name: 'Keep', exact: true }).click();
+    await panel.ended();
+    expect(await notebook.executed()).toEqual([DRAFT]);
+  });
 });

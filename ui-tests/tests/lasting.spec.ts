@@ -82,146 +82,134 @@ test('a page reloaded while a cell runs shows its output once', async ({
   expect(await notebook.executed()).toEqual([]);
 });
 
-test('a notebook closed in mid-turn and opened again goes on', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const file = await notebook.start(['x = 1']);
-  await panel.add(model);
-  await notebook.save();
-  await notebook.command('application:close');
-  await expect(page.locator('.jp-NotebookPanel')).toHaveCount(0);
-  await notebook.command('docmanager:open', { path: file });
-  await notebook.attach(file);
-
-  await panel.waiting('Add');
-  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
-  await panel.decide('Run');
-  await panel.ended();
-  await expect(panel.log).toContainText('It is 2.');
-  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
-});
-
-test('who saves while the page saves the agent’s work is asked nothing', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const file = await notebook.start(['x = 1']);
-  await panel.add(model);
-  let release = () => undefined;
-  const released = new Promise<void>(resolve => {
-    release = () => void resolve();
-  });
-  let written = 0;
-  await page.route(`**/${path.basename(file)}?*`, async route => {
-    if (route.request().method() !== 'PUT') {
-      return route.continue();
-    }
-    const response = await route.fetch();
-    written += 1;
-    // The file is written, and the page does not know yet.
-    await released;
-    await route.fulfill({ response });
-  });
-  await panel.decide('Run');
-  await expect.poll(() => written).toBe(1);
-  await notebook.select(0);
-  await page.keyboard.press('Control+s');
-  // Time enough for Lab to look at the file.
-  await notebook.saved(file);
-  release();
-
-  await expect.poll(() => written).toBe(2);
-  await panel.ended();
-  await expect(page.locator('.jp-Dialog')).toHaveCount(0);
-  const [, cell] = (await notebook.saved(file)).cells;
-  expect(cell).toMatchObject({ source: '1 + 1', execution_count: 1 });
-});
-
-test('a notebook renamed in mid-turn takes its conversation with it', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const file = await notebook.start(['x = 1']);
-  await model.play('three_cells');
-  await panel.ask('Sum it');
-  await panel.decide('Run', 'Make the table');
-  await panel.waiting('Sum the revenue');
-  const renamed = file.replace('test.ipynb', 'renamed.ipynb');
-  // While the page saves what the cell has put out, maybe.
-  await notebook.rename(path.basename(renamed));
-  await expect(panel.root.getByRole('banner').or(panel.root)).toContainText(
-    'renamed.ipynb'
-  );
-  await panel.decide('Run', 'Sum the revenue');
-  await expect.poll(() => notebook.executed()).toHaveLength(2);
-  await panel.decide('Run', 'Sum the revenue');
-  await panel.ended();
-  await expect(panel.log).toContainText('The revenue is 460 in all.');
-  await notebook.save();
-  const { cells } = await notebook.saved(renamed);
-  expect(cells).toHaveLength(3);
-  expect(cells[2].source).toBe('sales["revenue"].sum()');
-  const gone = await page.request.get(`/api/contents/${file}?content=0`);
-  expect(gone.status()).toBe(404);
-});
-
-test('of two windows on a notebook one is told, and can take over', async ({
+test('a notebook closed, renamed, saved or opened twice in mid-turn keeps its conversation', async ({
   context,
   model,
   notebook,
+  page,
   panel
 }) => {
-  const file = await notebook.start(['x = 1']);
-  const second = await context.newPage();
-  await second.goto(
-    `${LANE.lab}/lab/workspaces/second/tree/${file}?codeinterp=open`
-  );
-  const other = new Panel(second);
-  // Lab's question about news, if it is still open, lies over the panel's foot.
-  const question = second.locator('.jp-toast-button', { hasText: 'No' });
-  await second.addLocatorHandler(question, no => no.click());
-  await expect(other.root).toContainText(
-    'Another window has this notebook open'
-  );
-  await expect(panel.root).not.toContainText(
-    'Another window has this notebook open'
-  );
+  await test.step('a notebook closed in mid-turn and opened again goes on', async () => {
+    const file = await notebook.start(['x = 1']);
+    await panel.add(model);
+    await notebook.save();
+    await notebook.command('application:close');
+    await expect(page.locator('.jp-NotebookPanel')).toHaveCount(0);
+    await notebook.command('docmanager:open', { path: file });
+    await notebook.attach(file);
 
-  await panel.add(model);
-  const card = other.cards.filter({ hasText: 'Add' });
-  await expect(card).toBeVisible();
-  await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(1);
+    await panel.waiting('Add');
+    expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+    await panel.decide('Run');
+    await panel.ended();
+    await expect(panel.log).toContainText('It is 2.');
+    expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+  });
 
-  await other.root.getByRole('button', { name: 'Use this window' }).click();
-  await expect(other.root).not.toContainText(
-    'Another window has this notebook open'
-  );
-  await expect(panel.root).toContainText(
-    'Another window has this notebook open'
-  );
-  await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(2);
-  await other.decide('Run');
-  await other.ended();
-  await expect(second.locator('.jp-Notebook .jp-Cell').nth(1)).toContainText(
-    '2'
-  );
-  await expect(other.log).toContainText('It is 2.');
-  await expect(panel.log).toContainText('It is 2.');
-  expect(await notebook.executed()).toEqual(['1 + 1']);
-  // What was done in the other is a quiet line.
-  const done = panel.root
-    .locator('.jp-codeinterp-Note')
-    .filter({ hasText: 'Another window ran “Add”.' });
-  await done.getByRole('button', { name: 'Dismiss' }).click();
-  await expect(done).toHaveCount(0);
-  await second.close();
+  await test.step('a notebook renamed in mid-turn takes its conversation with it', async () => {
+    const file = await notebook.start(['x = 1']);
+    await model.play('three_cells');
+    await panel.ask('Sum it');
+    await panel.decide('Run', 'Make the table');
+    await panel.waiting('Sum the revenue');
+    const renamed = path.join(path.dirname(file), 'renamed.ipynb');
+    // While the page saves what the cell has put out, maybe.
+    await notebook.rename(path.basename(renamed));
+    await expect(panel.root.getByRole('banner').or(panel.root)).toContainText(
+      'renamed.ipynb'
+    );
+    await panel.decide('Run', 'Sum the revenue');
+    await expect.poll(() => notebook.executed()).toHaveLength(2);
+    await panel.decide('Run', 'Sum the revenue');
+    await panel.ended();
+    await expect(panel.log).toContainText('The revenue is 460 in all.');
+    await notebook.save();
+    const { cells } = await notebook.saved(renamed);
+    expect(cells).toHaveLength(3);
+    expect(cells[2].source).toBe('sales["revenue"].sum()');
+    const gone = await page.request.get(`/api/contents/${file}?content=0`);
+    expect(gone.status()).toBe(404);
+  });
+
+  await test.step('who saves while the page saves the agent’s work is asked nothing', async () => {
+    const file = await notebook.start(['x = 1']);
+    await panel.add(model);
+    let release = () => undefined;
+    const released = new Promise<void>(resolve => {
+      release = () => void resolve();
+    });
+    let written = 0;
+    await page.route(`**/${path.basename(file)}?*`, async route => {
+      if (route.request().method() !== 'PUT') {
+        return route.continue();
+      }
+      const response = await route.fetch();
+      written += 1;
+      // The file is written, and the page does not know yet.
+      await released;
+      await route.fulfill({ response });
+    });
+    await panel.decide('Run');
+    await expect.poll(() => written).toBe(1);
+    await notebook.select(0);
+    await page.keyboard.press('Control+s');
+    // Time enough for Lab to look at the file.
+    await notebook.saved(file);
+    release();
+
+    await expect.poll(() => written).toBe(2);
+    await panel.ended();
+    await expect(page.locator('.jp-Dialog')).toHaveCount(0);
+    const [, cell] = (await notebook.saved(file)).cells;
+    expect(cell).toMatchObject({ source: '1 + 1', execution_count: 1 });
+  });
+
+  await test.step('of two windows on a notebook one is told, and can take over', async () => {
+    const file = await notebook.start(['x = 1']);
+    const second = await context.newPage();
+    await second.goto(
+      `${LANE.lab}/lab/workspaces/second/tree/${file}?codeinterp=open`
+    );
+    const other = new Panel(second);
+    // Lab's question about news, if it is still open, lies over the panel's foot.
+    const question = second.locator('.jp-toast-button', { hasText: 'No' });
+    await second.addLocatorHandler(question, no => no.click());
+    await expect(other.root).toContainText(
+      'Another window has this notebook open'
+    );
+    await expect(panel.root).not.toContainText(
+      'Another window has this notebook open'
+    );
+
+    await panel.add(model);
+    const card = other.cards.filter({ hasText: 'Add' });
+    await expect(card).toBeVisible();
+    await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(1);
+
+    await other.root.getByRole('button', { name: 'Use this window' }).click();
+    await expect(other.root).not.toContainText(
+      'Another window has this notebook open'
+    );
+    await expect(panel.root).toContainText(
+      'Another window has this notebook open'
+    );
+    await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(2);
+    await other.decide('Run');
+    await other.ended();
+    await expect(second.locator('.jp-Notebook .jp-Cell').nth(1)).toContainText(
+      '2'
+    );
+    await expect(other.log).toContainText('It is 2.');
+    await expect(panel.log).toContainText('It is 2.');
+    expect(await notebook.executed()).toEqual(['1 + 1']);
+    // What was done in the other is a quiet line.
+    const done = panel.root
+      .locator('.jp-codeinterp-Note')
+      .filter({ hasText: 'Another window ran “Add”.' });
+    await done.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(done).toHaveCount(0);
+    await second.close();
+  });
 });
 
 test('a connection that is lost comes back, and the turn has gone on', async ({

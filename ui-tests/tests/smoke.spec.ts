@@ -2,41 +2,14 @@ import { expect, test } from '../support/fixtures';
 import { LANE } from '../support/servers';
 
 test(
-  'the panel opens on a notebook',
+  'the panel opens on a notebook, and a message becomes a cell that runs in the kernel',
   { tag: '@notebook7' },
-  async ({ notebook, panel }) => {
+  async ({ model, notebook, panel }) => {
     await notebook.start(['x = 41 + 1']);
-
     await expect(panel.root).toBeVisible();
     await expect(panel.message).toBeEditable();
     await expect(panel.mode).toHaveValue('review');
 
-    await notebook.run(0);
-    await expect.poll(() => notebook.value('x')).toBe('42');
-    expect(await notebook.executed()).toEqual(['x = 41 + 1']);
-  }
-);
-
-test('the panel is a tab of the right sidebar, closed at first', async ({
-  notebook,
-  panel
-}) => {
-  await notebook.open(await notebook.create(), { panel: false });
-
-  await expect(panel.root).toBeHidden();
-  await panel.tab.click();
-  await expect(panel.root).toBeVisible();
-  await panel.tab.click();
-  await expect(panel.root).toBeHidden();
-});
-
-test(
-  'a message becomes a cell that runs in the kernel',
-  {
-    tag: '@notebook7'
-  },
-  async ({ model, notebook, panel }) => {
-    await notebook.start(['x = 41 + 1']);
     await model.play('one_cell');
 
     await panel.ask('What is one and one?');
@@ -53,8 +26,25 @@ test(
     expect(cell.outputs).toMatchObject([
       { output_type: 'execute_result', data: { 'text/plain': '2' } }
     ]);
+
+    await notebook.run(0);
+    await expect.poll(() => notebook.value('x')).toBe('42');
+    expect(await notebook.executed()).toEqual(['1 + 1', 'x = 41 + 1']);
   }
 );
+
+test('the panel is a tab of the right sidebar, closed at first', async ({
+  notebook,
+  panel
+}) => {
+  await notebook.open(await notebook.create(), { panel: false });
+
+  await expect(panel.root).toBeHidden();
+  await panel.tab.click();
+  await expect(panel.root).toBeVisible();
+  await panel.tab.click();
+  await expect(panel.root).toBeHidden();
+});
 
 test.describe('without a key', () => {
   test.use({ baseURL: LANE.keyless });

@@ -14,40 +14,43 @@ async function begin(notebook: NotebookHelper, page: Page): Promise<void> {
   });
 }
 
-test.beforeEach(async ({ model, notebook, panel }) => {
-  await notebook.start(OWN);
-  await notebook.select(1);
-  await panel.add(model);
-});
+test('Shift+Enter in passing, or a press on "Run" as it comes into view, runs a fresh draft', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const draft = async () => {
+    await notebook.start(OWN);
+    await notebook.select(1);
+    await panel.add(model);
+  };
+  const passing = (how: string, press: () => Promise<void>) =>
+    test.step(`a fresh draft is not run by ${how}`, async () => {
+      await draft();
+      await begin(notebook, page);
+      await press();
+      expect(await notebook.executed()).toEqual(OWN);
+      await notebook.value('0');
+      expect(await notebook.executed()).not.toContain('1 + 1');
+      // But it is once the person has had the time to read it.
+      await notebook.enter(2);
+      await notebook.keysDecide('Add');
+      await page.keyboard.press('Shift+Enter');
+      await panel.ended();
+      expect(await notebook.executed()).toContain('1 + 1');
+      const written = (await notebook.sources()).filter(Boolean);
+      expect(written).toEqual([...OWN, '1 + 1']);
+    });
 
-test.describe('a fresh draft is not run by', () => {
-  test.afterEach(async ({ notebook, page, panel }) => {
-    await notebook.value('0');
-    expect(await notebook.executed()).not.toContain('1 + 1');
-    // But it is once the person has had the time to read it.
-    await notebook.enter(2);
-    await notebook.keysDecide('Add');
-    await page.keyboard.press('Shift+Enter');
-    await panel.ended();
-    expect(await notebook.executed()).toContain('1 + 1');
-    const written = (await notebook.sources()).filter(Boolean);
-    expect(written).toEqual([...OWN, '1 + 1']);
-  });
-
-  test("Shift+Enter every 0.1 s through one's own cells", async ({
-    notebook,
-    page
-  }) => {
-    await begin(notebook, page);
+  await passing("Shift+Enter every 0.1 s through one's own cells", async () => {
     for (let n = 0; n < 15; n++) {
       await page.keyboard.press('Shift+Enter');
       await page.waitForTimeout(100);
     }
-    expect(await notebook.executed()).toEqual(OWN);
   });
 
-  test('Shift+Enter that is held down', async ({ notebook, page }) => {
-    await begin(notebook, page);
+  await passing('Shift+Enter that is held down', async () => {
     await page.keyboard.down('Shift');
     for (let n = 0; n < 60; n++) {
       await page.keyboard.down('Enter');
@@ -55,37 +58,34 @@ test.describe('a fresh draft is not run by', () => {
     }
     await page.keyboard.up('Enter');
     await page.keyboard.up('Shift');
-    expect(await notebook.executed()).toEqual(OWN);
   });
-});
 
-test('a press on "Run" as it comes into view decides nothing', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  const bar = notebook.bar('Add');
-  const run = bar.getByRole('button', { name: 'Run', exact: true });
-  await expect(run).toBeEnabled();
-  // It goes and comes back under the pointer, which presses at once.
-  await run.evaluate(async (button: HTMLElement) => {
-    const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
-    button.style.display = 'none';
-    for (let n = 0; n < 4; n++) {
-      await frame();
-    }
-    button.style.display = '';
-    for (let n = 0; n < 4; n++) {
-      await frame();
-    }
+  await test.step('a press on "Run" as it comes into view decides nothing', async () => {
+    await draft();
+    const bar = notebook.bar('Add');
+    const run = bar.getByRole('button', { name: 'Run', exact: true });
+    await expect(run).toBeEnabled();
+    // It goes and comes back under the pointer, which presses at once.
+    await run.evaluate(async (button: HTMLElement) => {
+      const frame = () =>
+        new Promise(resolve => requestAnimationFrame(resolve));
+      button.style.display = 'none';
+      for (let n = 0; n < 4; n++) {
+        await frame();
+      }
+      button.style.display = '';
+      for (let n = 0; n < 4; n++) {
+        await frame();
+      }
+    });
+    const { x, y } = (await run.boundingBox())!;
+    await page.mouse.click(x + 10, y + 10);
+    // The person is told why nothing happens.
+    await expect(bar.getByText(EARLY)).toBeVisible();
+    await expect(run).not.toHaveAttribute('aria-disabled', 'true');
+    expect(await notebook.executed()).toEqual([]);
+    await run.click();
+    await panel.ended();
+    expect(await notebook.executed()).toEqual(['1 + 1']);
   });
-  const { x, y } = (await run.boundingBox())!;
-  await page.mouse.click(x + 10, y + 10);
-  // The person is told why nothing happens.
-  await expect(bar.getByText(EARLY)).toBeVisible();
-  await expect(run).not.toHaveAttribute('aria-disabled', 'true');
-  expect(await notebook.executed()).toEqual([]);
-  await run.click();
-  await panel.ended();
-  expect(await notebook.executed()).toEqual(['1 + 1']);
 });

@@ -1,6 +1,9 @@
 /** A cell that the person ran shows HTML, and the HTML has a script. */
-import type { Locator } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/fixtures';
+import type { FakeModel } from '../../support/model';
+import type { NotebookHelper } from '../../support/notebook';
+import type { Panel } from '../../support/panel';
 import { LANE } from '../../support/servers';
 
 declare global {
@@ -46,7 +49,24 @@ const RUNS = `
 
 const STILL = 'not you, pressed a Code Interpreter button';
 
-for (const [how, script] of Object.entries({
+/** Fetch a ticket with the page's own cookies, open a window with it, and decide. */
+const OWN_WINDOW = `
+  const xsrf = document.cookie.match(/_xsrf=([^;]*)/)?.[1] ?? '';
+  const ask = (route, init = {}) => fetch('/codeinterp/api/' + route,
+    {...init, headers: {'X-XSRFToken': xsrf}}).then(response => response.json());
+  const {ticket} = await ask('tickets', {method: 'POST', body: '{}'});
+  const {sessions} = await ask('sessions');
+  const {session_id} = sessions.find(session => session.running);
+  const {events} = await ask('sessions/' + session_id + '/events');
+  const {draft} = events.map(({event}) => event).find(({type}) => type === 'draft_waiting');
+  const socket = window.attackersSocket =
+    new WebSocket(location.origin.replace('http', 'ws') + '/codeinterp/api/channel?ticket=' + ticket);
+  await new Promise(resolve => socket.onopen = resolve);
+  socket.send(JSON.stringify({type: 'decide', session_id, draft_id: draft.draft_id,
+    nonce: draft.nonce, action: 'run', source: draft.source}));
+  socket.send(JSON.stringify({type: 'set_mode', session_id, mode: 'auto'}));`;
+
+const PRESSES = {
   'by clicks and events': `await later(1500); ${RUNS} buttons().forEach(press);`,
   'by the handlers of the components': `await later(1500); ${RUNS}
     for (const button of buttons())
@@ -66,31 +86,87 @@ for (const [how, script] of Object.entries({
       for (const change of [{shiftKey: true}, {ctrlKey: true}, {altKey: true}])
         node.dispatchEvent(new KeyboardEvent('keydown',
           {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, ...change}));`
-})) {
-  test(`a script in an output presses Run, ${how}`, async ({
-    model,
-    notebook,
-    page,
-    panel
-  }) => {
-    await notebook.start([shows(script)]);
+};
+
+/** The person runs a cell that shows it, beside a draft of the model's if one is given; it ends. */
+async function played(
+  script: string,
+  notebook: NotebookHelper,
+  panel: Panel,
+  model?: FakeModel
+) {
+  const { page } = notebook;
+  await notebook.start([shows(script)]);
+  // What was said of an attack before goes.
+  await expect(async () => {
+    for (const button of await panel.root.getByText('Dismiss').all()) {
+      await button.click({ timeout: 1_000 });
+    }
+    await expect(panel.root).not.toContainText(STILL, { timeout: 1_000 });
+  }).toPass();
+  await page.evaluate(() => delete window.attacked);
+  if (model) {
     await panel.add(model);
     await notebook.select(1);
-    await notebook.run(0);
-    await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-    await notebook.value('0');
-    expect(await notebook.executed()).not.toContain('1 + 1');
-    await panel.waiting('Add');
-    if (how !== 'by the keys of a draft') {
-      await expect(panel.root).toContainText(STILL);
-    }
-    // The person's own click counts.
-    await panel.decide('Run', 'Add');
-    await panel.ended();
-    expect(await notebook.executed()).toContain('1 + 1');
-  });
+  }
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
 }
 
+async function calls(page: Page): Promise<number> {
+  return page.evaluate(() => Number(window.attacked?.split(' ')[1]));
+}
+
+test('a script in an output presses buttons, or opens a window of its own', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await test.step('a script in an output chooses Auto and sends a message', async () => {
+    const script = `await later(1500);
+      const mode = document.querySelector('select[aria-label="Permission mode"]');
+      set(mode, 'auto');
+      for (const props of handlers(mode)) props.onChange?.({target: {value: 'auto'}});
+      set(document.querySelector('textarea[aria-label="Message"]'), 'Delete it all');
+      await later(100);
+      press(document.querySelector('textarea[aria-label="Message"]'));
+      press(document.querySelector('button[aria-label="Send"]'));`;
+    await played(script, notebook, panel);
+    await expect(panel.root).toContainText(STILL);
+    await expect(panel.mode).toHaveValue('review');
+    await expect(panel.said).toHaveCount(0);
+    expect(await model.requests()).toEqual([]);
+  });
+
+  for (const [how, script] of Object.entries(PRESSES)) {
+    await test.step(`a script in an output presses Run, ${how}`, async () => {
+      await played(script, notebook, panel, model);
+      await notebook.value('0');
+      expect(await notebook.executed()).not.toContain('1 + 1');
+      await panel.waiting('Add');
+      if (how !== 'by the keys of a draft') {
+        await expect(panel.root).toContainText(STILL);
+      }
+      // The person's own click counts.
+      await panel.decide('Run', 'Add');
+      await panel.ended();
+      expect(await notebook.executed()).toContain('1 + 1');
+    });
+  }
+
+  // Last: its window stays.
+  await test.step('a script in an output opens a window of its own and decides', async () => {
+    await played(OWN_WINDOW, notebook, panel, model);
+    const notes = panel.root.locator('.jp-codeinterp-Note');
+    const ran = notes.filter({ hasText: 'ran “Add”.' });
+    await expect(ran).toContainText('Another window');
+    await expect(panel.mode).toHaveValue('auto');
+    await ran.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(ran).toHaveCount(0);
+  });
+});
+
+// The listeners of the next two stay: each has a page of its own.
 test('a script in an output calls what Run calls while the person writes and sends a message', async ({
   model,
   notebook,
@@ -116,16 +192,11 @@ test('a script in an output calls what Run calls while the person writes and sen
         setTimeout(call);
         setTimeout(call, 300);
       }, true);`;
-  await notebook.start([shows(script)]);
-  await panel.add(model);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await played(script, notebook, panel, model);
   await panel.message.click();
   await page.keyboard.type('And');
   await page.keyboard.press('Enter');
-  await expect
-    .poll(() => page.evaluate(() => Number(window.attacked?.split(' ')[1])))
-    .toBeGreaterThan(15);
+  await expect.poll(() => calls(page)).toBeGreaterThan(15);
   // The message is about the draft, which goes on waiting.
   await expect(panel.said).toHaveCount(2);
   await panel.waiting('Add');
@@ -133,29 +204,6 @@ test('a script in an output calls what Run calls while the person writes and sen
   await expect(panel.root).toContainText(STILL);
   await notebook.value('0');
   expect(await notebook.executed()).not.toContain('1 + 1');
-});
-
-test('a script in an output chooses Auto and sends a message', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  const script = `await later(1500);
-    const mode = document.querySelector('select[aria-label="Permission mode"]');
-    set(mode, 'auto');
-    for (const props of handlers(mode)) props.onChange?.({target: {value: 'auto'}});
-    set(document.querySelector('textarea[aria-label="Message"]'), 'Delete it all');
-    await later(100);
-    press(document.querySelector('textarea[aria-label="Message"]'));
-    press(document.querySelector('button[aria-label="Send"]'));`;
-  await notebook.start([shows(script)]);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
-  await expect(panel.root).toContainText(STILL);
-  await expect(panel.mode).toHaveValue('review');
-  await expect(panel.said).toHaveCount(0);
-  expect(await model.requests()).toEqual([]);
 });
 
 test.describe('without a key', () => {
@@ -179,50 +227,11 @@ test.describe('without a key', () => {
       form.requestSubmit();
       press(form.querySelector('button'));
       form.dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}));`;
-    await notebook.start([shows(script)]);
-    await notebook.run(0);
-    await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+    await played(script, notebook, panel);
     const card = panel.log.getByRole('region', { name: 'Connect a model' });
     await expect(card).toContainText('Click the button');
     expect(saved).toEqual([]);
   });
-});
-
-/** Fetch a ticket with the page's own cookies, open a window with it, and decide. */
-const OWN_WINDOW = `
-  const xsrf = document.cookie.match(/_xsrf=([^;]*)/)?.[1] ?? '';
-  const ask = (route, init = {}) => fetch('/codeinterp/api/' + route,
-    {...init, headers: {'X-XSRFToken': xsrf}}).then(response => response.json());
-  const {ticket} = await ask('tickets', {method: 'POST', body: '{}'});
-  const {sessions} = await ask('sessions');
-  const {session_id} = sessions.find(session => session.running);
-  const {events} = await ask('sessions/' + session_id + '/events');
-  const {draft} = events.map(({event}) => event).find(({type}) => type === 'draft_waiting');
-  const socket = window.attackersSocket =
-    new WebSocket(location.origin.replace('http', 'ws') + '/codeinterp/api/channel?ticket=' + ticket);
-  await new Promise(resolve => socket.onopen = resolve);
-  socket.send(JSON.stringify({type: 'decide', session_id, draft_id: draft.draft_id,
-    nonce: draft.nonce, action: 'run', source: draft.source}));
-  socket.send(JSON.stringify({type: 'set_mode', session_id, mode: 'auto'}));`;
-
-function other(root: Locator, words: string): Locator {
-  return root.locator('.jp-codeinterp-Note').filter({ hasText: words });
-}
-
-test('a script in an output opens a window of its own and decides', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start([shows(OWN_WINDOW)]);
-  await panel.add(model);
-  await notebook.run(0);
-  const ran = other(panel.root, 'ran “Add”.');
-  await expect(ran).toContainText('Another window');
-  await expect(panel.mode).toHaveValue('auto');
-  await ran.getByRole('button', { name: 'Dismiss' }).click();
-  await expect(ran).toHaveCount(0);
 });
 
 test('a script in an output executes the commands that decide, and presses their keys', async ({
@@ -253,16 +262,11 @@ test('a script in an output executes the commands that decide, and presses their
         if (!event.isTrusted) return;
         void execute().then(() => { window.attacked = 'called ' + ++calls; });
       }, true);`;
-  await notebook.start([shows(script)]);
-  await panel.add(model);
-  await notebook.run(0);
-  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await played(script, notebook, panel, model);
   await expect(panel.root).toContainText(STILL);
   await panel.message.click();
   await page.keyboard.type('a b');
-  await expect
-    .poll(() => page.evaluate(() => Number(window.attacked?.split(' ')[1])))
-    .toBeGreaterThan(4);
+  await expect.poll(() => calls(page)).toBeGreaterThan(4);
   await notebook.value('0');
   expect(await notebook.executed()).not.toContain('1 + 1');
   await panel.waiting('Add');
