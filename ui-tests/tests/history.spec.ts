@@ -43,92 +43,88 @@ class History {
   }
 }
 
-test('a conversation about another notebook is found by a word, and opened there', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  const other = await notebook.start(['x = 1'], { name: 'other.ipynb' });
-  await panel.ask('The Größe of orders');
-  await panel.ended();
-  const first = await notebook.create(['y = 1']);
-  await notebook.command('docmanager:open', { path: first });
-  await expect(panel.said).toHaveCount(0);
-  await panel.ask('Something else');
-  await panel.ended();
-
-  const history = new History(panel);
-  await history.open();
-  await expect(history.rows).toHaveCount(1);
-  await expect(history.list).toContainText('Today');
-  await page.keyboard.type('GRÖSSE');
-  await expect(history.rows).toHaveText([/The Größe of orders.*other\.ipynb/]);
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => notebook.front()).toBe(other);
-  await expect(panel.said).toHaveText('The Größe of orders');
-  await expect(history.search).toBeHidden();
-});
-
-test('a conversation is renamed with the keyboard, and stays so', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  const path = await notebook.start();
-  await panel.ask('First words');
-  await panel.ended();
-  const history = new History(panel);
-  await history.open();
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await expect(page.getByRole('menu', { name: 'First words' })).toBeVisible();
-  await page.keyboard.press('Enter');
-  const title = history.list.getByRole('textbox', {
-    name: 'Conversation title'
-  });
-  await expect(title).toBeFocused();
-  await page.keyboard.type('Growth by region');
-  await page.keyboard.press('Enter');
-  await expect(history.rows).toContainText('Growth by region');
-  await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
-    'Growth by region'
-  );
-  await expect(
-    history.list.getByRole('button', { name: /^Growth by region/ })
-  ).toBeFocused();
-
-  await history.choose('Growth by region', 'Rename');
-  await page.keyboard.type('Not this');
-  await page.keyboard.press('Escape');
-  await expect(history.rows).toContainText('Growth by region');
-
-  await page.reload();
-  await notebook.attach(path);
-  await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
-    'Growth by region'
-  );
-});
-
-test('a conversation is taken along as Markdown', async ({
+test('a conversation is taken along, found from another notebook, and renamed', async ({
   model,
   notebook,
+  page,
   panel
 }) => {
-  await notebook.start(['x = 1']);
-  await panel.add(model);
-  await panel.decide('Run');
-  await panel.ended();
   const history = new History(panel);
-  await history.open();
+  let other = '';
+  await test.step('it is taken along as Markdown', async () => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    await panel.decide('Run');
+    await panel.ended();
+    await history.open();
 
-  const [name, text] = await history.exported('Add', 'Export as Markdown');
-  expect(name).toBe('Add.md');
-  expect(text).toMatch(/^# Add\n\nNotebook: `.*test\.ipynb`/);
-  expect(text).toContain('> Add\n');
-  expect(text).toContain('```python\n1 + 1\n```\n\n```text\n2\n```');
-  expect(text).toContain('It is 2.');
+    const [name, text] = await history.exported('Add', 'Export as Markdown');
+    expect(name).toBe('Add.md');
+    expect(text).toMatch(/^# Add\n\nNotebook: `.*test\.ipynb`/);
+    expect(text).toContain('> Add\n');
+    expect(text).toContain('```python\n1 + 1\n```\n\n```text\n2\n```');
+    expect(text).toContain('It is 2.');
+  });
+
+  await test.step('it is found by a word, and opened in its notebook', async () => {
+    await model.play('');
+    other = await notebook.start(['x = 1'], { name: 'other.ipynb' });
+    await panel.ask('The Größe of orders');
+    await panel.ended();
+    const third = await notebook.create(['y = 1'], { name: 'third.ipynb' });
+    await notebook.command('docmanager:open', { path: third });
+    await expect(panel.said).toHaveCount(0);
+    await panel.ask('Something else');
+    await panel.ended();
+
+    await history.open();
+    await expect(history.rows).toHaveCount(1);
+    await expect(history.list).toContainText('Today');
+    await page.keyboard.type('GRÖSSE');
+    await expect(history.rows).toHaveText([
+      /The Größe of orders.*other\.ipynb/
+    ]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => notebook.front()).toBe(other);
+    await expect(panel.said).toHaveText('The Größe of orders');
+    await expect(history.search).toBeHidden();
+  });
+
+  await test.step('it is renamed with the keyboard, and stays so', async () => {
+    await history.open();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect(
+      page.getByRole('menu', { name: 'The Größe of orders' })
+    ).toBeVisible();
+    await page.keyboard.press('Enter');
+    const title = history.list.getByRole('textbox', {
+      name: 'Conversation title'
+    });
+    await expect(title).toBeFocused();
+    await page.keyboard.type('Growth by region');
+    await page.keyboard.press('Enter');
+    await expect(history.rows).toContainText('Growth by region');
+    await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
+      'Growth by region'
+    );
+    await expect(
+      history.list.getByRole('button', { name: /^Growth by region/ })
+    ).toBeFocused();
+
+    await history.choose('Growth by region', 'Rename');
+    await page.keyboard.type('Not this');
+    await page.keyboard.press('Escape');
+    await expect(history.rows).toContainText('Growth by region');
+
+    await page.reload();
+    await notebook.attach(other);
+    await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
+      'Growth by region'
+    );
+  });
 });
 
 for (const { theme, night } of THEMES) {
