@@ -1,7 +1,7 @@
 /** The ways from a notebook to the agent, and with the keyboard from a draft to the next. */
 import { expect, test } from '../support/fixtures';
 
-const BOTH = { tag: '@notebook7' };
+const BOTH = { tag: '@notebook7-nightly' };
 
 test(
   'commands and shortcuts lead to the panel, and decide on what is there',

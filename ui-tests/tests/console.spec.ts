@@ -1,7 +1,7 @@
 /** Nothing of ours is an error in the console: the fixture fails a test on each. */
 import { expect, test } from '../support/fixtures';
 
-test('a notebook with a failed cell is saved and reverted, and variables are read @notebook7', async ({
+test('a notebook with a failed cell is saved and reverted, and variables are read @notebook7-nightly', async ({
   model,
   notebook,
   page,

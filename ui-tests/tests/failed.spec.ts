@@ -4,7 +4,7 @@ import { LANE } from '../support/servers';
 
 const CELLS = ['x = 0', 'a = 1', 'b = 2', 'y = 1 / x', 'z = 4'];
 
-test('Fix sends at once, from a cell that is not selected, and changes the cause @notebook7', async ({
+test('Fix sends at once, from a cell that is not selected, and changes the cause @notebook7-nightly', async ({
   model,
   notebook,
   page,

@@ -1,7 +1,7 @@
 /** What a person meets in the ordinary flow: nothing has to be done twice. */
 import { expect, test } from '../support/fixtures';
 
-test('a draft runs at the first click, and at the first Shift+Enter after a click on its cell @notebook7', async ({
+test('a draft runs at the first click, and at the first Shift+Enter after a click on its cell @notebook7-nightly', async ({
   model,
   notebook,
   page,

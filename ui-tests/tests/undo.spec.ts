@@ -22,7 +22,7 @@ function plain(cells: readonly object[]): unknown[] {
 
 test(
   'a turn is undone: every cell is as it was',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     const path = await notebook.start(CELLS);
     await notebook.select(0);
