@@ -902,7 +902,8 @@ _apply, _applied = reference.apply, Page._applied
         (looks_at_no_source, 1),
         (sends_what_was_saved, 1),
         (stands_in_while_edited, 3),
-        (trusts_old_receipts, 7),
+        # Found after 20 seconds.
+        pytest.param(trusts_old_receipts, 7, marks=pytest.mark.nightly),
         (forgets_with_the_server, 21),
     ],
 )

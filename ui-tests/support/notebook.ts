@@ -56,14 +56,16 @@ export class NotebookHelper {
    * Load the application on a notebook, the panel open; resolves once its kernel answers,
    * unless `kernel` is false: it has none, or is busy.
    * The panel opens by itself because the address says so, unless `panel` is false.
+   * `reset`: nothing that was open before is opened again.
    */
   async open(
     path: string,
-    { panel = true, kernel = true } = {}
+    { panel = true, kernel = true, reset = false } = {}
   ): Promise<void> {
     const folder = this._app === 'lab' ? 'tree' : 'notebooks';
+    const query = [panel && 'codeinterp=open', reset && 'reset'];
     await this.page.goto(
-      `${folder}/${path}` + (panel ? '?codeinterp=open' : '')
+      `${folder}/${path}?${query.filter(Boolean).join('&')}`
     );
     await this.attach(path, { kernel });
   }
@@ -115,12 +117,14 @@ export class NotebookHelper {
     const path = await this.create(cells, { name, ...options });
     const kernel = options?.kernel !== null;
     await this._panel?.evaluate(panel => panel!.context.save());
-    if (this._panel && this._app === 'lab') {
-      await this._panel.evaluate(panel => panel!.dispose());
+    const isLoaded = this._panel && this._app === 'lab';
+    // A page that was reloaded opens the notebook of its address again when it finds it closed.
+    if (isLoaded && !(await this._isReloaded())) {
+      await this._handle.evaluate(panel => panel!.dispose());
       await this.command('docmanager:open', { path });
       await this.attach(path, { kernel });
     } else {
-      await this.open(path, { kernel });
+      await this.open(path, { kernel, reset: isLoaded });
     }
     return path;
   }
@@ -262,6 +266,14 @@ export class NotebookHelper {
       found = JSON.parse(await response.text(), joined);
     }).toPass({ timeout: 2000 });
     return found!;
+  }
+
+  private async _isReloaded(): Promise<boolean> {
+    return this.page.evaluate(() =>
+      performance
+        .getEntriesByType('navigation')
+        .some(entry => (entry as PerformanceNavigationTiming).type === 'reload')
+    );
   }
 
   private async _request<T>(

@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'child_process';
 import { once } from 'events';
 import { closeSync, openSync, readFileSync } from 'fs';
 import path from 'path';
-import { FOLDER, freePort, LANE, serverEnvironment } from './servers';
+import { FOLDER, freePort, LANE, resetLab, serverEnvironment } from './servers';
 
 /** How long a server may take to answer, in milliseconds. */
 const PATIENCE = 60_000;
@@ -22,6 +22,7 @@ export class OwnServer {
     this.url = `http://127.0.0.1:${port}`;
     this.notebooks = path.join(FOLDER, name, 'notebooks');
     this.log = path.join(FOLDER, name, 'server.log');
+    resetLab(name);
     this._environment = {
       ...serverEnvironment(name, this.url, this.notebooks),
       ANTHROPIC_BASE_URL: LANE.model,

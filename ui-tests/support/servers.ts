@@ -111,7 +111,6 @@ export function serverEnvironment(
     return made;
   };
   mkdirSync(notebooks, { recursive: true });
-  resetLab(name);
   return {
     JUPYTER_CONFIG_DIR: own('config'),
     JUPYTER_DATA_DIR: own('data'),
