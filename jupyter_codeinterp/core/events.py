@@ -416,7 +416,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
-    """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
+    """``by`` is ``nobody`` where a program rejects it because it has nobody to ask.
+    ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
     code that runs. ``person`` is the name of who decided, where several people share the
     notebook."""
@@ -424,7 +425,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     call_id: str
     draft_id: str
     action: Literal["run", "reject"]
-    by: Literal["person", "policy", "stop"]
+    by: Literal["person", "policy", "nobody", "stop"]
     source: Union[str, None] = None
     edited: bool = False
     reason: str = ""

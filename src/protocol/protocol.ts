@@ -1030,6 +1030,7 @@ export interface Label {
   code: string;
 }
 /**
+ * ``by`` is ``nobody`` where a program rejects it because it has nobody to ask.
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
  * code that runs. ``person`` is the name of who decided, where several people share the
@@ -1040,7 +1041,7 @@ export interface DraftDecided {
   call_id: string;
   draft_id: string;
   action: 'reject' | 'run';
-  by: 'person' | 'policy' | 'stop';
+  by: 'nobody' | 'person' | 'policy' | 'stop';
   source: string | null;
   edited: boolean;
   reason: string;

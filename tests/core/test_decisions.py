@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.approval.decisions import Decisions
+from jupyter_codeinterp.core.approval.decisions import NOBODY, Decisions
 from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
 from jupyter_codeinterp.core.errors import CommandError
 from tests.core.conftest import Room, open_room
@@ -47,6 +48,27 @@ async def test_a_rejected_draft_goes_and_the_model_is_told(bench: Benches, room:
     assert b.results == ["status=rejected\nThe person rejected this cell."]
     assert (ended.added, ended.stop_reason) == ((), "end_turn")
     assert b.of(e.ToolDone)[0].status == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (run("%pip install --no-index msgspec"), ("Installs 1 package", "needs no decision")),
+        (call("edit_cell", cell_id="c1", source="x = 1"), ("add a new cell instead",)),
+        (call("delete_cell", cell_id="c1"), ("leave it",)),
+    ],
+)
+async def test_where_nobody_can_be_asked_no_person_is_said_to_have_rejected(
+    bench: Benches, asked: Any, words: tuple[str, ...]
+) -> None:
+    b = bench(asked, say("All right."))
+    b.send(mode="auto")
+    draft = await b.draft()
+    b.session.decide(draft.draft_id, draft.nonce, "reject", draft.source, False, nobody=True)
+    await b.ended()
+    assert b.of(e.DraftDecided)[-1].by == "nobody"
+    assert NOBODY in b.results[0] and "The person" not in b.results[0]
+    assert all(word in b.results[0] for word in words)
 
 
 async def test_a_rejection_may_carry_another_version(bench: Benches) -> None:

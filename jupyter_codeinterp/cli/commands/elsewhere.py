@@ -47,6 +47,7 @@ class _RemoteTalk:
             "source": decision.source,
             "run_all": decision.run_all,
             "reason": decision.reason,
+            "nobody": decision.nobody,
         }
         await self._post("decisions", given)
 

@@ -51,6 +51,7 @@ class _LocalTalk:
             decision.source,
             decision.run_all,
             reason=decision.reason,
+            nobody=decision.nobody,
         )
 
     async def answer(self, call_id: str, text: str) -> None:

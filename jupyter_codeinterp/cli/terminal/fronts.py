@@ -14,12 +14,14 @@ NO_ANSWER = "No one can answer. Choose the safest option and state your assumpti
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision on a draft. ``source``: exactly the code to run; ``reason``: for a rejection."""
+    """A decision on a draft. ``source``: exactly the code to run; ``reason``: for a rejection.
+    ``nobody``: it is rejected because nobody can be asked."""
 
     action: Literal["run", "reject"]
     source: str
     run_all: bool = False
     reason: str = ""
+    nobody: bool = False
 
 
 class Front(Protocol):
@@ -58,4 +60,4 @@ def refused(draft: Draft) -> Decision:
     why = f" ({' '.join(draft.notices)})" if draft.notices else ""
     words = "Not done, because no one could be asked"
     print(visible_line(f"{words}: {draft.title}{why}"), file=sys.stderr, flush=True)
-    return Decision("reject", draft.source)
+    return Decision("reject", draft.source, nobody=True)

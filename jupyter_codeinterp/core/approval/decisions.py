@@ -21,13 +21,21 @@ from ..events import Draft
 
 BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
+NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
+_WAYS_OUT = {
+    "edit": "Cells that are there are not changed without a person; add a new cell instead.",
+    "delete": "Cells that are there are not deleted without a person; leave it.",
+    "kernel": "Go on with the kernel as it is.",
+    "notebook": "Work in this notebook.",
+}
+_ANOTHER_WAY = "Go on without it, or find a way that needs no decision."
 
 
 class Decision(msgspec.Struct, frozen=True):
     """Exactly ``source`` runs. ``reason`` is words for the model."""
 
     action: Literal["run", "reject"]
-    by: Literal["person", "policy", "stop"]
+    by: Literal["person", "policy", "nobody", "stop"]
     source: str
     run_all: bool = False
     reason: str = ""
@@ -57,6 +65,12 @@ class Answer(NamedTuple):
 
     text: str
     window: int = 0
+
+
+def unasked(draft: Draft) -> str:
+    """What the model is told of a draft that nobody could be asked about: why it would have asked,
+    and what it can do instead."""
+    return " ".join((NOBODY, *draft.notices, _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)))
 
 
 def new_nonce() -> str:
@@ -178,9 +192,11 @@ class Decisions:
         window: int = 0,
         said: str = "",
         person: str = "",
+        nobody: bool = False,
     ) -> Draft:
         """Returns the decided draft. ``said`` are the person's words with a rejection, ``person``
-        is their name if several share the notebook.
+        is their name if several share the notebook. ``nobody``: a program rejects it, because it
+        has nobody to ask.
 
         Raises CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
@@ -197,6 +213,8 @@ class Decisions:
         if action == "run":
             run_all = run_all and draft.can_run_all
             decision = Decision("run", "person", source, run_all, window=window)
+        elif nobody:
+            decision = Decision("reject", "nobody", source, reason=unasked(draft), window=window)
         else:
             reason = f"{REJECTED} They say: {said}" if said else REJECTED
             decision = Decision("reject", "person", source, reason=reason, window=window, said=said)

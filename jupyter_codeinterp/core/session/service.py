@@ -226,14 +226,16 @@ class SessionService:
         run_all: bool = False,
         by: int = 0,
         reason: str = "",
+        nobody: bool = False,
     ) -> None:
-        """Exactly ``source`` runs; ``reason`` belongs to a rejection. CommandError ``too_long``,
-        ``held_elsewhere``, and as in ``Decisions.decide``."""
+        """Exactly ``source`` runs; ``reason`` belongs to a rejection, ``nobody`` to that of a
+        program that has nobody to ask. CommandError ``too_long``, ``held_elsewhere``, and as in
+        ``Decisions.decide``."""
         need_short(reason)
         session = self._here(session_id)
         said = self._sessions.rules.scrub(reason.strip())
         person = self._sessions.person(session.info.notebook, by)
-        draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person)
+        draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person, nobody)
         what: Doing = "run_all" if run_all and action == "run" else action
         done = DoneElsewhere(by, what, draft.title, session.info.notebook)
         self._sessions.tell_others(done)

@@ -156,10 +156,13 @@ class Session(TurnRunner):
         window: int = 0,
         said: str = "",
         person: str = "",
+        nobody: bool = False,
     ) -> Draft:
         """The decided draft. Raises as ``Decisions.decide``."""
         allowed = run_all and modes.may_run_all(self._rules.highest_mode)
-        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said, person)
+        return self.decisions.decide(
+            draft_id, nonce, action, source, allowed, window, said, person, nobody
+        )
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """Set the mode from the next decision on, also in a running turn. Returns whether it

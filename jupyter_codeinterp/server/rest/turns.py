@@ -73,7 +73,8 @@ class Decision(_Body, frozen=True):
     """A decision on the draft of a ``draft_waiting`` event.
 
     ``source``: exactly the code to run. ``run_all``: use Auto for the rest of the turn.
-    ``reason``: for a rejection.
+    ``reason``: for a rejection. ``nobody``: a program rejects it, because it has nobody to ask;
+    the model is told so.
     """
 
     draft_id: str
@@ -82,6 +83,7 @@ class Decision(_Body, frozen=True):
     source: str = ""
     run_all: bool = False
     reason: str = ""
+    nobody: bool = False
 
 
 class Answered(_Body, frozen=True):
