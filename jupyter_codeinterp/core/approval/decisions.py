@@ -68,8 +68,8 @@ class Answer(NamedTuple):
 
 
 def unasked(draft: Draft) -> str:
-    """What the model is told of a draft that nobody could be asked about: why it would have asked,
-    and what it can do instead."""
+    """The model's result for a draft that nobody could review: why it needs a decision, and what
+    the model can do instead."""
     return " ".join((NOBODY, *draft.notices, _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)))
 
 

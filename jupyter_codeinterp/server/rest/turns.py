@@ -73,8 +73,8 @@ class Decision(_Body, frozen=True):
     """A decision on the draft of a ``draft_waiting`` event.
 
     ``source``: exactly the code to run. ``run_all``: use Auto for the rest of the turn.
-    ``reason``: for a rejection. ``nobody``: a program rejects it, because it has nobody to ask;
-    the model is told so.
+    ``reason``: for a rejection. ``nobody``: a program rejects it, because it has nobody to
+    ask, and the model reads that.
     """
 
     draft_id: str
