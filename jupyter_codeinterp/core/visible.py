@@ -38,7 +38,7 @@ def _visible(char: str) -> str:
 
 
 def has_heaped_marks(line: str) -> bool:
-    """Whether marks stand in a long row: Python puts those of a name in order one by one."""
+    """Whether marks stand in a long row: Python sorts the marks of a name in quadratic time."""
     return not line.isascii() and any(
         any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
     )
