@@ -38,7 +38,8 @@ def _visible(char: str) -> str:
 
 
 def has_heaped_marks(line: str) -> bool:
-    """Whether marks stand in a long row: Python sorts the marks of a name in quadratic time."""
+    """Whether many combining marks follow each other. Python needs quadratic time to sort those
+    of a name."""
     return not line.isascii() and any(
         any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
     )

@@ -102,7 +102,7 @@ test('with the keyboard: words behind a slash, names behind an at-sign, and a pl
     await expect(field).toBeFocused();
   });
 
-  await test.step('what is behind an at-sign goes along and is told to the model', async () => {
+  await test.step('what is behind an at-sign goes along, and the model reads it', async () => {
     const path = await notebook.start(['frame = [1, 2, 3]', '1 / 0']);
     await notebook.run(0);
     await notebook.run(1);
