@@ -639,7 +639,7 @@ async def test_a_megabyte_of_such_text_does_not_stop_the_server(bench: Any, said
         book = notebook(text)
         book["cells"][0]["outputs"] = cell_outputs(text)
         b = bench(
-            call("read_notebook", include_outputs=True),
+            call("read_notebook", outputs=True),
             run(f"print({text[:20]!r} * 50000)"),
             say("Done."),
             book=book,
