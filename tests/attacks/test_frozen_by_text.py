@@ -66,8 +66,12 @@ from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.outside import result, schemas, shown_call, tool_names
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared import titles
+from jupyter_codeinterp.core.tools.shared.arguments import so_far
+from jupyter_codeinterp.core.tools.shared.edits import Edit, edited
 from jupyter_codeinterp.core.turn import loop_guard
+from jupyter_codeinterp.core.turn.naming_cells import found_in
 from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
@@ -104,6 +108,11 @@ READERS = (
 )
 """Modules of the core that look into texts (two are called ``outputs``). All of their public
 functions are measured: here, or by `by_itself`, which measures what it can in every module."""
+
+
+def refused(work: Callable[[], object]) -> None:
+    with contextlib.suppress(ValueError):
+        work()
 
 
 def errors(text: str) -> dict[str, Any]:
@@ -265,6 +274,13 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 
 MEASURED: dict[str, Callable[[str], object]] = {
+    "arguments.read arguments.so_far": lambda t: (
+        so_far({"code": t, "after_cell_id": t}, "position"),
+        refused(lambda: ToolRegistry().parse("run_cell", {t: t, "expects": t})),
+        refused(lambda: ToolRegistry().parse("run_cells", {"cell_ids": t, "expects": t})),
+    ),
+    "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
+    "naming_cells.found_in": lambda t: found_in([], t),
     "origins.origins": lambda t: origins.origins(
         t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
     ),

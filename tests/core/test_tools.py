@@ -91,7 +91,11 @@ EDITS: list[tuple[str, list[tuple[str, str]], str]] = [
     ("a = 1\nb = 2", [("1", "2"), ("b = 2", "b = 4")], "a = 2\nb = 4"),
     ("a = 1\nb = 2", [("\nb = 2", "")], "a = 1"),
     ("a = 1\na = 1", [("a = 1", "")], "! `old` occurs 2 times in the cell."),
-    ("total = 1", [("totl = 1", "")], "! `old` is not in the cell. The nearest line is: total = 1"),
+    (
+        "total = 1",
+        [("total = 2", "")],
+        "! `old` is not in the cell. The nearest line is: total = 1",
+    ),
     ("a = 1", [("1", "2"), ("1", "3")], "! Edit 2: `old` is not in the cell."),
     ("a = 1", [("", "2")], "! `old` is empty."),
 ]

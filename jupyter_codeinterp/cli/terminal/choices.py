@@ -6,7 +6,7 @@ from ...core.events import Draft
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "tool")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "tool", "cells")
 """Drafts without code to edit."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -11,8 +11,11 @@ from msgspec import Meta
 
 LONGEST_SHOWN = 200
 """Characters of a quoted line."""
-MOST_LINES = 300
+MOST_LINES = 2_000
 """Lines among which the nearest is looked for."""
+
+
+_WORD = re.compile(r"\w+")
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -38,8 +41,10 @@ def edited(source: str, edits: Sequence[Edit]) -> str:
 
 
 def _nearest(source: str, old: str) -> str:
-    """The line of the cell that is most like the first line of ``old``."""
-    wanted = next((line.strip() for line in old.splitlines() if line.strip()), "")
+    """The line of the cell that has the most words of the first line of ``old``."""
+    first = next((line for line in old.splitlines() if line.strip()), "")
+    wanted = set(_WORD.findall(first[:LONGEST_SHOWN]))
     lines = [line.strip()[:LONGEST_SHOWN] for line in source.splitlines()[:MOST_LINES]]
-    near = difflib.get_close_matches(wanted[:LONGEST_SHOWN], [*filter(None, lines)], 1)
-    return f" The nearest line is: {near[0]}" if near else ""
+    shared = [len(wanted.intersection(_WORD.findall(line))) for line in lines]
+    most = max(shared, default=0)
+    return f" The nearest line is: {lines[shared.index(most)]}" if most else ""
