@@ -295,7 +295,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
-        ToolUse("1", "x", {"a": t}), t, t
+        ToolUse("1", "x", {"a": t}), t
     ),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
     "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
