@@ -170,6 +170,15 @@ class KernelInfo(msgspec.Struct, frozen=True):
     """Whether the server has put the kernel's process into a sandbox."""
 
 
+class KernelState(msgspec.Struct, frozen=True):
+    """What a kernel does. ``cells_run``: how many cells have run since its start; None if
+    unknown."""
+
+    dead: bool = False
+    busy: bool = False
+    cells_run: Union[int, None] = None
+
+
 class ExecutionStarted(msgspec.Struct, frozen=True):
     """The kernel has begun with our code (``execute_input``)."""
 
@@ -357,6 +366,10 @@ class Kernel(Protocol):
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle, and keep our other sessions out. A busy kernel gets no
         request, because nobody could withdraw it."""
+
+    async def state(self) -> KernelState:
+        """Within 1 s; waits that long for a kernel that answers for the first time. Never
+        fails."""
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""

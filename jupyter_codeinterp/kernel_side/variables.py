@@ -304,7 +304,8 @@ def dtype_text(dtype: Any) -> str:
 
 
 def register(shell: Any) -> None:
-    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...]}``."""
+    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...],
+    "cells_run": ...}``."""
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
@@ -315,7 +316,7 @@ def register(shell: Any) -> None:
             )
         else:
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
-        comm.send({"variables": variables})
+        comm.send({"variables": variables, "cells_run": shell.execution_count - 1})
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True
         manager.unregister_comm(comm)

@@ -201,12 +201,13 @@ class Agent:
         info = await turn.kernel_info()
         if info is not None:
             turn.kernel_start = (info.kernel_id, info.start)
+        state = await turn.kernel.state()
         variables = await turn.variables() if info is not None else None
         owned = turn.ledger.owned(turn.notebook.snapshot)
         snapshot, files = turn.notebook.snapshot, turn.files
         fresh = Context(turn.context.state, turn.untrusted.scrub)
         text = await off_loop(
-            lambda: fresh.describe(snapshot, files, info, variables, owned),
+            lambda: fresh.describe(snapshot, files, info, variables, owned, state),
             sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
             lambda: NOT_DESCRIBED,
         )

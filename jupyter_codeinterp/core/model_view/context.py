@@ -14,8 +14,11 @@ from typing import Any, Union
 import msgspec
 
 from ..document.ops import CellView, Output, Snapshot
-from ..ports import KernelInfo
+from ..ports import KernelInfo, KernelState
 from .notebook_prompt import (
+    BUSY,
+    DEAD,
+    PLACES,
     Item,
     bounded,
     cells,
@@ -119,6 +122,7 @@ class Context:
         kernel: KernelInfo | None,
         variables: list[dict[str, Any]] | None,
         own_cells: set[str],
+        state: KernelState = KernelState(),  # noqa: B008, frozen
     ) -> str:
         """Describe everything at first, then changes; "" if there are none.
 
@@ -129,9 +133,9 @@ class Context:
         known = {name: size for name, size in files if name != own_name}
         lines = None if variables is None else variable_lines(variables, self.scrub)
         if self.state.begun:
-            text, whole = self._changes(snapshot, known, kernel, lines, own_cells)
+            text, whole = self._changes(snapshot, known, kernel, lines, own_cells, state)
         else:
-            text, whole = self._everything(snapshot, known, kernel, lines, own_cells)
+            text, whole = self._everything(snapshot, known, kernel, lines, own_cells, state)
         self._remember(snapshot, known, kernel, lines, whole)
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
@@ -177,8 +181,9 @@ class Context:
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
         own: set[str],
+        state: KernelState,
     ) -> tuple[str, set[str]]:
-        parts = [kernel_text(kernel)]
+        parts = [kernel_text(kernel, state)]
         if files:
             listed = bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files))
             parts.append(tag("files", listed))
@@ -188,9 +193,10 @@ class Context:
         elif variables is None and kernel is not None:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
-        items = [Item(cell) for cell in snapshot.cells]
+        items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
+        room -= len(PLACES)
         shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
-        body = "\n".join(shown) or "The notebook is empty."
+        body = "\n".join([PLACES, *shown]) if shown else "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 
@@ -201,10 +207,11 @@ class Context:
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
         own: set[str],
+        now: KernelState,
     ) -> tuple[str, set[str]]:
         state = self.state
         parts = [
-            *_kernel_changes(state.kernel, kernel),
+            *_kernel_changes(state.kernel, kernel, now),
             *self._order_changes(snapshot),
             *self._active_change(snapshot),
             *_file_changes(state.files, files, self.scrub),
@@ -265,21 +272,20 @@ class Context:
         items: list[Item] = []
         reruns: list[CellView] = []
         above = ""
-        for cell in snapshot.cells:
+        for place, cell in enumerate(snapshot.cells, 1):
             known = self.state.cells.get(cell.cell_id)
             if known is None:
-                items.append(
-                    Item(cell, (("change", "added"), ("after", above or "nothing: first")))
-                )
+                facts = (("change", "added"), ("after", above or "nothing: first"))
+                items.append(Item(cell, place, facts))
             elif known.private != is_private(cell):
                 change = "private now" if is_private(cell) else "no longer private"
-                items.append(Item(cell, (("change", change),)))
+                items.append(Item(cell, place, (("change", change),)))
             elif known.private:
                 pass
             elif known.source != cell.source or known.cell_type not in ("", cell.cell_type):
-                items.append(Item(cell, (("change", "edited"),)))
+                items.append(Item(cell, place, (("change", "edited"),)))
             elif cell.cell_id == snapshot.active_cell_id != self.state.active and not known.whole:
-                items.append(Item(cell))
+                items.append(Item(cell, place))
             elif _is_rerun(known, cell):
                 reruns.append(cell)
             above = cell.cell_id
@@ -289,16 +295,20 @@ class Context:
 # --- what changed --------------------------------------------------------------------
 
 
-def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]:
-    if not _restarted(old, new):
-        return []
+def _kernel_changes(
+    old: KernelInfo | None, new: KernelInfo | None, state: KernelState
+) -> list[str]:
+    if state.dead:
+        return [tag("kernel", DEAD)]
     if old is None or new is None:
-        return [kernel_text(new)]
+        return [kernel_text(new, state)] if old is not new else []
+    words = [BUSY] if state.busy else []
     if old.kernel_id != new.kernel_id:
-        words = f"another kernel ({new.language} {new.language_version}) with its own variables"
-    else:
-        words = "was restarted: all variables are gone"
-    return [tag("kernel", one_line(words))]
+        named = one_line(f"{new.language} {new.language_version}")
+        words.insert(0, f"another kernel ({named}) with its own variables")
+    elif _restarted(old, new):
+        words.insert(0, "was restarted: all variables are gone; shown outputs are from before")
+    return [tag("kernel", "; ".join(words))] if words else []
 
 
 def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:

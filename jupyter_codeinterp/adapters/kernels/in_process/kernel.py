@@ -18,6 +18,7 @@ from ....core.ports import (
     ExecutionEvent,
     ExecutionStarted,
     KernelInfo,
+    KernelState,
 )
 from ....kernel_side import variables
 from .capture import Capture
@@ -57,6 +58,10 @@ class InProcessKernel:
     async def hold(self) -> AsyncIterator[InProcessSlot]:
         async with self._idle:
             yield InProcessSlot(self._info, self._main, self._run)
+
+    async def state(self) -> KernelState:
+        # The cell that holds the question is one of them.
+        return KernelState(cells_run=self._shell.execution_count)
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         if not self.sees_variables:

@@ -60,22 +60,37 @@ class Variables:
         also the columns of tables and dictionaries."""
         return await self._within_limit({"outline": True, "names": list(names), "keys": keys})
 
+    async def cells_run(self) -> int | None:
+        """How many cells have run since the kernel's start. Waits within the limit for a kernel
+        that has never answered until it is idle."""
+        try:
+            count = await asyncio.wait_for(self._first(), LIMIT)
+        except (asyncio.TimeoutError, KernelError):
+            return None
+        return count if type(count) is int and count >= 0 else None
+
+    async def _first(self) -> Any:
+        info = await self._link.info()
+        if info.language == "python" and self._registered_at != info.start and self._link.busy:
+            await self._link.settle()
+        return (await self._read({"names": [""]})).get("cells_run")
+
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
-            return await asyncio.wait_for(self._read(asked), LIMIT)
+            return (await asyncio.wait_for(self._read(asked), LIMIT)).get("variables")
         except (asyncio.TimeoutError, KernelError):
             return None
 
-    async def _read(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+    async def _read(self, asked: dict[str, Any]) -> dict[str, Any]:
         info = await self._link.info()
         if info.language != "python":
-            return None
+            return {}
         if self._registered_at != info.start and not await self._register(info.start):
-            return None
+            return {}
         if self._link.busy and self._subshell is None:
-            return None
-        answer = (await self.ask(asked, TARGET)).get("variables")
-        if answer is None:
+            return {}
+        answer = await self.ask(asked, TARGET)
+        if not answer:
             self._registered_at = 0
         return answer
 
