@@ -17,9 +17,7 @@ FOOTER = (  # Of a file with the columns region, ' DIR', nested {a, b: [x]} and 
     "AhgBYhUCFQZMPAAAADUEGARsaXN0FQIAFQQlAhgHZWxlbWVudAAVCiUCGAF5ABYGGRwZXCYAHBUMGSUGABkYBnJlZ2lv"
     "bhUMFgYWUBZiJghJHBUAFQAVAgA8FgYZBhkmAAYAAAAmABwVBBklBgAZGAQgRElSFQwWBhZiFmwmakkcFQAVABUCADwp"
 )
-BOOK = (
-    '<workbook xmlns:r="u"><sheets><sheet name="Q1 &amp; Q2" r:id="a"/><sheet name="B" r:id="b"/>'
-)
+BOOK = '<b xmlns:r="u"><sheets><sheet name="Q1 &amp; Q2" r:id="a"/><sheet name="B" r:id="b"/>'
 RELATIONS = '<R><Relationship Id="a" Target="worksheets/sheet7.xml"/></R>'
 SHEET = (
     '<worksheet xmlns="n"><dimension ref="A1:B31"/><sheetData><row><c t="s"><v>1</v></c>'
@@ -62,7 +60,11 @@ CASES = [
     ("a.parquet", parquet(b"\x19\xfc\xff\xff\xff\xff\x0f"), ""),
     ("a.parquet", b"PAR1", ""),
     ("a.xlsx", excel(), "sheet Q1 & Q2 A1:B31, first row: region, ' DIR'; other sheets: B"),
-    ("a.xlsx", excel("<worksheet><sheetData>" + " " * 50_000_000), "sheet Q1 & Q2, first row: "),
+    (
+        "a.xlsx",
+        excel("<b><sheetData>" + " " * 50_000_000),
+        "sheet Q1 & Q2; other sheets: B",
+    ),
     ("a.xlsx", excel(book='<!DOCTYPE b [<!ENTITY a "aaa">]>' + BOOK), ""),
     ("a.xlsx", excel(book="<a>" * 60_000), ""),
     ("a.xlsx", b"PK\5\6" + b"\xff" * 18, ""),

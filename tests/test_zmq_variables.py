@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import AsyncMock
 
-import pandas
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
@@ -134,7 +134,7 @@ async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch
         state = await kernel.state()
         packages = state.packages
         assert state == KernelState(cells_run=0, packages=packages)
-        assert set(packages) == set(PACKAGES) and packages["pandas"] == pandas.__version__
+        assert set(packages) == set(PACKAGES) and packages["pandas"] == version("pandas")
         theirs = person.run(gate.source)
         await person.begun(theirs)
         assert (await kernel.state()).busy

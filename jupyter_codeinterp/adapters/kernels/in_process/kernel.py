@@ -60,6 +60,8 @@ class InProcessKernel:
             yield InProcessSlot(self._info, self._main, self._run)
 
     async def state(self) -> KernelState:
+        if not self.sees_variables:
+            return KernelState()
         # The cell that holds the question is one of them.
         count = self._shell.execution_count
         return KernelState(cells_run=count, packages=packages.versions())
