@@ -346,6 +346,29 @@ def test_files_that_changed() -> None:
     )
 
 
+def test_tables_in_files_and_packages_are_told_once() -> None:
+    context, scrub = Context(scrub=lambda text: text.replace("hunter2", "[key]")), "hunter2"
+    heads = {"a.csv": f"2 rows; columns a, </files>{scrub}", "b.csv": "x" * 5_000}
+    state = KernelState(packages={"numpy": "2.4.6", "pandas": "3.1.1", "polars": "", "duckdb": ""})
+    files = [("a.csv", 9), ("b.csv", 9), *((f"c{n}.csv", 9) for n in range(20))]
+    heads |= {f"c{n}.csv": "y" * 300 for n in range(20)}
+    assert context.new_files(files) == [name for name, _ in files]
+    told = Snapshot("a.ipynb", ())
+    text = context.describe(told, files, KERNEL, [], set(), state, heads)
+    packages = "numpy 2.4.6, pandas 3.1.1; not installed: polars, duckdb"
+    assert f"<packages>{packages}</packages>" in text
+    assert "a.csv 9 B: 2 rows; columns a, <\\/files>[key]\n" in text
+    assert "c19.csv 9 B\n" in text and len(text) < 5_000
+    assert context.describe(told, files, KERNEL, [], set(), state, {}) == ""
+    files[0] = ("a.csv", 10)
+    assert context.new_files(files) == ["a.csv"]
+    text = context.describe(told, files, KERNEL, [], set(), state, {"a.csv": "3 rows; columns a"})
+    assert text == "<changes><files>a.csv 10 B: 3 rows; columns a</files></changes>"
+    again = KernelInfo("k1", 2, "python", "3.12.1")
+    text = context.describe(told, files, again, [], set(), KernelState(packages={"polars": "1.2"}))
+    assert "<packages>polars 1.2</packages>" in text
+
+
 def test_later_descriptions_are_bounded() -> None:
     context = Context()
     described(context)

@@ -172,11 +172,13 @@ class KernelInfo(msgspec.Struct, frozen=True):
 
 class KernelState(msgspec.Struct, frozen=True):
     """What a kernel does. ``cells_run``: how many cells have run since its start; None if
-    unknown."""
+    unknown. ``packages``: versions of packages that data work needs, "" for those that are not
+    installed; empty if unknown."""
 
     dead: bool = False
     busy: bool = False
     cells_run: Union[int, None] = None
+    packages: dict[str, str] = {}
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):

@@ -139,7 +139,7 @@ async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> Non
     assert untold.count("<changes>") == later.count("<changes>"), "nor that something has gone"
     assert said(book[4]) == "Read."
     await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
-    assert "polars" not in prompts(api)[-1], "how far up is not known here"
+    assert "Use polars." not in prompts(api)[-1], "how far up is not known here"
 
 
 async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthropic) -> None:

@@ -205,9 +205,11 @@ class Agent:
         variables = await turn.variables() if info is not None else None
         owned = turn.ledger.owned(turn.notebook.snapshot)
         snapshot, files = turn.notebook.snapshot, turn.files
+        new = turn.context.new_files(files)
+        heads = await turn.table_heads(new) if turn.table_heads is not None and new else {}
         fresh = Context(turn.context.state, turn.untrusted.scrub)
         text = await off_loop(
-            lambda: fresh.describe(snapshot, files, info, variables, owned, state),
+            lambda: fresh.describe(snapshot, files, info, variables, owned, state, heads),
             sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
             lambda: NOT_DESCRIBED,
         )

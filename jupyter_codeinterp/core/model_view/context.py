@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Union
 
@@ -28,6 +28,7 @@ from .notebook_prompt import (
     kernel_text,
     one_line,
     outputs_text,
+    packages_text,
     tag,
     variable_lines,
 )
@@ -115,6 +116,10 @@ class Context:
 
     # --- descriptions ----------------------------------------------------------------
 
+    def new_files(self, files: list[tuple[str, int]]) -> list[str]:
+        """Names of those that the model does not know with this size."""
+        return [name for name, size in files if self.state.files.get(name) != size]
+
     def describe(
         self,
         snapshot: Snapshot,
@@ -123,19 +128,19 @@ class Context:
         variables: list[dict[str, Any]] | None,
         own_cells: set[str],
         state: KernelState = KernelState(),  # noqa: B008, frozen
+        heads: Mapping[str, str] | None = None,
     ) -> str:
         """Describe everything at first, then changes; "" if there are none.
 
         ``files`` are names and sizes (bytes) in the notebook's folder; ``variables`` is None
-        if unreadable; ``own_cells`` are the agent's.
+        if unreadable; ``own_cells`` are the agent's. ``heads`` is what tables among the files
+        hold.
         """
         own_name = PurePosixPath(snapshot.path).name  # its size changes with every save
         known = {name: size for name, size in files if name != own_name}
         lines = None if variables is None else variable_lines(variables, self.scrub)
-        if self.state.begun:
-            text, whole = self._changes(snapshot, known, kernel, lines, own_cells, state)
-        else:
-            text, whole = self._everything(snapshot, known, kernel, lines, own_cells, state)
+        words = self._changes if self.state.begun else self._everything
+        text, whole = words(snapshot, known, kernel, lines, own_cells, state, heads or {})
         self._remember(snapshot, known, kernel, lines, whole)
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
@@ -182,11 +187,12 @@ class Context:
         variables: dict[str, str] | None,
         own: set[str],
         state: KernelState,
+        heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
-        parts = [kernel_text(kernel, state)]
+        parts = [kernel_text(kernel, state), *packages_text(state.packages)]
         if files:
-            listed = bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files))
-            parts.append(tag("files", listed))
+            told = file_lines(files.items(), self.scrub, heads)
+            parts.append(tag("files", bounded(told, 4_000, "files", len(files))))
         if variables:
             more = "variables; inspect_variables lists them"
             parts.append(_variables(list(variables.values()), 2_500, more))
@@ -208,13 +214,15 @@ class Context:
         variables: dict[str, str] | None,
         own: set[str],
         now: KernelState,
+        heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
         state = self.state
         parts = [
             *_kernel_changes(state.kernel, kernel, now),
             *self._order_changes(snapshot),
             *self._active_change(snapshot),
-            *_file_changes(state.files, files, self.scrub),
+            *(packages_text(now.packages) if _restarted(state.kernel, kernel) else []),
+            *_file_changes(state.files, files, self.scrub, heads),
         ]
         if variables is not None:
             before = {} if _restarted(state.kernel, kernel) else state.variables
@@ -321,13 +329,16 @@ def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
 
 
 def _file_changes(
-    old: dict[str, int], new: dict[str, int], scrub: Callable[[str], str]
+    old: dict[str, int],
+    new: dict[str, int],
+    scrub: Callable[[str], str],
+    heads: Mapping[str, str],
 ) -> list[str]:
     changed = [(name, size) for name, size in new.items() if old.get(name) != size]
     gone = [f"{one_line(scrub(name))} is gone" for name in old if name not in new]
-    lines = [*file_lines(changed, scrub), *gone]
+    lines = [*file_lines(changed, scrub, heads), *gone]
     total = len(changed) + len(gone)
-    return [tag("files", bounded(lines, 800, "files", total))] if lines else []
+    return [tag("files", bounded(lines, 1_200, "files", total))] if lines else []
 
 
 def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:

@@ -10,6 +10,7 @@ import builtins
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -34,6 +35,9 @@ _OUTPUTS = 300
 _PART = 1_500
 """Characters of a cell that is too long to be shown whole."""
 _VARIABLE = 200
+_PACKAGES = 600
+_HEAD, _HEADS = 400, 2_500
+"""Characters of what a table in a file holds, and of all of these."""
 _NAME = 210
 """Characters of the name of a variable with that of a column."""
 
@@ -242,10 +246,29 @@ def kernel_text(kernel: KernelInfo | None, state: KernelState) -> str:
     return tag("kernel", f"{one_line(f'{kernel.language} {kernel.language_version}')}. {words}")
 
 
-def file_lines(files: Iterable[tuple[str, int]], scrub: Scrub = str) -> list[str]:
-    """Name and size of at most 50 files; of a folder how many files it has, where known."""
-    few = islice(files, MOST_FILES)
-    return [f"{one_line(scrub(name))} {_extent(name, size)}".rstrip() for name, size in few]
+def packages_text(packages: Mapping[str, str]) -> list[str]:
+    there = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    absent = ", ".join(name for name, version in packages.items() if not version)
+    parts = (there, f"not installed: {absent}" if absent else "")
+    words = "; ".join(filter(None, parts))
+    return [tag("packages", one_line(words, _PACKAGES))] if words else []
+
+
+def file_lines(
+    files: Iterable[tuple[str, int]],
+    scrub: Scrub = str,
+    heads: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Name and size of at most 50 files; of a folder how many files it has, where known. ``heads``
+    is what tables among them hold."""
+    lines, room = [], _HEADS
+    for name, size in islice(files, MOST_FILES):
+        line = f"{one_line(scrub(name))} {_extent(name, size)}".rstrip()
+        head = one_line(scrub(heads.get(name, "")[:_READ]), _HEAD)
+        if head and len(head) <= room:
+            line, room = f"{line}: {head}", room - len(head)
+        lines.append(line)
+    return lines
 
 
 def _extent(name: str, size: int) -> str:

@@ -7,6 +7,7 @@ import base64
 import binascii
 import logging
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ...adapters.rule_file import entries_within, within
+from ...adapters.table_heads import heads
 from ...core.model_view.notebook_prompt import MOST_COUNTED, MOST_FILES
 from ...core.turn.limits import MAX_FILES
 from .on_disk import root_of
@@ -59,6 +61,14 @@ def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
         listed = entries_within(root, f"{folder}/{name}" if folder else name, MOST_COUNTED)
         counts[name] = sum(entry.is_file(follow_symlinks=False) for entry in listed)
     return counts
+
+
+async def sibling_heads(contents: Any, notebook: str, names: Sequence[str]) -> dict[str, str]:
+    """What tables beside the notebook hold; nothing where files are not on this machine's disk."""
+    root = root_of(contents)
+    if root is None:
+        return {}
+    return await asyncio.to_thread(heads, root, notebook.rpartition("/")[0], names)
 
 
 async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> bytes | None:

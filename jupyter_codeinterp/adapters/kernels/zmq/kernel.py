@@ -149,10 +149,9 @@ class ZmqKernel:
             link, variables = await self.current()
             if not await link.is_alive():
                 return KernelState(dead=True)
-            run = await variables.cells_run()
+            return await variables.state()
         except KernelError as error:
             return KernelState(dead=error.code == "kernel_dead")
-        return KernelState(busy=link.busy, cells_run=run)
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         _, variables = await self.current()
