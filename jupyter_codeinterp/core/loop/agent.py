@@ -48,6 +48,7 @@ from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
+from .announcing import ASK, only_announces
 from .calls import Calls
 from .conversation import Conversation
 from .figure_origins import figures_found
@@ -107,6 +108,8 @@ class Agent:
         """Whether the model has said all that it has to say until the person acts."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
+        self._announced = False
+        """Whether the model was asked to take a step that it only announced."""
         self._texts: dict[int, str] = {}
         """Unfinished text blocks, by index."""
         self._said: dict[int, str] = {}
@@ -410,6 +413,9 @@ class Agent:
             self._store(reply, calls)
             if reason == "model_context_window_exceeded" and not last:
                 yield await self._move_on()
+            if self._over and reason == "end_turn" and not last and self._only_announces():
+                self._over, self._announced = False, True
+                self.talk.add(user(Text(ASK)))
             if self._over:
                 self.ending = self._budget.ending if last else _ending(reason)
                 ended = last or self.ending.reason == "end_turn"
@@ -417,6 +423,10 @@ class Agent:
                     yield Note(SILENT)
                 for event in await figures_found(self.turn, self._step, self._said, self._goal):
                     yield event
+
+    def _only_announces(self) -> bool:
+        may = self.turn.allowed.changes and not self._announced and self._calls.discussed is None
+        return may and only_announces("\n".join(self._said.values()))
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False
