@@ -44,6 +44,7 @@ from jupyter_codeinterp.core.history import prose
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
+from jupyter_codeinterp.core.loop import announcing
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
@@ -110,9 +111,10 @@ READERS = (
 functions are measured: here, or by `by_itself`, which measures what it can in every module."""
 
 
-def refused(work: Callable[[], object]) -> None:
+def refused(work: Callable[[], object]) -> object:
     with contextlib.suppress(ValueError):
-        work()
+        return work()
+    return None
 
 
 def errors(text: str) -> dict[str, Any]:
@@ -274,13 +276,13 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 
 MEASURED: dict[str, Callable[[str], object]] = {
-    "arguments.read arguments.so_far": lambda t: (
-        so_far({"code": t, "after_cell_id": t}, "position"),
-        refused(lambda: ToolRegistry().parse("run_cell", {t: t, "expects": t})),
-        refused(lambda: ToolRegistry().parse("run_cells", {"cell_ids": t, "expects": t})),
+    "arguments.so_far": lambda t: so_far({"code": t, "after_cell_id": t}, "position"),
+    "arguments.read": lambda t: refused(
+        lambda: ToolRegistry().parse("run_cell", {"cell_index": t, "expects": {t: t}, t: t})
     ),
     "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
     "naming_cells.found_in": lambda t: found_in([], t),
+    "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
     "origins.origins": lambda t: origins.origins(
         t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
     ),
@@ -303,6 +305,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.protected_in": lambda t: ops.protected_in({"metadata": {"codeinterp_protect": t}}),
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
+    "announcing.only_announces": announcing.only_announces,
     "title.from_answer": lambda t: title.from_answer(t, [t]),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
@@ -311,7 +314,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
-        ToolUse("1", "x", {"a": t}), t, t
+        ToolUse("1", "x", {"a": t}), t
     ),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
     "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
