@@ -29,13 +29,15 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """``brief``: a short, fast answer without thinking."""
+    """``brief``: a short, fast answer without thinking. ``answer_only``: no tool may be called,
+    though the history has calls."""
 
     model: str
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
     brief: bool = False
+    answer_only: bool = False
 
 
 class ModelText(msgspec.Struct, frozen=True):

@@ -209,13 +209,13 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
         "'ran' in globals(), step",
     )
     assert said(ran[0]) == "First, then."
-    assert "Stopped at the step limit of a turn." in said(ran[1])
+    assert "Stopped at the limit of 2 model calls for a turn." in said(ran[1])
     assert said(ran[2]) == "```python\nran = 1\n```\nThe code is in a new cell below.\n"
     assert said(ran[3]).endswith("claude-opus-5-5")
     assert said(ran[4]) == "The model is claude-haiku-5-5.\n"
     assert "There is no model “nosuch/thing” here." in said(ran[5])
     assert said(ran[6]).endswith("claude-haiku-5-5")
-    assert said(ran[7]) == "(False, 1)"
+    assert said(ran[7]) == "(False, 0)"
 
 
 async def test_commands(api: FakeAnthropic) -> None:
