@@ -282,6 +282,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
     "naming_cells.found_in": lambda t: found_in([], t),
+    "context.Context.new_files notebook_prompt.packages_text": lambda t: (
+        Context().new_files([(t, 1)]),
+        notebook_prompt.packages_text({t: t}),
+    ),
     "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
     "origins.origins": lambda t: origins.origins(
         t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
