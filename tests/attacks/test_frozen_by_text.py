@@ -278,7 +278,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
-    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
+    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
+    "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
+    "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
