@@ -398,7 +398,10 @@ class Agent:
                 self.ending = _ending(reason)
                 if self.ending.reason == "end_turn" and not _says_something(reply.message):
                     yield Note(SILENT)
-                for event in await figures_found(self.turn, self._step, self._said, self._goal):
+                messages = self.talk.for_request()
+                for event in await figures_found(
+                    self.turn, self._step, self._said, self._goal, messages
+                ):
                     yield event
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:

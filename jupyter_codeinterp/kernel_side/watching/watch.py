@@ -18,7 +18,6 @@ import time
 from typing import Any
 
 from ..expected import seen
-from ..held import held
 from ..mark import LOOKS_AT, WATCH
 from .budget import Budget
 from .calls import OLDEST, Code, Tracer
@@ -42,8 +41,6 @@ class Watch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
-        self.assigned: list[str] = []
-        """Names that the code assigns."""
         self.budget = Budget()
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
@@ -56,7 +53,6 @@ class Watch:
         try:
             self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
-            self.assigned = code.assigned
             self.trace(info, code)
         except Exception:
             # The cell runs all the same, unwatched.
@@ -83,8 +79,6 @@ class Watch:
                 "changes": found,
                 "tables": profiles(found, after, namespace, until),
             }
-            names = [*self.assigned, *(change["name"] for change in found)]
-            report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()

@@ -38,7 +38,7 @@ TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "order", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "watch")
 _LISTING = ("engines/facts", "engines/sizes", "variables")
-_BEFORE = ("mark", *_LISTING, "expected", "held")
+_BEFORE = ("mark", *_LISTING, "expected")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 
