@@ -23,7 +23,7 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, packages
+from . import checked, hooked, packages, reported
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -238,6 +238,7 @@ class CellRun:
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
             result = packages.after_run(code, done, self.result)
+            result = await reported.after_run(self.turn, code, done, result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
             said = checked.Said(allowed, contract)
