@@ -37,9 +37,8 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.exports import markdown
-from jupyter_codeinterp.core.figures import origins
-from jupyter_codeinterp.core.figures.held import After, Variable
-from jupyter_codeinterp.core.figures.shown import Cell
+from jupyter_codeinterp.core.figures import lookup
+from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.history import prose
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
@@ -94,7 +93,7 @@ def checked_schema(text: str) -> object:
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
-    "visible origins kernel_report protected collector completion rule_files "
+    "visible lookup kernel_report protected collector completion rule_files "
     "for_model front_matter own_command context conversation notebook_prompt apply "
     "ops markdown untrusted loop_guard html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive pasted_keys plain_text "
@@ -266,10 +265,8 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 
 MEASURED: dict[str, Callable[[str], object]] = {
-    "origins.origins": lambda t: origins.origins(
-        t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
-    ),
-    "origins.work": lambda t: origins.work(t, [Cell("c1", tuple(cell_outputs(t)))]),
+    "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
+    "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "collector.BoundedText.append collector.Collector.add collector.Collector.update": collect,
     "completion.request": lambda t: completion.request(
         t, completion.Unfinished(t, t, (t,), t), (t,), str
