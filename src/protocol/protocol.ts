@@ -849,8 +849,8 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * Numbers of a text block that outputs or variables have. What is not among them may be right
- * or wrong.
+ * The numbers of a text block that an output has, and those that nothing has. All others
+ * are plain.
  */
 export interface FiguresFound {
   type: 'figures_found';
@@ -859,33 +859,28 @@ export interface FiguresFound {
   figures: Figure[];
 }
 /**
- * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
- * Markdown.
+ * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
+ * ``origin`` is None if no output, cell or message of the conversation has it.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
-  origin: Origin;
+  origin: Origin | null;
 }
 /**
- * Where a figure of an answer comes from. ``output`` is the index of the cell's output.
- * ``start`` and ``end`` are characters of that output's text as the server reads it.
- * ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
- * is a name where no output has the figure, but the cell's run with the execution count
- * ``count`` left it in that variable; ``output`` is then -1.
+ * The output that has a figure of an answer: the index of an output of the cell. ``before``,
+ * ``value`` and ``after`` are a short, untrusted excerpt of its line, ``labels`` the names of
+ * row and column that the line itself lacks; no text has keys. In journals of earlier versions
+ * an ``output`` of -1 is a variable.
  */
 export interface Origin {
   cell_id: string;
   output: number;
-  start: number;
-  end: number;
-  policy: 'equal' | 'percentage' | 'rounded';
   before: string;
   value: string;
   after: string;
-  variable: string;
-  count: number | null;
+  labels: string;
 }
 /**
  * A model has looked for mistakes in the answer of a turn.
@@ -1102,7 +1097,7 @@ export interface ToolDone {
   call_id: string;
   name: string;
   title: string;
-  status: 'error' | 'interrupted' | 'not_confirmed' | 'not_started' | 'ok' | 'rejected' | 'timeout';
+  status: 'error' | 'interrupted' | 'not_confirmed' | 'not_run' | 'not_started' | 'ok' | 'rejected' | 'timeout';
   cell_id: string;
   execution_count: number | null;
   elapsed: number;

@@ -37,9 +37,8 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.exports import markdown
-from jupyter_codeinterp.core.figures import origins
-from jupyter_codeinterp.core.figures.held import After, Variable
-from jupyter_codeinterp.core.figures.shown import Cell
+from jupyter_codeinterp.core.figures import lookup
+from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.history import prose
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
@@ -98,7 +97,7 @@ def checked_schema(text: str) -> object:
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
-    "visible origins kernel_report protected collector completion rule_files "
+    "visible lookup kernel_report protected collector completion rule_files "
     "for_model front_matter own_command context conversation notebook_prompt apply "
     "ops markdown untrusted loop_guard html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive pasted_keys plain_text "
@@ -282,15 +281,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
     "naming_cells.found_in": lambda t: found_in([], t),
-    "context.Context.new_files notebook_prompt.packages_text": lambda t: (
-        Context().new_files([(t, 1)]),
-        notebook_prompt.packages_text({t: t}),
-    ),
+    "context.Context.new_files": lambda t: Context().new_files([(t, 1)]),
     "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
-    "origins.origins": lambda t: origins.origins(
-        t, t, [Cell("c1", tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
-    ),
-    "origins.work": lambda t: origins.work(t, [Cell("c1", tuple(cell_outputs(t)))]),
+    "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
+    "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "collector.BoundedText.append collector.Collector.add collector.Collector.update": collect,
     "completion.request": lambda t: completion.request(
         t, completion.Unfinished(t, t, (t,), t), (t,), str
@@ -299,7 +293,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
-    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
+    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
+    "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
+    "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),

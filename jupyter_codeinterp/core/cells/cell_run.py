@@ -159,7 +159,8 @@ class CellRun:
             yield self._decided(decision, labels)
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
-                self._reject(call, decision.reason, decision.source if decision.edited else "")
+                theirs = decision.source if decision.edited else ""
+                self._reject(call, decision.reason, theirs, decision.by)
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.
@@ -209,13 +210,15 @@ class CellRun:
             decision.person,
         )
 
-    def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:
+    def _reject(self, call: ToolUse, reason: str, source: str = "", by: str = "policy") -> None:
         draft = self.draft
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
-        self.result = self.turn.results.rejected(call, body, draft.title, cell_id, reason, quoted)
+        self.result = self.turn.results.not_run(
+            call, body, draft.title, cell_id, reason, quoted, by=by
+        )
 
     def _refuse(self, call: ToolUse, note: Note) -> None:
         self.draft.remove()

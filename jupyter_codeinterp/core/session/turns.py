@@ -17,6 +17,7 @@ from ..events import Cleared, Looked, MadeFile, Note, Reference, TitleChanged, T
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
+from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..own_commands.own_command import skills_of
 from ..ports import Model
@@ -169,7 +170,8 @@ class TurnRunner(PersistentSession):
         if agent is not None:
             await self._settle(agent)
         self._keep_undelivered()
-        self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
+        was_stopped = ending.reason == "cancelled"
+        self._note = STOPPED_NOTE if was_stopped else not_found(self.replay.figures)
         self._end_explains = self._halted is not None
         files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
@@ -291,7 +293,6 @@ class TurnRunner(PersistentSession):
             untrusted=untrusted,
             results=Results(untrusted, self._talk.images, self._talk.shown, notebook.stands),
             private=self._private,
-            held=self._held,
             hooks=self._hooks,
             checks=self._checks,
             asked=self.replay.asked,

@@ -197,7 +197,7 @@ class Drafting:
             run.draft.remove()
         mode = self.turn.mode
         words = policy.refusal(tool.action or ACTIONS[tool.draft or "insert"], mode)
-        self.step.results[call.id] = self.turn.results.rejected(
+        self.step.results[call.id] = self.turn.results.not_run(
             call, words, self.step.title(call), "", summary=policy.refused(mode)
         )
         return True

@@ -30,7 +30,7 @@ LEFT = " Not reached: {ids}."
 _LEAST = 300
 """Characters of each cell's outputs."""
 _MOST_IDS = 30
-_OVER = ("rejected", "interrupted", "not_started", "not_confirmed")
+_OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 """After these the other cells do not follow, whatever the call says."""
 
 
@@ -107,7 +107,7 @@ class Several:
             for draft in self._drafts:
                 said = await draft.check(draft.source, info)
                 if said.refusal is not None:
-                    self._reject(title, hooked.line(turn, said.refusal))
+                    self._end(title, hooked.line(turn, said.refusal), "policy")
                     return
                 notices |= dict.fromkeys(hooked.line(turn, note) for note in said.notes)
                 labels |= dict.fromkeys(await draft.labels(draft.source, info))
@@ -123,7 +123,7 @@ class Several:
                 barred=barred,
             )
             if verdict == "refuse":
-                self._reject(title, policy.refusal(self._action, turn.mode))
+                self._end(title, policy.refusal(self._action, turn.mode), "policy")
             elif verdict == "run":
                 self._decision = Decision("run", "policy", listing)
             if verdict != "ask":
@@ -142,15 +142,15 @@ class Several:
             if decision.run_all:
                 turn.let_all_run()
             if decision.action == "reject":
-                self._reject(title, decision.reason)
+                self._end(title, decision.reason, decision.by)
                 return
             if decision.source == waiting.source:
                 self._decision = decision
             why = DIFFERS
 
-    def _reject(self, title: str, words: str) -> None:
-        results = self._drafting.turn.results
-        self._drafting.step.results[self._call.id] = results.rejected(self._call, words, title, "")
+    def _end(self, title: str, words: str, by: str) -> None:
+        results, call = self._drafting.turn.results, self._call
+        self._drafting.step.results[call.id] = results.not_run(call, words, title, "", by=by)
 
 
 def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
