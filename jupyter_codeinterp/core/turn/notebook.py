@@ -106,6 +106,9 @@ class TurnNotebook:
     async def _recorded(self, op: Op, answer: Awaitable[Receipt]) -> Receipt:
         receipt = await answer
         self._ledger.record(self._turn, op, receipt)
+        if isinstance(op, Delete) and receipt.status in ("done", "missing"):
+            self._added.pop(op.cell_id, None)
+            self.snapshot = self.snapshot.with_cell(op.cell_id, None, ())
         return receipt
 
     def flush_deferred(self) -> None:
@@ -172,8 +175,9 @@ class TurnNotebook:
         return cell_id in self._ledger.touched or self.snapshot.cell(cell_id) is not None
 
     def known_ids(self) -> str:
+        """The last cells that are there: those of the snapshot, and later ones of this turn."""
         ids = [cell.cell_id for cell in self.snapshot.cells][-30:]
-        known = dict.fromkeys([*ids, *self._ledger.touched[-10:]])
+        known = dict.fromkeys([*ids, *list(self._added)[-10:]])
         return ", ".join(" ".join(cell_id.split())[:100] for cell_id in known) or "none"
 
     # --- where cells go --------------------------------------------------------------
