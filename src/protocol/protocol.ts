@@ -974,7 +974,7 @@ export interface DraftOpened {
   type: 'draft_opened';
   call_id: string;
   draft_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'scratch';
   cell_id: string;
   title: string;
   old_source: string;
@@ -995,16 +995,17 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
- * arguments.
- * ``nonce`` is good for one decision. ``notices`` say what a reader may
- * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
- * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
- * reach, as far as the server can read it.
+ * arguments; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
+ * happens to several cells, with their sources.
+ * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
+ * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
+ * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
+ * server can read it.
  */
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'tool' | 'verify';
+  kind: 'cells' | 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'scratch' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;

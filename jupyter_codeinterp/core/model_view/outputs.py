@@ -167,16 +167,18 @@ def result_text(
     *,
     status: str,
     cell_id: str | None = None,
+    place: str = "",
     execution_count: int | None = None,
     elapsed: float | None = None,
     body: str = "",
     notes: Sequence[str] = (),
 ) -> str:
     """A tool result: a line of known facts, notes, then ``body``, which is our own text or
-    outputs between delimiters."""
+    outputs between delimiters. ``place`` is "3/12" for the third of twelve cells."""
     facts: dict[str, object] = {
         "status": status,
         "cell_id": _one_word(cell_id) if cell_id else None,
+        "place": place or None,
         "execution_count": execution_count,
         "elapsed": None if elapsed is None else f"{elapsed:.1f}s",
     }
