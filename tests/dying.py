@@ -17,7 +17,7 @@ from typing import Any
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.events import RunStarted
-from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
@@ -47,6 +47,9 @@ class Kernel:
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[Any]:
         yield Slot(self)
+
+    async def state(self) -> KernelState:
+        return KernelState()
 
     async def variables(self, names: tuple[str, ...] = ()) -> None:
         return None

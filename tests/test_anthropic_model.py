@@ -210,7 +210,7 @@ async def test_other_servers_get_the_plain_api() -> None:
         await model.aclose()
         assert api.violations == []
     body, headers = api.requests[1].body, api.requests[1].headers
-    asked = {*asking().__struct_fields__} - {"brief"}
+    asked = {*asking().__struct_fields__} - {"brief", "answer_only"}
     assert body.keys() == {*asked, "max_tokens", "tool_choice", "stream"}
     assert "cache_control" not in json.dumps(body) and "eager" not in json.dumps(body)
     kinds = [block["type"] for block in body["messages"][2]["content"]]

@@ -175,7 +175,7 @@ def test_a_notebook_elsewhere(cli: Cli, tmp_path: Path) -> None:
     ("prompt", "options", "expected", "words"),
     [
         ("#wrong_key", (), 1, "rejected the API key"),
-        ("#three_cells", ("--max-steps", "1"), 3, "Stopped at the step limit"),
+        ("#three_cells", ("--max-steps", "2"), 3, "Stopped at the limit of 2 model calls"),
         ("#infinite_loop", ("--timeout", "3"), 3, "limit of 3 seconds"),
     ],
 )
@@ -232,7 +232,7 @@ UNUSABLE: list[tuple[tuple[str, ...], str]] = [
     (("verify", "a.ipynb", "--kernel", "cobol"), "Installed: python3"),
     ((*GO, "--yes", "--max-steps", "0"), "1 or more"),
     ((*GO, "--yes", "--max-steps", "x"), "invalid"),
-    ((*GO, "--yes", "--max-steps", "26"), "exceeds the limit"),
+    ((*GO, "--yes", "--max-steps", "101"), "exceeds the limit"),
     ((*GO, "--yes", "--timeout", "0"), "more than 0"),
     ((*GO, "--yes", "--timeout", "nan"), "more than 0"),
     ((*GO, "--yes", "--output", "words.txt"), "already exists"),

@@ -186,7 +186,7 @@ async def test_a_cut_after_a_long_silence_is_no_lost_connection(
 
     async with remote.RemoteServer("http://localhost") as server:
         server._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answers))
-        assert await anext(server.events("s")) == b"{}"
+        assert await anext(server.events("s")) == (7, b"{}")
     assert asked == ["0", "0"]
 
 

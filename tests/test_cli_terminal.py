@@ -54,6 +54,16 @@ def test_each_run_is_asked_for_until_all_may_run(cli: Cli) -> None:
     assert cli.sources()[2] == TOTALS
 
 
+def test_at_a_limit_the_person_lets_it_go_on(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#three_cells", "--yes", "--max-steps", "3") as child:
+        child.expect(r"Stopped at the limit of 3 model calls.*Go on\? \[y\]es, \[n\]o: ")
+        child.sendline("y")
+        child.expect(r"460|Go on\?")
+        child.send("\x03")
+        assert ended(child) in (0, 3)
+    assert len(cli.sources()) == 3
+
+
 def test_no_runs_nothing(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
         child.expect(ASKED)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view.context import Context, State, _moved
-from jupyter_codeinterp.core.ports import KernelInfo
+from jupyter_codeinterp.core.model_view.notebook_prompt import BUSY, DEAD, NEW, NONE, PLACES
+from jupyter_codeinterp.core.ports import KernelInfo, KernelState
 
 KERNEL = KernelInfo("k1", 1, "python", "3.12.1")
 PRIVATE = ("codeinterp-private",)
@@ -38,9 +39,12 @@ def described(
     kernel: KernelInfo | None = KERNEL,
     variables: list[dict[str, Any]] | None = None,
     own: set[str] | None = None,
+    state: KernelState | None = None,
 ) -> str:
     snapshot = Snapshot("work/sales.ipynb", cells, active)
-    return context.describe(snapshot, files or [], kernel, variables, own or set())
+    return context.describe(
+        snapshot, files or [], kernel, variables, own or set(), state or KernelState()
+    )
 
 
 @pytest.fixture
@@ -62,20 +66,26 @@ def test_everything_once() -> None:
         B,
         C,
         active="b",
-        files=[("sales.csv", 12_345), ("sales.ipynb", 999), ("big.parquet", 7_300_000)],
+        files=[
+            *(("sales.csv", 12_345), ("sales.ipynb", 999), ("big.parquet", 7_300_000)),
+            *(("raw/", 12), ("empty/", 0)),
+        ],
         variables=[{"name": "df", "type": "DataFrame", "shape": [3, 2], "value": None}],
         own={"c"},
+        state=KernelState(cells_run=0),
     )
     assert text == (
         '<context notebook="work/sales.ipynb">\n'
-        "<kernel>python 3.12.1</kernel>\n"
-        "<files>\nsales.csv 12 kB\nbig.parquet 7.3 MB\n</files>\n"
+        "<kernel>python 3.12.1. New kernel: no cell has run in it; shown outputs are from before"
+        "</kernel>\n"
+        "<files>\nsales.csv 12 kB\nbig.parquet 7.3 MB\nraw/ 12 files\nempty/\n</files>\n"
         "<variables>df: DataFrame shape=[3, 2]</variables>\n"
         '<cells count="3" active="b">\n'
-        '<cell id="a" type="markdown"># Sales</cell>\n'
-        '<cell id="b" type="code" count="1" active="yes">\n'
+        f"{PLACES}\n"
+        '<cell id="a" place="1" type="markdown"># Sales</cell>\n'
+        '<cell id="b" place="2" type="code" count="1" active="yes">\n'
         "import pandas as pd\ndf = pd.read_csv('sales.csv')\n</cell>\n"
-        '<cell id="c" type="code" count="2" by="you">\n'
+        '<cell id="c" place="3" type="code" count="2" by="you">\n'
         "df.head()\n<outputs>\nregion  n\nnorth   1\n</outputs>\n</cell>\n"
         "</cells>\n</context>"
     )
@@ -84,9 +94,9 @@ def test_everything_once() -> None:
 @pytest.mark.parametrize(
     ("kernel", "variables", "expected"),
     [
-        (None, None, "<kernel>none: the notebook has no kernel</kernel>\n<cells"),
+        (None, None, f"<kernel>{NONE}</kernel>\n<cells"),
         (KERNEL, None, "<variables>not available</variables>"),
-        (KERNEL, [], "<kernel>python 3.12.1</kernel>\n<cells"),
+        (KERNEL, [], "<kernel>python 3.12.1. idle</kernel>\n<cells"),
     ],
 )
 def test_kernel_and_variables_may_be_missing(
@@ -106,26 +116,63 @@ def test_outputs_are_short_and_errors_kept() -> None:
     assert "KeyError: 'b'" in shown and "characters left out" in shown
 
 
-def test_many_cells_all_have_a_line_and_the_active_ones_stand_in_full() -> None:
-    cells = [code(f"c{n}", f"first{n} = 1\n" + "more = 2\n" * 20) for n in range(80)]
+STATES = (
+    # the kernel's state, the words of the first description, those of a later one
+    (KernelState(cells_run=0), NEW, ""),
+    (KernelState(cells_run=7), "idle; its last execution number is 7", ""),
+    (KernelState(), "idle", ""),
+    (KernelState(busy=True, cells_run=0), BUSY, BUSY),
+    (KernelState(busy=True), BUSY, BUSY),
+    (KernelState(dead=True), DEAD, DEAD),
+)
+
+
+@pytest.mark.parametrize(("state", "first", "later"), STATES)
+def test_the_kernels_state_is_always_said(state: KernelState, first: str, later: str) -> None:
     context = Context()
-    text = described(context, *cells, active="c40")
+    text = described(context, A, state=state)
+    words = first if state.dead else f"python 3.12.1. {first}"
+    assert f"<kernel>{words}</kernel>" in text
+    text = described(context, A, state=state)
+    assert text == (f"<changes><kernel>{later}</kernel></changes>" if later else "")
+
+
+def large(count: int) -> list[CellView]:
+    """A notebook with a heading, imports, and cells that each use the one before."""
+    cells = [CellView("top", "markdown", "# Sales\nText\n## By month")]
+    cells.append(code("imp", f"import pandas as pd\n{'# why' * 99}", execution_count=1))
+    cells += [code(f"c{n}", f"x{n} = x{n - 1}\n" + "# more\n" * 20) for n in range(2, count)]
+    return cells
+
+
+@pytest.mark.parametrize("active", [0, 40, 119])
+def test_a_large_notebook_is_an_outline_with_the_active_cells_whole(active: int) -> None:
+    cells, context = large(120), Context()
+    text = described(context, *cells, active=cells[active].cell_id)
     assert 9_000 < len(text) <= 12_000
-    assert all(f'<cell id="c{n}" ' in text and f"first{n} = 1" in text for n in range(80))
-    whole = [n for n in range(80) if context.source_seen(f"c{n}") == cells[n].source]
-    assert 40 in whole and whole == list(range(whole[0], whole[-1] + 1)) and len(whole) > 5
-    assert abs((whole[0] + whole[-1]) - 80) <= 1
-    assert context.source_seen("c0") is None
-    assert 'id="c0" type="code" lines="22" shown="first line"' in text
+    seen = [n for n, cell in enumerate(cells) if context.source_seen(cell.cell_id) == cell.source]
+    assert {n for n in (active - 1, active, active + 1) if 0 <= n < 120} <= set(seen)
+    for n, cell in enumerate(cells):
+        tagged = f'<cell id="{cell.cell_id}" place="{n + 1}"' in text
+        assert tagged == (n in seen)
+        if not tagged and n == 0:
+            assert "1 top # Sales / ## By month\n" in text
+        if not tagged and n == 1:
+            assert "\n2 imp [1] imports pd\n" in text
+        if not tagged and n > 1:
+            assert f"\n{n + 1} {cell.cell_id} defines x{n}; reads x{n - 1}\n" in text
 
 
-def test_too_many_cells_are_counted() -> None:
-    cells = [code(f"cell-{n}", f"x{n} = {n}") for n in range(1_000)]
-    text = described(Context(), *cells, active="cell-0")
-    assert len(text) <= 12_000
-    listed = len(re.findall("<cell id=", text))
-    assert f"[{1_000 - listed} more cells; read_notebook shows them]" in text
-    assert listed > 100 and '<cell id="cell-0"' in text and "cell-999" not in text
+def test_what_has_no_room_is_said_where_it_stands() -> None:
+    cells = large(1_000)
+    cells[500] = CellView("middle", "markdown", "## Results")
+    text = described(Context(), *cells, active="c900")
+    assert len(text) <= 12_000 and "\n1 top # Sales / ## By month\n" in text
+    assert ">501 middle ## Results<" in text and "\n950 c949 defines x949; reads x948\n" in text
+    gaps = re.findall(r"\n\[(\d+) more cells, places (\d+) to (\d+): read_notebook shows", text)
+    assert all(int(end) - int(start) + 1 == int(count) for count, start, end in gaps)
+    shown = len(re.findall(r"^(?:<cell id=|\d+ )", text, re.MULTILINE))
+    assert shown + 1 + sum(int(count) for count, *_ in gaps) == 1_000 and len(gaps) == 2
 
 
 def test_a_cell_too_long_is_shown_in_part_and_does_not_count_as_seen() -> None:
@@ -156,7 +203,7 @@ def test_private_cells_are_mentioned_and_never_sent() -> None:
     hidden = code("p", "password = 'hunter2'", out("hunter2"), tags=PRIVATE)
     text = described(context, A, hidden)
     context.seen(hidden)
-    assert '<cell id="p" type="code" private="its content is not shown"></cell>' in text
+    assert '<cell id="p" place="2" type="code" private="its content is not shown"></cell>' in text
     later = described(context, A, msgspec.structs.replace(hidden, source="password = 'hunter3'"))
     assert later == ""
     assert "hunter" not in text + msgspec.json.encode(context.state).decode()
@@ -165,7 +212,7 @@ def test_private_cells_are_mentioned_and_never_sent() -> None:
 
 def test_a_cell_that_becomes_private_is_forgotten(told: Context) -> None:
     text = described(told, A, B, msgspec.structs.replace(C, tags=PRIVATE))
-    assert 'id="c" type="code" private="its content is not shown"' in text
+    assert 'id="c" place="3" type="code" private="its content is not shown"' in text
     assert "df.head" not in text and told.source_seen("c") is None
     assert "df.head" in described(told, A, B, C)
 
@@ -202,19 +249,22 @@ def test_nothing_when_nothing_changed(told: Context) -> None:
         ((), "<removed>\na\nb\nc\n</removed>"),
         (
             (A, code("n", "1 + 1"), B, C),
-            '<cell id="n" type="code" change="added" after="a">1 + 1</cell>',
+            '<cell id="n" place="2" type="code" change="added" after="a">1 + 1</cell>',
         ),
         (
             (code("n", "1 + 1"), A, B, C),
-            '<cell id="n" type="code" change="added" after="nothing: first">1 + 1</cell>',
+            '<cell id="n" place="1" type="code" change="added" after="nothing: first">1 + 1</cell>',
         ),
         ((C, A, B), "<moved>c now first</moved>"),
         ((B, A, C), "<moved>b now first</moved>"),
         (
             (CellView("a", "markdown", "# Sales 2"), B, C),
-            '<cell id="a" type="markdown" change="edited"># Sales 2</cell>',
+            '<cell id="a" place="1" type="markdown" change="edited"># Sales 2</cell>',
         ),
-        ((code("a", "# Sales"), B, C), '<cell id="a" type="code" change="edited"># Sales</cell>'),
+        (
+            (code("a", "# Sales"), B, C),
+            '<cell id="a" place="1" type="code" change="edited"># Sales</cell>',
+        ),
         (
             (A, B, code("c", "df.head()", out("new result\nx"), execution_count=5)),
             '<outputs cell="c" change="new">new result</outputs>',
@@ -248,9 +298,12 @@ def test_the_active_cell_is_news_and_shown_if_it_was_not() -> None:
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        (KernelInfo("k1", 2, "python", "3.12.1"), "was restarted: all variables are gone"),
+        (
+            KernelInfo("k1", 2, "python", "3.12.1"),
+            "was restarted: all variables are gone; shown outputs are from before",
+        ),
         (KernelInfo("k2", 1, "R", "4.4"), "another kernel (R 4.4) with its own variables"),
-        (None, "none: the notebook has no kernel"),
+        (None, NONE),
     ],
 )
 def test_kernel_changes(told: Context, kernel: KernelInfo | None, expected: str) -> None:
@@ -293,6 +346,29 @@ def test_files_that_changed() -> None:
     )
 
 
+def test_tables_in_files_and_packages_are_told_once() -> None:
+    context, scrub = Context(scrub=lambda text: text.replace("hunter2", "[key]")), "hunter2"
+    heads = {"a.csv": f"2 rows; columns a, </files>{scrub}", "b.csv": "x" * 5_000}
+    state = KernelState(packages={"numpy": "2.4.6", "pandas": "3.1.1", "polars": "", "duckdb": ""})
+    files = [("a.csv", 9), ("b.csv", 9), *((f"c{n}.csv", 9) for n in range(20))]
+    heads |= {f"c{n}.csv": "y" * 300 for n in range(20)}
+    assert context.new_files(files) == [name for name, _ in files]
+    told = Snapshot("a.ipynb", ())
+    text = context.describe(told, files, KERNEL, [], set(), state, heads)
+    packages = "numpy 2.4.6, pandas 3.1.1; not installed: polars, duckdb"
+    assert f"<packages>{packages}</packages>" in text
+    assert "a.csv 9 B: 2 rows; columns a, <\\/files>[key]\n" in text
+    assert "c19.csv 9 B\n" in text and len(text) < 5_000
+    assert context.describe(told, files, KERNEL, [], set(), state, {}) == ""
+    files[0] = ("a.csv", 10)
+    assert context.new_files(files) == ["a.csv"]
+    text = context.describe(told, files, KERNEL, [], set(), state, {"a.csv": "3 rows; columns a"})
+    assert text == "<changes><files>a.csv 10 B: 3 rows; columns a</files></changes>"
+    again = KernelInfo("k1", 2, "python", "3.12.1")
+    text = context.describe(told, files, again, [], set(), KernelState(packages={"polars": "1.2"}))
+    assert "<packages>polars 1.2</packages>" in text
+
+
 def test_later_descriptions_are_bounded() -> None:
     context = Context()
     described(context)
@@ -305,7 +381,8 @@ def test_later_descriptions_are_bounded() -> None:
         variables=[{"name": f"v{n}", "type": "int"} for n in range(500)],
     )
     assert 2_000 < len(text) <= 4_000
-    assert 'id="c250"' in text and re.search(r"\[\d+ more cells; read_notebook", text)
+    assert "\n251 c250 active" in text.replace('="yes"', "") and "after" in text
+    assert re.search(r"\n\[\d+ more cells, places \d+ to \d+: read_notebook", text)
     assert context.source_seen("c250") in (None, cells[250].source)
     rerun = [msgspec.structs.replace(cell, outputs=(out("z"),)) for cell in cells]
     text = described(context, *rerun)
@@ -337,7 +414,7 @@ def test_its_own_deletions_are_no_news(told: Context) -> None:
 
 def test_what_the_person_made_of_its_cell_is_news(told: Context) -> None:
     told.noted("n", "1 + 1")
-    assert '<cell id="n" type="code" change="edited">1 + 2</cell>' in described(
+    assert '<cell id="n" place="4" type="code" change="edited">1 + 2</cell>' in described(
         told, A, B, C, code("n", "1 + 2")
     )
 

@@ -16,7 +16,6 @@ from jupyter_codeinterp.core.model_view import images
 from jupyter_codeinterp.core.model_view.html_text import strip_html
 from jupyter_codeinterp.core.model_view.outputs import (
     Seen,
-    error_signature,
     excerpt,
     full_text,
     read,
@@ -294,10 +293,6 @@ def test_tracebacks_of_the_real_thing(run: Callable[[str], list[Output]], mode: 
     assert re.search(r"Cell In\[\d+\], line 4\b", said)
     assert "parse('{')" in said and "return json.loads(text)" in said
     assert "… 3 frames in json …\nJSONDecodeError: Expecting property name" in said
-    signature = error_signature(outputs, "")
-    assert signature is not None and signature.endswith("| return json.loads(text)")
-    syntax = error_signature(run("x = (1,"), "")
-    assert syntax is not None and syntax.endswith("| x = (1,")
 
 
 def test_a_progress_bar_of_the_real_thing(run: Callable[[str], list[Output]]) -> None:
@@ -387,38 +382,6 @@ def test_a_long_message_keeps_its_head() -> None:
 )
 def test_a_bare_error(output: Output, expected: str) -> None:
     assert see([output], images_left=0).text == expected
-
-
-# --- the loop guard's signature ------------------------------------------------------
-
-
-def test_signature_names_error_and_the_persons_line() -> None:
-    assert error_signature([stream("x"), COLOURED], "") == "KeyError: 'b' | return x['b']"
-    assert error_signature([stream("x")], "") is None
-
-
-def test_signature_of_a_syntax_error() -> None:
-    output = error(
-        "  Cell In[2], line 1\n    x = (1,\n        ^\nSyntaxError: '(' was never closed\n",
-        ename="SyntaxError",
-        evalue="'(' was never closed (123.py, line 1)",
-    )
-    signature = error_signature([output], "x = (1,")
-    assert signature is not None and signature.endswith("| x = (1,")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("object at 0x7f01 is bad", "object at 0x7f99 is bad", True),
-        ("row 3", "row 4", False),
-        ("first\nsecond", "first\nother", True),
-    ],
-)
-def test_signature_ignores_what_varies(one: str, other: str, same: bool) -> None:
-    left = error_signature([error(evalue=one)], "f()")
-    right = error_signature([error(evalue=other)], "f()")
-    assert (left == right) is same
 
 
 # --- images --------------------------------------------------------------------------

@@ -139,6 +139,20 @@ async def test_thinking_is_shown_apart_from_text(wire: Wire) -> None:
 
 @every(WIRES)
 @on_loop
+async def test_an_answer_without_tools_is_asked_for(wire: Wire) -> None:
+    """The tools stay, because the history has calls."""
+    async with wire.talking(answer(text("So far: 3.")), answer(text("ok"))) as (model, api):
+        request = msgspec.structs.replace(wire.asking(), answer_only=True)
+        shown = [event async for event in model.stream(request)]
+        assert joined(shown, ModelText) == "So far: 3."
+        assert [event async for event in model.stream(wire.asking())]
+        last, other = (exchange.body for exchange in api.requests)
+    assert last["tool_choice"] in ("none", {"type": "none"})
+    assert last["tools"] == other["tools"] and other.get("tool_choice") != last["tool_choice"]
+
+
+@every(WIRES)
+@on_loop
 async def test_broken_input_is_named_and_never_half_used(wire: Wire) -> None:
     turn = answer(raw_call("run_cell", '{"source": "1" "2"}'), run_cell("2"))
     end = await wire.done(turn)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
+from jupyter_codeinterp.core.ports import KernelState
+from jupyter_codeinterp.kernel_side.packages import PACKAGES
 from tests.kernels import Gate, python, python_and_person, run, text, until
 
 
@@ -122,6 +126,37 @@ async def test_variables_of_a_busy_kernel_not_asked_before_are_not_available(gat
         await person.finished(theirs)
         await until(lambda: not link.busy)
         assert await kernel.variables() == []
+
+
+@pytest.mark.usefixtures("patient")
+async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with python_and_person() as (kernel, person, link):
+        state = await kernel.state()
+        packages = state.packages
+        assert state == KernelState(cells_run=0, packages=packages)
+        assert set(packages) == set(PACKAGES) and packages["pandas"] == version("pandas")
+        theirs = person.run(gate.source)
+        await person.begun(theirs)
+        assert (await kernel.state()).busy
+        gate.open()
+        await person.finished(theirs)
+        await until(lambda: not link.busy)
+        assert await kernel.state() == KernelState(cells_run=1, packages=packages)
+        monkeypatch.setattr(link._process, "is_alive", AsyncMock(return_value=False))
+        assert await kernel.state() == KernelState(dead=True)
+    assert await kernel.state() == KernelState()
+
+
+@pytest.mark.usefixtures("patient")
+async def test_the_first_question_waits_for_a_busy_kernel(gate: Gate) -> None:
+    async with python_and_person() as (kernel, person, _):
+        theirs = person.run(gate.source)
+        await person.begun(theirs)
+        asked = asyncio.ensure_future(kernel.state())
+        await asyncio.sleep(0)
+        gate.open()
+        assert (await asked).cells_run == 1
+        assert await kernel.variables() is not None
 
 
 @pytest.mark.usefixtures("patient")

@@ -40,12 +40,17 @@ def read_file(path: Path) -> str | None:
 
 def entries(root: Path, folder: str) -> list[str]:
     """Names in a folder within the root, sorted; none if it is missing or a link leads out."""
+    return sorted(entry.name for entry in entries_within(root, folder, MOST_ENTRIES))
+
+
+def entries_within(root: Path, folder: str, most: int) -> list[os.DirEntry[str]]:
+    """The first entries of such a folder, in no order."""
     try:
         base = root.resolve(strict=True)
         there = base.joinpath(*folder.split("/")).resolve(strict=True)
         if not there.is_relative_to(base):
             return []
         with os.scandir(there) as found:
-            return sorted(entry.name for entry in islice(found, MOST_ENTRIES))
+            return list(islice(found, most))
     except (OSError, RuntimeError, ValueError):
         return []

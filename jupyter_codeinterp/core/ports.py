@@ -29,13 +29,15 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """``brief``: a short, fast answer without thinking."""
+    """``brief``: a short, fast answer without thinking. ``answer_only``: no tool may be called,
+    though the history has calls."""
 
     model: str
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
     brief: bool = False
+    answer_only: bool = False
 
 
 class ModelText(msgspec.Struct, frozen=True):
@@ -166,6 +168,17 @@ class KernelInfo(msgspec.Struct, frozen=True):
     file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
+
+
+class KernelState(msgspec.Struct, frozen=True):
+    """What a kernel does. ``cells_run``: how many cells have run since its start; None if
+    unknown. ``packages``: versions of packages that data work needs, "" for those that are not
+    installed; empty if unknown."""
+
+    dead: bool = False
+    busy: bool = False
+    cells_run: Union[int, None] = None
+    packages: dict[str, str] = {}
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -355,6 +368,10 @@ class Kernel(Protocol):
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle, and keep our other sessions out. A busy kernel gets no
         request, because nobody could withdraw it."""
+
+    async def state(self) -> KernelState:
+        """Within 1 s; waits that long for a kernel that answers for the first time. Never
+        fails."""
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""

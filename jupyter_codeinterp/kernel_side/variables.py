@@ -28,6 +28,7 @@ from typing import Any
 
 from .engines.facts import engine_facts
 from .engines.sizes import estimates
+from .packages import versions
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -304,7 +305,8 @@ def dtype_text(dtype: Any) -> str:
 
 
 def register(shell: Any) -> None:
-    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...]}``."""
+    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...],
+    "cells_run": ...}``, and the packages where the question wants them."""
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
@@ -315,7 +317,8 @@ def register(shell: Any) -> None:
             )
         else:
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
-        comm.send({"variables": variables})
+        told = {"variables": variables, "cells_run": shell.execution_count - 1}
+        comm.send(dict(told, packages=versions()) if asked.get("packages") else told)
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True
         manager.unregister_comm(comm)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
@@ -30,6 +30,8 @@ class Surroundings:
     """Names and sizes of files beside it, at most so many."""
     read_file: Callable[[str, str, int], Awaitable[Union[bytes, None]]]
     """A file beside it, by name and maximum size; None if it is larger or unreadable."""
+    table_heads: Callable[[str, Sequence[str]], Awaitable[dict[str, str]]]
+    """What tables beside it hold, in words, by their names."""
     rule_files: Callable[[str], Awaitable[list[RuleFile]]]
     """The person's instruction files."""
     own_commands: Callable[[str], Awaitable[list[OwnCommand]]]
@@ -85,6 +87,9 @@ class NotebookPlace:
 
     async def read_file(self, name: str, most: int) -> bytes | None:
         return await self._around.read_file(self._notebook().path, name, most)
+
+    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
+        return await self._around.table_heads(self._notebook().path, names)
 
     async def rule_files(self) -> list[RuleFile]:
         return await self._around.rule_files(self._notebook().path)

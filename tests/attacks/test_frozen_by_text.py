@@ -44,6 +44,7 @@ from jupyter_codeinterp.core.history import prose
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
+from jupyter_codeinterp.core.loop import announcing
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
@@ -287,6 +288,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.protected_in": lambda t: ops.protected_in({"metadata": {"codeinterp_protect": t}}),
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
+    "announcing.only_announces": announcing.only_announces,
     "title.from_answer": lambda t: title.from_answer(t, [t]),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
@@ -295,7 +297,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
-        ToolUse("1", "x", {"a": t}), t, t
+        ToolUse("1", "x", {"a": t}), t
     ),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
     "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),

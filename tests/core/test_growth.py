@@ -117,7 +117,7 @@ async def test_another_model_begins_with_a_summary(bench: Benches) -> None:
     await b.turn("Who are you?")
     request = b.model.requests[1]
     assert request.model == "other" and len(request.messages) == 1
-    _, summary, described, words = texts(request.messages[0])
+    _, summary, described, _, words = texts(request.messages[0])
     assert "Person: Good morning" in summary and described.startswith("<context")
     assert words == "Who are you?"
     assert b.of(e.TurnStarted)[1].model == "other"

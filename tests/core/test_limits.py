@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.messages import ToolUse, Usage, assistant
+from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
 from jupyter_codeinterp.core.ports import ModelDone, ModelInfo
+from jupyter_codeinterp.core.turn.budget import Budget, time_limit
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from jupyter_codeinterp.core.turn.loop_guard import LoopGuard
 from jupyter_codeinterp.core.turn.meter import Meter
@@ -21,28 +22,33 @@ Benches = Callable[..., Bench]
 
 
 async def test_the_same_call_again_and_again(bench: Benches, room: Room) -> None:
-    b = bench(*(run("1 / 0") for _ in range(9)))
+    b = bench(*(run("1 / 0") for _ in range(3)), say("One divided by zero is not defined."))
     ended = await b.turn()
-    assert (ended.stop_reason, ended.code) == ("error", "loop")
+    assert (ended.stop_reason, ended.code, ended.retry) == ("error", "loop", True)
     assert "3 times" in ended.message
     assert await room.ran() == ["1 / 0"] * 3
     notes = ["gave the same result" in text for text in b.results]
     assert notes == [False, True, False]
+    assert [one.answer_only for one in b.model.requests] == [False, False, False, True]
+    assert "last call, without tools" in last_text(b) and "3 times" in last_text(b)
 
 
-async def test_the_same_error_at_the_same_line(bench: Benches) -> None:
-    tries = [fix(f"# try {number}\n1 / 0") for number in range(9)]
-    b = bench(run("1 / 0"), *tries)
-    ended = await b.turn()
-    assert ended.code == "loop" and "4 times" in ended.message
-    notes = ["gave the same result" in text for text in b.results]
-    assert notes == [False, False, True, False]
-    assert len(ended.failed) == 1
-    assert b.document.sources() == ["x = 20", "# try 2\n1 / 0"]
+def last_text(b: Bench) -> str:
+    """The last text of the last request."""
+    block = b.model.requests[-1].messages[-1].content[-1]
+    assert isinstance(block, Text)
+    return block.text
+
+
+async def test_the_same_error_of_other_code_is_no_loop(bench: Benches) -> None:
+    tries = [fix(f"# try {number}\n1 / 0") for number in range(5)]
+    b = bench(run("1 / 0"), *tries, say("It fails."))
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert not any("gave the same result" in text for text in b.results)
 
 
 async def test_a_failed_cell_left_standing_can_be_removed(bench: Benches) -> None:
-    b = bench(*(run("1 / 0") for _ in range(9)))
+    b = bench(*(run("1 / 0") for _ in range(3)), say("No."))
     (cell_id,) = (await b.turn()).failed
     await b.session.reviews.remove(cell_id)
     assert b.document.sources() == ["x = 20"]
@@ -55,7 +61,7 @@ async def test_the_calls_after_a_loop_are_answered_and_leave_no_draft(bench: Ben
         *itertools.chain.from_iterable(call("read_notebook").content for _ in range(3)),
         *run("a = 1").content,
     )
-    b = bench(message)
+    b = bench(message, say("It does not change."))
     ended = await b.turn()
     assert ended.code == "loop"
     assert [text.split()[0] for text in b.results] == ["status=ok"] * 3 + ["status=not_started"]
@@ -67,29 +73,82 @@ async def test_a_model_that_heeds_the_note_goes_on(bench: Benches) -> None:
     assert (await b.turn()).stop_reason == "end_turn"
 
 
+@pytest.mark.parametrize(
+    ("limits", "calls", "expected"),
+    [
+        (Limits(steps=8), 8, "go_on go_on go_on warn warn warn warn last end"),
+        (Limits(steps=5), 5, "warn warn warn warn last end"),
+        (Limits(steps=1), 1, "last end"),
+        (Limits(steps=8), 0, "last end"),
+        (Limits(steps=8), 2, "go_on go_on last end"),
+    ],
+)
+def test_the_stages_of_a_turn(limits: Limits, calls: int, expected: str) -> None:
+    """``calls``: after how many of them another limit is reached."""
+    budget, seen = Budget(limits), []
+    for number in itertools.count():
+        if number == calls < limits.steps:
+            budget.reach(time_limit(60.0))
+        seen.append(budget.stage)
+        if budget.stage == "end":
+            break
+        budget.take()
+    assert " ".join(seen) == expected
+    assert budget.ending.code == ("time_limit" if calls < limits.steps else "max_steps")
+    assert budget.ending.retry
+
+
 async def test_the_limit_of_steps(bench: Benches, room: Room) -> None:
-    script = [run(f"a = {number}") for number in range(9)]
-    b = bench(*script, rules=Rules(Limits(steps=3)))
+    script = [run(f"a = {number}") for number in range(8)]
+    b = bench(*script[:7], say("So far: 6."), rules=Rules(Limits(steps=8, cost=9.0)))
     ended = await b.turn()
-    assert (ended.stop_reason, ended.code) == ("max_steps", "max_steps")
-    assert ended.message and len(b.model.requests) == 3
-    assert await room.ran() == ["a = 0", "a = 1", "a = 2"]
+    assert (ended.stop_reason, ended.code, ended.retry) == ("max_steps", "max_steps", True)
+    assert "8 model calls" in ended.message and len(b.model.requests) == 8
+    assert await room.ran() == [f"a = {number}" for number in range(7)]
+    read = [
+        [text.text for text in message.content if isinstance(text, Text)]
+        for message in b.model.requests[-1].messages
+        if message.role == "user"
+    ]
+    told = [
+        (number, text)
+        for number, texts in enumerate(read)
+        for text in texts
+        if text.startswith("[This turn:")
+    ]
+    assert [number for number, _ in told] == [0, 3, 7]
+    assert told[0][1] == "[This turn: at most 8 model calls, $9.00, 60 minutes without the person.]"
+    assert "5 model calls left" in told[1][1] and "without tools" in told[2][1]
+    assert b.of(e.TextDone)[-1].text == "So far: 6."
+    assert [one.answer_only for one in b.model.requests] == [False] * 7 + [True]
+    assert all(one.tools for one in b.model.requests)
     b.model.script = [say("Done.")]
-    assert (await b.turn("Go on")).stop_reason == "end_turn"
+    b.session.retry()
+    assert (await b.ended(2)).stop_reason == "end_turn"
+    assert last_text(b) == "Go on."
 
 
-async def test_the_limit_of_steps_is_twenty_five() -> None:
-    assert Limits().steps == 25
+async def test_a_model_that_calls_though_it_may_not(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), run("a = 2"), rules=Rules(Limits(steps=2)))
+    assert (await b.turn()).code == "max_steps"
+    assert await room.ran() == ["a = 1"]
+    assert b.results[-1].startswith("status=not_started") and "last model call" in b.results[-1]
+
+
+async def test_the_limit_of_steps_is_a_hundred() -> None:
+    assert Limits().steps == 100
 
 
 async def test_the_cost_limit_of_a_turn(bench: Benches) -> None:
-    dear = [ModelDone(run(f"a = {n}"), "tool_use", Usage(100_000, 0)) for n in range(9)]
-    b = bench(*dear, rules=Rules(Limits(cost=0.5)), context_window=10**9)
+    dear = [ModelDone(run(f"a = {n}"), "tool_use", Usage(100_000, 0)) for n in range(2)]
+    b = bench(*dear, say("So far."), rules=Rules(Limits(cost=0.65)), context_window=10**9)
     ended = await b.turn()
     assert (ended.stop_reason, ended.code) == ("budget", "cost_limit")
-    assert "$0.50" in ended.message and len(b.model.requests) == 2
-    await b.turn()
-    assert len(b.model.requests) == 4, "the limit is a turn's, not the session's"
+    assert "$0.65" in ended.message and "$0.65" in last_text(b)
+    assert [one.answer_only for one in b.model.requests] == [False, False, True]
+    b.model.script = [ModelDone(run("a = 9"), "tool_use", Usage(900_000, 0)), say("Never said.")]
+    assert (await b.turn()).code == "cost_limit"
+    assert len(b.model.requests) == 4, "nothing is left to pay an answer with"
 
 
 async def test_without_prices_there_is_no_cost(bench: Benches) -> None:
@@ -103,16 +162,17 @@ async def test_a_model_of_unknown_price_is_not_asked_under_a_limit_of_cost(bench
     b = bench(say("Done."), rules=Rules(Limits(cost=100.0)))
     b.model.prices = None
     ended = await b.turn()
-    assert (ended.stop_reason, ended.code) == ("budget", "cost_limit")
+    assert (ended.stop_reason, ended.code, ended.retry) == ("budget", "no_price", False)
     assert "is unknown, and a turn may cost at most $100.00 here" in ended.message
     assert b.model.requests == []
 
 
 async def test_the_time_limit_is_for_unattended_turns(bench: Benches) -> None:
     rules = Rules(Limits(turn_timeout=0.0))
-    b = bench(run("1"), say("Done."), rules=rules)
+    b = bench(say("So far."), rules=rules)
     ended = await b.turn(mode="auto")
     assert (ended.stop_reason, ended.code) == ("budget", "time_limit")
+    assert b.model.requests[0].answer_only and "without a person" in last_text(b)
     reviewed = bench(say("Done."), rules=rules)
     assert (await reviewed.turn(mode="review")).stop_reason == "end_turn"
 
@@ -156,8 +216,8 @@ def test_each_call_costs_what_its_own_model_costs() -> None:
 # --- the guard by itself -------------------------------------------------------------
 
 
-def tried(guard: LoopGuard, result: str, error: str | None = None, **given: object) -> str:
-    return guard.add(ToolUse("t", "run_cell", given), result, error)
+def tried(guard: LoopGuard, result: str, **given: object) -> str:
+    return guard.add(ToolUse("t", "run_cell", given), result)
 
 
 def test_ids_counts_and_times_do_not_make_a_result_another() -> None:
@@ -177,12 +237,3 @@ def test_a_title_makes_no_difference() -> None:
     guard = LoopGuard()
     said = [tried(guard, "status=ok", source="1", title=str(n)) for n in range(3)]
     assert said == ["go", "note", "stop"]
-
-
-def test_errors_count_wherever_they_come_in_the_turn() -> None:
-    guard = LoopGuard()
-    said = []
-    for number in range(4):
-        said.append(tried(guard, f"status=error\n{number}", "E at 1", source=str(number)))
-        tried(guard, f"status=ok\n{number}", source="look")
-    assert said == ["go", "go", "note", "stop"]

@@ -86,7 +86,7 @@ async def test_the_model_is_told_the_notebook_first_and_then_what_changed(bench:
     first, second = (request.messages[-1].content for request in b.model.requests)
     assert isinstance(first[1], Text) and isinstance(second[0], Text)
     assert "x = 20" in first[1].text and "data.csv" in first[1].text
-    assert first[2] == Text("First")
+    assert first[3] == Text("First")
     assert 'change="edited"' in second[0].text and "x = 21" in second[0].text
     assert "data.csv" not in second[0].text
 

@@ -48,7 +48,7 @@ def error(
     return HttpError(status, kind, message, details=details)
 
 
-_CHAT = frozenset({"model", "messages", "tools", "stream", "max_tokens"})
+_CHAT = frozenset({"model", "messages", "tools", "tool_choice", "stream", "max_tokens"})
 
 RESPONSES = Manner(
     "responses",
@@ -57,6 +57,7 @@ RESPONSES = Manner(
     parameters=frozenset(
         {
             *("model", "input", "instructions", "tools", "parallel_tool_calls", "stream"),
+            "tool_choice",
             *("max_output_tokens", "store", "include", "reasoning"),
         }
     ),

@@ -122,7 +122,7 @@ async def test_kept_code_that_fails_now_stops(api: FakeAnthropic, tmp_path: Path
 
 FAILS = {
     "%%ai --strict\nmake them": "stopped",
-    "%%ai -y --max-steps 1 --strict\nmake them": "step limit",
+    "%%ai -y --max-steps 1 --strict\nmake them": "limit of 1 model call",
     "%%ai -t --strict -m no-such-model\nx": "no-such-model",
     "%%ai -t --strict --as json\nx": "not JSON",
     "%%ai --strict --nonsense\nx": "no option --nonsense",

@@ -139,7 +139,7 @@ async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> Non
     assert untold.count("<changes>") == later.count("<changes>"), "nor that something has gone"
     assert said(book[4]) == "Read."
     await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
-    assert "polars" not in prompts(api)[-1], "how far up is not known here"
+    assert "Use polars." not in prompts(api)[-1], "how far up is not known here"
 
 
 async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthropic) -> None:
@@ -209,13 +209,13 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
         "'ran' in globals(), step",
     )
     assert said(ran[0]) == "First, then."
-    assert "Stopped at the step limit of a turn." in said(ran[1])
+    assert "Stopped at the limit of 2 model calls for a turn." in said(ran[1])
     assert said(ran[2]) == "```python\nran = 1\n```\nThe code is in a new cell below.\n"
     assert said(ran[3]).endswith("claude-opus-5-5")
     assert said(ran[4]) == "The model is claude-haiku-5-5.\n"
     assert "There is no model “nosuch/thing” here." in said(ran[5])
     assert said(ran[6]).endswith("claude-haiku-5-5")
-    assert said(ran[7]) == "(False, 1)"
+    assert said(ran[7]) == "(False, 0)"
 
 
 async def test_commands(api: FakeAnthropic) -> None:

@@ -331,7 +331,7 @@ def call_ids(messages: tuple[Message, ...]) -> set[str]:
 
 def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:
     """Raises ModelError if the server sent a tool call as text: the turn would end without it."""
-    if tool_uses(done.message):
+    if request.answer_only or tool_uses(done.message):
         return
     blocks = done.message.content
     answer = "\n".join(block.text for block in blocks if isinstance(block, Text))

@@ -19,10 +19,9 @@ from ...core.events import Mode
 from ...core.visible import visible_line
 from ..local.problems import USAGE, Problem
 from ..remote.server import RemoteServer, address, is_open
-from ..terminal.following import Following
 from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
-from .turn import exit_code, refused
+from .turn import exit_code, refused, to_the_end
 
 VARIABLE = "JUPYTER_TOKEN"
 """Of the environment: the server's token or password."""
@@ -30,14 +29,38 @@ NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
 """Options that belong to work in this process."""
 
 
-class _RemoteTalk:
-    def __init__(self, server: RemoteServer, session_id: str) -> None:
+class RemoteConversation:
+    def __init__(self, server: RemoteServer, notebook: str, kernel: str) -> None:
         self._server = server
-        self._session_id = session_id
+        self._notebook = notebook
+        self._kernel = kernel
+        self._session_id = ""
+        self._last = 0
+        """The number of the last event that was read."""
         self._stopping: asyncio.Future[None] | None = None
 
-    def events(self) -> AsyncIterator[bytes]:
-        return self._server.events(self._session_id)
+    async def send(self, text: str, mode: Mode, model: str) -> None:
+        given = {"mode": mode, "model": model, "kernel": self._kernel}
+        if not self._session_id:
+            session = await self._begin("sessions", {"notebook": self._notebook, **given})
+            self._session_id = str(session["session_id"])
+        await self._begin(f"sessions/{self._session_id}/messages", {"text": text, **given})
+
+    async def retry(self) -> None:
+        await self._begin(f"sessions/{self._session_id}/retry", {"kernel": self._kernel})
+
+    async def _begin(self, path: str, given: dict[str, Any]) -> Any:
+        try:
+            return await self._server.post(path, given)
+        except CommandError as error:
+            raise refused(error) from None
+        except httpx2.HTTPError as error:
+            raise Problem(f"{self._server.url} does not answer: {error}.") from None
+
+    async def events(self) -> AsyncIterator[bytes]:
+        async for number, raw in self._server.events(self._session_id, self._last):
+            self._last = number
+            yield raw
 
     async def decide(self, draft: e.Draft, decision: Decision) -> None:
         given = {
@@ -56,6 +79,12 @@ class _RemoteTalk:
 
     def stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._stop())
+
+    def leave(self) -> None:
+        """The kernel is the server's."""
+
+    async def unfinished(self, ended: e.TurnEnded) -> None:
+        """The page tells."""
 
     async def _stop(self) -> None:
         with suppress(CommandError):  # It has ended.
@@ -76,28 +105,9 @@ async def run_there(
     url = address(options.server)
     async with RemoteServer(url) as server:
         await server.log_in(_password(url))
-        session_id = await _begin(server, options, mode)
-        talk = _RemoteTalk(server, session_id)
-        following = Following(talk, front, stopping)
-        with stopping.by(talk.stop, lambda: None):
-            ended = await following.to_the_end()
-    return exit_code(ended)
-
-
-async def _begin(server: RemoteServer, options: argparse.Namespace, mode: Mode) -> str:
-    """The id of a new conversation with a turn."""
-    place = {"notebook": options.notebook, "mode": mode}
-    chosen = {"model": options.model or "", "kernel": options.kernel or ""}
-    try:
-        session = await server.post("sessions", {**place, **chosen})
-        session_id = str(session["session_id"])
-        message = {"text": options.prompt, "mode": mode, **chosen}
-        await server.post(f"sessions/{session_id}/messages", message)
-    except CommandError as error:
-        raise refused(error) from None
-    except httpx2.HTTPError as error:
-        raise Problem(f"{server.url} does not answer: {error}.") from None
-    return session_id
+        talk = RemoteConversation(server, options.notebook, options.kernel or "")
+        await talk.send(options.prompt, mode, options.model or "")
+        return exit_code(await to_the_end(talk, front, stopping))
 
 
 def _password(url: str) -> str:

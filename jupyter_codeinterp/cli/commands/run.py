@@ -22,7 +22,7 @@ from ..local.place import check, copy, place_of
 from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import Front, Program
 from ..terminal.stopping import Stopping
-from .turn import Turn
+from .turn import LocalConversation, exit_code, to_the_end
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -72,9 +72,11 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
             if options.output:
                 bench.work_beside(source.file)
             front = front_for(lambda: bench.language, options.json, stopping)
-            turn = Turn(bench, front, stopping, options.timeout)
+            talk = LocalConversation(bench, place.path, options.timeout)
             model = options.model or ""
-            code = await turn.play(place.path, kernel, options.prompt, mode, model)
+            await talk.open(kernel, model, stopping)
+            await talk.send(options.prompt, mode, model)
+            code = exit_code(await to_the_end(talk, front, stopping, talk.watch))
         ended = True
     finally:
         # The files wait, however the run ended; but only one that did asks.

@@ -1,22 +1,22 @@
-"""Runs one turn in one notebook, from the kernel's start to the exit code."""
+"""A conversation in one notebook, here or on a server, and its turns to the exit code."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
 from ...core.ports import Model
-from ...core.session.service import SessionService
 from ...core.session.session import Session
-from ...core.turn.ending import Ending
+from ...core.turn.ending import LIMITS, Ending
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..local.recovery import mark_unfinished
-from ..terminal.following import Following
+from ..terminal.following import Following, Talk
 from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 
@@ -33,18 +33,117 @@ def exit_code(ended: e.TurnEnded) -> int:
     return _CODES.get(ended.stop_reason, FAILED)
 
 
-class _LocalTalk:
-    def __init__(self, service: SessionService, session_id: str) -> None:
-        self._service = service
-        self._session_id = session_id
+class Conversation(Talk, Protocol):
+    """``send`` and ``retry`` begin a turn; both raise Problem."""
+
+    async def send(self, text: str, mode: e.Mode, model: str) -> None: ...
+
+    async def retry(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def leave(self) -> None:
+        """Before an exit at once."""
+
+    async def unfinished(self, ended: e.TurnEnded) -> None:
+        """Mark where a turn has stopped."""
+
+
+async def to_the_end(
+    conversation: Conversation,
+    front: Front,
+    stopping: Stopping,
+    begin: Callable[[Following], None] = lambda following: None,
+) -> e.TurnEnded:
+    """Show a turn, and at a limit those that the person lets follow. Calls ``begin`` for each."""
+    while True:
+        with stopping.by(conversation.stop, conversation.leave):
+            following = Following(conversation, front, stopping)
+            begin(following)
+            ended = await following.to_the_end()
+        if ended.code not in LIMITS or not await _goes_on(front, ended, stopping):
+            break
+        await conversation.retry()
+    if ended.stop_reason != "end_turn":
+        await conversation.unfinished(ended)
+    return ended
+
+
+async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool:
+    question = asyncio.ensure_future(front.go_on(ended))
+    with stopping.by(question.cancel, lambda: None):
+        await asyncio.wait({question})
+    return not question.cancelled() and question.result()
+
+
+class LocalConversation:
+    """``timeout``: seconds of a turn, without the time spent on questions to the person."""
+
+    def __init__(self, bench: LocalBench, path: str, timeout: float | None = None) -> None:
+        self._bench = bench
+        self._service = bench.manager.service
+        self._path = path
+        self._timeout = timeout
+        self._session: Session | None = None
+        self._last = 0
+        """The number of the last event that was read."""
+        self._preloading: asyncio.Task[None] | None = None
+        """Kept here, because the event loop holds tasks only weakly."""
+        self._clock: asyncio.TimerHandle | None = None
+
+    async def open(self, kernel: str, model: str, stopping: Stopping) -> None:
+        """Start the kernel. Raises Problem."""
+        models = self._bench.models
+        chosen = model or models.default_for(self._path)
+        models.check(chosen)
+        # Import the heavy SDK while the kernel starts in its own process.
+        self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
+        starting = asyncio.ensure_future(self._bench.kernel_ready(self._path, kernel))
+        with stopping.by(starting.cancel, self.leave):
+            try:
+                await starting
+            except CommandError as error:
+                raise refused(error) from None
+
+    async def send(self, text: str, mode: e.Mode, model: str) -> None:
+        session_id = self._id if self._session else ""
+        try:
+            sent = self._service.send(
+                text,
+                session_id=session_id,
+                notebook=self._path,
+                mode=mode,
+                model=model,
+                headless=True,
+            )
+        except CommandError as error:
+            raise refused(error) from None
+        self._session = sent.session
+
+    async def retry(self) -> None:
+        try:
+            self._service.retry(self._id, headless=True)
+        except CommandError as error:
+            raise refused(error) from None
+
+    @property
+    def _here(self) -> Session:
+        if self._session is None:
+            raise RuntimeError("nothing was sent")
+        return self._session
+
+    @property
+    def _id(self) -> str:
+        return self._here.info.session_id
 
     async def events(self) -> AsyncIterator[bytes]:
-        async for _, raw in self._service.follow(self._session_id):
+        async for number, raw in self._service.follow(self._id, self._last):
+            self._last = number
             yield raw
 
     async def decide(self, draft: e.Draft, decision: Decision) -> None:
         self._service.decide(
-            self._session_id,
+            self._id,
             draft.draft_id,
             draft.nonce,
             decision.action,
@@ -55,69 +154,32 @@ class _LocalTalk:
         )
 
     async def answer(self, call_id: str, text: str) -> None:
-        self._service.answer(self._session_id, call_id, text)
+        self._service.answer(self._id, call_id, text)
 
+    def stop(self) -> None:
+        self._service.stop(self._id)
 
-class Turn:
-    """``timeout``: seconds, without the time spent on questions to the person."""
+    def leave(self) -> None:
+        self._bench.kernels.kill()
 
-    def __init__(
-        self,
-        bench: LocalBench,
-        front: Front,
-        stopping: Stopping,
-        timeout: float | None = None,
-    ) -> None:
-        self._bench = bench
-        self._front = front
-        self._stopping = stopping
-        self._timeout = timeout
-        self._preloading: asyncio.Task[None] | None = None
-        """Kept here, because the event loop holds tasks only weakly."""
-        self._clock: asyncio.TimerHandle | None = None
-
-    async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
-        """Run the turn and return the exit code. Raises Problem."""
-        service, models = self._bench.manager.service, self._bench.models
-        kill = self._bench.kernels.kill
-        chosen = model or models.default_for(path)
-        models.check(chosen)
-        # Import the heavy SDK while the kernel starts in its own process.
-        self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
-        starting = asyncio.ensure_future(self._bench.kernel_ready(path, kernel))
-        with self._stopping.by(starting.cancel, kill):
-            try:
-                await starting
-                session = service.send(
-                    text, notebook=path, mode=mode, model=model, headless=True
-                ).session
-            except CommandError as error:
-                raise refused(error) from None
-        session_id = session.info.session_id
-        following = Following(_LocalTalk(service, session_id), self._front, self._stopping)
-        with self._stopping.by(lambda: service.stop(session_id), kill):
-            self._watch(session, following, time.monotonic())
-            try:
-                ended = await following.to_the_end()
-            finally:
-                if self._clock is not None:
-                    self._clock.cancel()
-        if ended.stop_reason != "end_turn":
-            cells = {*ended.added, *ended.edited}
-            await mark_unfinished(self._bench.contents, path, cells, ended.message)
-        return exit_code(ended)
-
-    def _watch(self, session: Session, following: Following, began: float) -> None:
+    def watch(self, following: Following, began: float | None = None) -> None:
         """Stop the turn at the time limit; otherwise check again later."""
+        if self._clock is not None:
+            self._clock.cancel()
         if self._timeout is None:
             return
+        began = time.monotonic() if began is None else began
         left = self._timeout + following.attended + began - time.monotonic()
         if left > 0:
             loop = asyncio.get_running_loop()
-            self._clock = loop.call_later(left, self._watch, session, following, began)
-        else:
+            self._clock = loop.call_later(left, self.watch, following, began)
+        elif self._here.running:
             words = f"Stopped at the time limit of {self._timeout:g} seconds."
-            session.halt(Ending("budget", "time_limit", words))
+            self._here.halt(Ending("budget", "time_limit", words))
+
+    async def unfinished(self, ended: e.TurnEnded) -> None:
+        cells = {*ended.added, *ended.edited}
+        await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
 
 
 async def _preload_model(model: Model, model_id: str) -> None:

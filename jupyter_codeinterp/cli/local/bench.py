@@ -25,7 +25,7 @@ from traitlets.config import Config
 
 from ...server.files.own_commands import own_commands
 from ...server.files.rule_files import rule_files
-from ...server.files.siblings import read_sibling, sibling_files
+from ...server.files.siblings import read_sibling, sibling_files, sibling_heads
 from ...server.preload import preload
 from ...server.workbench.settings import CodeInterpSettings
 from ...server.workbench.workbench import Workbench
@@ -180,6 +180,7 @@ class LocalBench(Workbench):
         around = self.manager.surroundings
         around.files = lambda copy, most: sibling_files(there, notebook.name, most)
         around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
+        around.table_heads = lambda copy, names: sibling_heads(there, notebook.name, names)
         around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
             session_id, notebook.name, there
         )

@@ -122,15 +122,15 @@ class RemoteServer:
         said = await self._http.delete(url, headers=self._headers)
         _answer(said, said.content)
 
-    async def events(self, session_id: str) -> AsyncIterator[bytes]:
-        """The events of a conversation from its first, without an end. After a cut it goes on
-        where it was. Raises Problem, after a while without a connection too."""
-        last, self._heard = 0, time.monotonic()
+    async def events(self, session_id: str, last: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+        """The numbered events of a conversation after ``last``, without an end. After a cut it
+        goes on where it was. Raises Problem, after a while without a connection too."""
+        self._heard = time.monotonic()
         while True:
             try:
                 async for number, event in self._stream(session_id, last):
                     last = number
-                    yield event
+                    yield number, event
             except httpx2.TransportError:
                 pass
             except CommandError as error:

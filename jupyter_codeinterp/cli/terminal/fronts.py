@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ...core.events import Draft, Event, QuestionAsked
+from ...core.events import Draft, Event, QuestionAsked, TurnEnded
 from ...core.visible import visible_line
 
 NO_ANSWER = "No one can answer. Choose the safest option and state your assumptions."
@@ -34,6 +34,9 @@ class Front(Protocol):
     async def answer(self, question: QuestionAsked) -> str:
         """Raises InputClosed."""
 
+    async def go_on(self, ended: TurnEnded) -> bool:
+        """Whether the work goes on after a limit."""
+
     def pause(self) -> None:
         """Stop animations."""
 
@@ -50,6 +53,9 @@ class Program:
 
     async def answer(self, question: QuestionAsked) -> str:
         return NO_ANSWER
+
+    async def go_on(self, ended: TurnEnded) -> bool:
+        return False
 
     def pause(self) -> None:
         pass

@@ -269,6 +269,10 @@ class Person:
             if answer:
                 return answer
 
+    async def go_on(self, ended: e.TurnEnded) -> bool:
+        self.pause()
+        return self._asks and await asking.agrees("Go on? [y]es, [n]o: ")
+
     async def _ask(self, prompt: str) -> str:
         self.pause()
         return await asking.ask(prompt)

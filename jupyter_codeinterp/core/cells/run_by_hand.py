@@ -74,7 +74,6 @@ class ExecutionByHand:
             status if has_run else "interrupted",
             title=draft.title,
             cell_id=draft.cell_id if cell is not None else "",
-            source=source,
             done=done,
             seen=await turn.results.see(outputs),
             notes=tuple(notes),

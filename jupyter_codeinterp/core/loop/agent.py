@@ -42,10 +42,13 @@ from ..ports import (
     ModelToolInput,
 )
 from ..tools.registry import ToolRegistry
+from ..turn import budget
+from ..turn.budget import Budget
 from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
+from .announcing import ASK, only_announces
 from .calls import Calls
 from .conversation import Conversation
 from .figure_origins import figures_found
@@ -60,6 +63,7 @@ TOO_SMALL = (
     "Even a summary of the conversation is too long for the model. Start a new conversation, "
     "or choose another model."
 )
+NO_TOOLS = "This was the turn's last model call, so this was not started."
 NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells.]"
 MOVED_ON = "The conversation is long. Continuing with a summary."
 GO_ON = "Go on."
@@ -87,7 +91,8 @@ class Agent:
         self.meter = meter
         self.turn = turn
         self.talk = talk
-        self.ending = STEP_LIMIT
+        self._budget = Budget(turn.limits)
+        self.ending = self._budget.ending
         self._goal = goal
         self._next_step = next_step
         self._queued = queued
@@ -103,6 +108,8 @@ class Agent:
         """Whether the model has said all that it has to say until the person acts."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
+        self._announced = False
+        """Whether the model was asked to take a step that it only announced."""
         self._texts: dict[int, str] = {}
         """Unfinished text blocks, by index."""
         self._said: dict[int, str] = {}
@@ -123,12 +130,12 @@ class Agent:
             self.talk.add(opening)
         for told in self._shown(found):
             yield told
-        for _ in range(self.turn.limits.steps):
-            over = self._over_budget()
-            if over is not None:
-                self.ending = over
-                return
+        while True:
             await self._until_due()
+            self._budget.reach(self._limit())
+            if self._budget.stage == "end":
+                self.ending = self._budget.ending
+                return
             if self.turn.went_on:
                 self.ending = Ending("end_turn")
                 return
@@ -138,6 +145,8 @@ class Agent:
                 yield event
             if self._rests:
                 continue  # The message has been taken back.
+            if not self.talk.is_answered and (words := self._budget.words()):
+                self.talk.add(user(Text(words)))
             try:
                 async for event in self._ask_once_more_if_broken():
                     yield event
@@ -153,7 +162,7 @@ class Agent:
                 # The draft still waits.
                 if self.ending.message:
                     yield Note(self.ending.message, "warning")
-                self._over, self._rests, self.ending = False, True, STEP_LIMIT
+                self._over, self._rests, self.ending = False, True, self._budget.ending
 
     async def _until_due(self) -> None:
         """Wait while a discussed draft runs, and while the model has no more to say."""
@@ -167,7 +176,8 @@ class Agent:
     def _opening(self, described: str, note: str, found: Found, text: str) -> Message:
         """The person's words, after what the model must know of the notebook."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        before = (described, *self._instructions(), note, found.text)
+        may = self._budget.opening if words else ""
+        before = (described, *self._instructions(), may, note, found.text)
         said = _texts(found.commands, self.turn.scrub(words))
         content = (*_texts(*before), *found.shown, *said)
         return user(*self.talk.opening(), *content) if content else user()
@@ -194,12 +204,15 @@ class Agent:
         info = await turn.kernel_info()
         if info is not None:
             turn.kernel_start = (info.kernel_id, info.start)
+        state = await turn.kernel.state()
         variables = await turn.variables() if info is not None else None
         owned = turn.ledger.owned(turn.notebook.snapshot)
         snapshot, files = turn.notebook.snapshot, turn.files
+        new = turn.context.new_files(files)
+        heads = await turn.table_heads(new) if turn.table_heads is not None and new else {}
         fresh = Context(turn.context.state, turn.untrusted.scrub)
         text = await off_loop(
-            lambda: fresh.describe(snapshot, files, info, variables, owned),
+            lambda: fresh.describe(snapshot, files, info, variables, owned, state, heads),
             sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
             lambda: NOT_DESCRIBED,
         )
@@ -294,7 +307,11 @@ class Agent:
             self._reply = None
             self._calls.begin_step()
             request = ModelRequest(
-                self.turn.model, system_prompt.SYSTEM, self._specs, self.talk.for_request()
+                self.turn.model,
+                system_prompt.SYSTEM,
+                self._specs,
+                self.talk.for_request(),
+                answer_only=self._budget.is_last,
             )
             self._keep(step, request)
             yield StepStarted(step)
@@ -376,38 +393,47 @@ class Agent:
         if reply is None:
             raise RuntimeError("a step has ended without a reply")
         calls = tool_uses(reply.message)
-        reason = reply.stop_reason
-        self._over = reason == "refusal" or not (calls or reason in _GO_ON)
+        reason, last = reply.stop_reason, self._budget.is_last
+        self._budget.take()
+        self._over = last or reason == "refusal" or not (calls or reason in _GO_ON)
         if reason == "refusal":
             words = reply.detail or "The model declined to answer this."
             self.ending = Ending("refusal", "refusal", words)
             self._reply = None
             for event in self._calls.stop((), words):
                 yield event
-        elif reason == "tool_use" and calls:
+        elif reason == "tool_use" and calls and not last:
             async for event in self._run(calls, reply):
                 yield event
         else:
             was_cut = reason in ("max_tokens", "model_context_window_exceeded")
-            for event in self._calls.stop(calls, CUT_OFF if was_cut else NOT_ASKED_FOR):
+            why = NO_TOOLS if last else CUT_OFF if was_cut else NOT_ASKED_FOR
+            for event in self._calls.stop(calls, why):
                 yield event
             self._store(reply, calls)
-            if reason == "model_context_window_exceeded":
+            if reason == "model_context_window_exceeded" and not last:
                 yield await self._move_on()
+            if self._over and reason == "end_turn" and not last and self._only_announces():
+                self._over, self._announced = False, True
+                self.talk.add(user(Text(ASK)))
             if self._over:
-                self.ending = _ending(reason)
-                if self.ending.reason == "end_turn" and not _says_something(reply.message):
+                self.ending = self._budget.ending if last else _ending(reason)
+                ended = last or self.ending.reason == "end_turn"
+                if ended and not _says_something(reply.message):
                     yield Note(SILENT)
                 for event in await figures_found(self.turn, self._step, self._said, self._goal):
                     yield event
+
+    def _only_announces(self) -> bool:
+        may = self.turn.allowed.changes and not self._announced and self._calls.discussed is None
+        return may and only_announces("\n".join(self._said.values()))
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False
         async for event in self._calls.run(calls, reply.invalid):
             yield event
         if self._calls.goes_in_circles:
-            self._over = True
-            self.ending = Ending("error", "loop", self.turn.guard.reason)
+            self._budget.reach(budget.loop(self.turn.guard.reason))
         elif self.turn.went_on:
             self._over, self.ending = True, Ending("end_turn")
         self._store(reply, calls)
@@ -440,26 +466,21 @@ class Agent:
 
     # --- limits ----------------------------------------------------------------------
 
-    def _over_budget(self) -> Ending | None:
-        turn, limits = self.turn, self.turn.limits
-        spent = self.meter.turn_cost
+    def _limit(self) -> budget.Reached | None:
+        """The limit that the turn is at, besides that of model calls."""
+        turn, limits, spent = self.turn, self.turn.limits, self.meter.turn_cost
         if limits.cost is not None and not self.meter.priced:
-            words = (
-                f"The price of {turn.model} is unknown, and a turn may cost at most "
-                f"${limits.cost:.2f} here. An admin can set its price (prices)."
-            )
-            return Ending("budget", "cost_limit", words)
-        if limits.cost is not None and spent is not None and spent >= limits.cost:
-            words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
-            return Ending("budget", "cost_limit", words)
+            return budget.no_price(turn.model, limits.cost)
+        another = (spent or 0.0) + (self.meter.latest or 0.0)
+        if limits.cost is not None and spent is not None and another >= limits.cost:
+            # There is room for one more call like the latest, if any.
+            return budget.cost_limit(limits.cost, answers=spent < limits.cost)
         longest = limits.turn_timeout if turn.allowed.unasked else None
         if longest is not None and turn.clock.unattended > longest:
-            words = f"Stopped at the time limit of {longest / 60:.0f} minutes without a person."
-            return Ending("budget", "time_limit", words)
+            return budget.time_limit(longest)
         return None
 
 
-STEP_LIMIT = Ending("max_steps", "max_steps", "Stopped at the step limit of a turn.")
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
 """Stop reasons that lead to another model call."""
 

@@ -92,7 +92,7 @@ class Calls:
     def _goes_on(self, call: ToolUse) -> bool:
         """Whether the turn may go on after the call, as the loop guard says."""
         guard, result = self._turn.guard, self._tools.results[call.id]
-        verdict = guard.add(call, result.text, result.error_signature)
+        verdict = guard.add(call, result.text)
         if verdict == "note":
             self._tools.results[call.id] = _noted(result, guard.note)
         self.goes_in_circles = verdict == "stop"

@@ -17,6 +17,7 @@ from ..model_view.rule_files import BEGINS
 from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
 from ..redaction.found_secrets import without_secrets
 from ..stores import MessageStore
+from ..turn.budget import BUDGET
 
 SUMMARY_LENGTH = 12_000
 """Characters of a summary: some 3,000 tokens, a small part of any model's context."""
@@ -30,7 +31,7 @@ _DATA = ("<context", "<changes", "[In the text below <")
 """First words of notebook descriptions."""
 _DESCRIPTIONS = (
     *(*_DATA, "[Between <output-"),
-    *(BEGINNING, BEGINS, "[Check of your answer:", "[Wishes of the person"),
+    *(BEGINNING, BEGINS, BUDGET, "[Check of your answer:", "[Wishes of the person"),
 )
 """First words of notebook descriptions, which a summary omits: the new conversation has its own.
 The last one is from older journals."""

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Union
 
 import msgspec
 
 from ..document.ops import CellView, Output, Snapshot
-from ..ports import KernelInfo
+from ..ports import KernelInfo, KernelState
 from .notebook_prompt import (
+    BUSY,
+    DEAD,
+    PLACES,
     Item,
     bounded,
     cells,
@@ -25,6 +28,7 @@ from .notebook_prompt import (
     kernel_text,
     one_line,
     outputs_text,
+    packages_text,
     tag,
     variable_lines,
 )
@@ -112,6 +116,10 @@ class Context:
 
     # --- descriptions ----------------------------------------------------------------
 
+    def new_files(self, files: list[tuple[str, int]]) -> list[str]:
+        """Names of those that the model does not know with this size."""
+        return [name for name, size in files if self.state.files.get(name) != size]
+
     def describe(
         self,
         snapshot: Snapshot,
@@ -119,19 +127,20 @@ class Context:
         kernel: KernelInfo | None,
         variables: list[dict[str, Any]] | None,
         own_cells: set[str],
+        state: KernelState = KernelState(),  # noqa: B008, frozen
+        heads: Mapping[str, str] | None = None,
     ) -> str:
         """Describe everything at first, then changes; "" if there are none.
 
         ``files`` are names and sizes (bytes) in the notebook's folder; ``variables`` is None
-        if unreadable; ``own_cells`` are the agent's.
+        if unreadable; ``own_cells`` are the agent's. ``heads`` is what tables among the files
+        hold.
         """
         own_name = PurePosixPath(snapshot.path).name  # its size changes with every save
         known = {name: size for name, size in files if name != own_name}
         lines = None if variables is None else variable_lines(variables, self.scrub)
-        if self.state.begun:
-            text, whole = self._changes(snapshot, known, kernel, lines, own_cells)
-        else:
-            text, whole = self._everything(snapshot, known, kernel, lines, own_cells)
+        words = self._changes if self.state.begun else self._everything
+        text, whole = words(snapshot, known, kernel, lines, own_cells, state, heads or {})
         self._remember(snapshot, known, kernel, lines, whole)
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
@@ -177,20 +186,23 @@ class Context:
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
         own: set[str],
+        state: KernelState,
+        heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
-        parts = [kernel_text(kernel)]
+        parts = [kernel_text(kernel, state), *packages_text(state.packages)]
         if files:
-            listed = bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files))
-            parts.append(tag("files", listed))
+            told = file_lines(files.items(), self.scrub, heads)
+            parts.append(tag("files", bounded(told, 4_000, "files", len(files))))
         if variables:
             more = "variables; inspect_variables lists them"
             parts.append(_variables(list(variables.values()), 2_500, more))
         elif variables is None and kernel is not None:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
-        items = [Item(cell) for cell in snapshot.cells]
+        items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
+        room -= len(PLACES)
         shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
-        body = "\n".join(shown) or "The notebook is empty."
+        body = "\n".join([PLACES, *shown]) if shown else "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 
@@ -201,13 +213,16 @@ class Context:
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
         own: set[str],
+        now: KernelState,
+        heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
         state = self.state
         parts = [
-            *_kernel_changes(state.kernel, kernel),
+            *_kernel_changes(state.kernel, kernel, now),
             *self._order_changes(snapshot),
             *self._active_change(snapshot),
-            *_file_changes(state.files, files, self.scrub),
+            *(packages_text(now.packages) if _restarted(state.kernel, kernel) else []),
+            *_file_changes(state.files, files, self.scrub, heads),
         ]
         if variables is not None:
             before = {} if _restarted(state.kernel, kernel) else state.variables
@@ -265,21 +280,20 @@ class Context:
         items: list[Item] = []
         reruns: list[CellView] = []
         above = ""
-        for cell in snapshot.cells:
+        for place, cell in enumerate(snapshot.cells, 1):
             known = self.state.cells.get(cell.cell_id)
             if known is None:
-                items.append(
-                    Item(cell, (("change", "added"), ("after", above or "nothing: first")))
-                )
+                facts = (("change", "added"), ("after", above or "nothing: first"))
+                items.append(Item(cell, place, facts))
             elif known.private != is_private(cell):
                 change = "private now" if is_private(cell) else "no longer private"
-                items.append(Item(cell, (("change", change),)))
+                items.append(Item(cell, place, (("change", change),)))
             elif known.private:
                 pass
             elif known.source != cell.source or known.cell_type not in ("", cell.cell_type):
-                items.append(Item(cell, (("change", "edited"),)))
+                items.append(Item(cell, place, (("change", "edited"),)))
             elif cell.cell_id == snapshot.active_cell_id != self.state.active and not known.whole:
-                items.append(Item(cell))
+                items.append(Item(cell, place))
             elif _is_rerun(known, cell):
                 reruns.append(cell)
             above = cell.cell_id
@@ -289,16 +303,20 @@ class Context:
 # --- what changed --------------------------------------------------------------------
 
 
-def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]:
-    if not _restarted(old, new):
-        return []
+def _kernel_changes(
+    old: KernelInfo | None, new: KernelInfo | None, state: KernelState
+) -> list[str]:
+    if state.dead:
+        return [tag("kernel", DEAD)]
     if old is None or new is None:
-        return [kernel_text(new)]
+        return [kernel_text(new, state)] if old is not new else []
+    words = [BUSY] if state.busy else []
     if old.kernel_id != new.kernel_id:
-        words = f"another kernel ({new.language} {new.language_version}) with its own variables"
-    else:
-        words = "was restarted: all variables are gone"
-    return [tag("kernel", one_line(words))]
+        named = one_line(f"{new.language} {new.language_version}")
+        words.insert(0, f"another kernel ({named}) with its own variables")
+    elif _restarted(old, new):
+        words.insert(0, "was restarted: all variables are gone; shown outputs are from before")
+    return [tag("kernel", "; ".join(words))] if words else []
 
 
 def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:
@@ -311,13 +329,16 @@ def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
 
 
 def _file_changes(
-    old: dict[str, int], new: dict[str, int], scrub: Callable[[str], str]
+    old: dict[str, int],
+    new: dict[str, int],
+    scrub: Callable[[str], str],
+    heads: Mapping[str, str],
 ) -> list[str]:
     changed = [(name, size) for name, size in new.items() if old.get(name) != size]
     gone = [f"{one_line(scrub(name))} is gone" for name in old if name not in new]
-    lines = [*file_lines(changed, scrub), *gone]
+    lines = [*file_lines(changed, scrub, heads), *gone]
     total = len(changed) + len(gone)
-    return [tag("files", bounded(lines, 800, "files", total))] if lines else []
+    return [tag("files", bounded(lines, 1_200, "files", total))] if lines else []
 
 
 def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:

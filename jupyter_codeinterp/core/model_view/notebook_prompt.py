@@ -6,28 +6,38 @@ removed before a text is cut.
 
 from __future__ import annotations
 
+import builtins
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from ..cell_code.cell_names import names_of
 from ..document.ops import PRIVATE, CellView, Output
-from ..ports import KernelInfo
+from ..ports import KernelInfo, KernelState
 from .outputs import see
 from .plain_text import cut
 from .untrusted import escaped
 
 MOST_FILES = 50
+MOST_COUNTED = 1_000
+"""Files of a folder that are counted."""
 
 _LINE = 100
-"""Characters of a cell's first line, or of a file's name."""
+"""Characters of a cell's line, or of a file's name."""
+_SHORTEST_LINE = 60
+"""Characters of a cell's line in the outline of a large notebook."""
 _OUTPUTS = 300
 """Characters of a cell's outputs; `read_notebook` and `read_output` give more."""
 _PART = 1_500
 """Characters of a cell that is too long to be shown whole."""
 _VARIABLE = 200
+_PACKAGES = 600
+_HEAD, _HEADS = 400, 2_500
+"""Characters of what a table in a file holds, and of all of these."""
 _NAME = 210
 """Characters of the name of a variable with that of a column."""
 
@@ -41,9 +51,11 @@ Scrub = Callable[[str], str]
 
 
 class Item(msgspec.Struct, frozen=True):
-    """A cell to show. ``facts`` are attributes besides the cell's own (`change`, `after`)."""
+    """A cell to show. ``place``: 1 is the top. ``facts`` are attributes besides the cell's own
+    (`change`, `after`)."""
 
     cell: CellView
+    place: int
     facts: tuple[tuple[str, str], ...] = ()
 
 
@@ -71,45 +83,108 @@ def is_private(cell: CellView) -> bool:
 # --- cells ---------------------------------------------------------------------------
 
 
+PLACES = (
+    "[place: where a cell stands, 1 at the top. count: its execution number, In [count]. The "
+    'person\'s "cell 7" may be place 7 or In [7]. If these differ, say which one you took.]'
+)
+_OUTLINE = "[place, id, In [count], then headings, or what the code imports, defines and reads]"
+_GAP = 60
+"""Characters of a line for cells that are left out."""
+
+
 def cells(
     items: Sequence[Item], own: set[str], active: str, room: int, scrub: Scrub = str
 ) -> tuple[list[str], set[str]]:
     """Texts of the items in order, and the ids of those with their whole source.
 
-    Every item gets its id and first line if ``room`` (characters) allows. The rest goes to full
-    sources, nearest to the active cell first (or to the end without one). If not even the first
-    lines fit, the last text counts the omitted cells.
+    Every item has a line in an outline if ``room`` (characters) allows, headings first. The rest
+    goes to full sources, nearest to the active cell first (or to the end without one). A line
+    stands for each run of cells that has no room.
     """
     ids = [item.cell.cell_id for item in items]
     center = ids.index(active) if active in ids else len(ids)
     nearest = sorted(range(len(items)), key=lambda index: (abs(index - center), index))
-    texts: dict[int, str] = {}
-    left = room
-    for index in nearest:
-        text = _brief(items[index], own, active, scrub)
-        if len(text) + 1 > left - 60:  # the line on what is left out
+    longest = max(_SHORTEST_LINE, min(_LINE, room * 6 // 10 // max(1, len(items))))
+    left = room - len(_OUTLINE) - 2 * _GAP
+    lines: dict[int, str] = {}
+    headings = [index for index in nearest if _is_heading(items[index])]
+    for index in dict.fromkeys((*headings, *nearest)):
+        line = _outlined(items[index], own, active, longest, scrub)
+        cost = len(line) + (1 if {index - 1, index + 1} & lines.keys() else _GAP)
+        if cost > left:
             break
-        texts[index] = text
-        left -= len(text) + 1
+        lines[index] = line
+        left -= cost
+    texts: dict[int, str] = {}
     whole: set[str] = set()
     for index in nearest:
-        if index not in texts or left < _LINE:
+        if index not in lines or left < _LINE:
             break
         item = items[index]
         for form in (_whole, _part):
             if form is _whole and len(item.cell.source) > room:
                 continue
             text = form(item, own, active, scrub)
-            if len(text) - len(texts[index]) <= left:
-                left -= len(text) - len(texts[index])
+            cost = len(text) - len(lines[index]) + len("<outline>\n\n</outline>")
+            if cost <= left:
+                left -= cost
                 texts[index] = text
                 if form is _whole and not is_private(item.cell):
                     whole.add(item.cell.cell_id)
                 break
-    shown = [texts[index] for index in sorted(texts)]
-    if len(texts) < len(items):
-        shown.append(f"[{len(items) - len(texts)} more cells; read_notebook shows them]")
-    return shown, whole
+    return list(_in_order(items, lines, texts)), whole
+
+
+def _in_order(items: Sequence[Item], lines: dict[int, str], texts: dict[int, str]) -> Iterator[str]:
+    """The texts, between them outlines, and a line for each run that has neither."""
+    explained = False
+    kinds = [2 if index in texts else int(index in lines) for index in range(len(items))]
+    for kind, indices in groupby(range(len(items)), kinds.__getitem__):
+        run = list(indices)
+        if kind == 2:
+            yield from (texts[index] for index in run)
+        elif kind == 1:
+            head = () if explained else (_OUTLINE,)
+            explained = True
+            yield tag("outline", "\n".join([*head, *(lines[index] for index in run), ""]).rstrip())
+        else:
+            places = f"{items[run[0]].place} to {items[run[-1]].place}"
+            yield f"[{len(run)} more cells, places {places}: read_notebook shows them]"
+
+
+def _is_heading(item: Item) -> bool:
+    return item.cell.cell_type == "markdown" and item.cell.source.lstrip()[:1] == "#"
+
+
+def _outlined(item: Item, own: set[str], active: str, longest: int, scrub: Scrub) -> str:
+    """One line: `7 c0ffee [12] defines df; reads pd`."""
+    cell, facts = item.cell, _facts(item, own, active)
+    count = facts.pop("count")
+    more = [f'{key}="{_quoted(facts[key])}"' for key in ("by", "active", *dict(item.facts))]
+    start = [str(item.place), _quoted(cell.cell_id), f"[{count}]" if count else ""]
+    head = " ".join(filter(None, [*start, *(one for one in more if not one.endswith('=""'))]))
+    if is_private(cell):
+        return f"{head} private: its content is not shown"
+    beginning = scrub(cell.source[:_READ])
+    words = _headings(beginning) if cell.cell_type == "markdown" else _told_names(cell.source)
+    text = scrub(words) or first_line(beginning)
+    return f"{head} {one_line(text, max(20, longest - len(head)))}"
+
+
+def _headings(source: str) -> str:
+    found = (line.strip() for line in source.split("\n") if line.lstrip()[:1] == "#")
+    return " / ".join(islice(found, 5))
+
+
+def _told_names(source: str) -> str:
+    names = names_of(source)
+    parts = {
+        "imports": names.imports,
+        "defines": names.defines - names.imports,
+        "changes": names.changes - names.binds,
+        "reads": names.reads - frozenset(vars(builtins)),
+    }
+    return "; ".join(f"{verb} {', '.join(sorted(some))}" for verb, some in parts.items() if some)
 
 
 def _whole(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
@@ -121,18 +196,6 @@ def _part(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
     lines = str(source.count("\n") + 1)
     shown = cut(scrub(source), _PART)
     return _cell(item, own, active, shown, scrub, lines=lines, shown="part")
-
-
-def _brief(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
-    cell = item.cell
-    facts = _facts(item, own, active)
-    if is_private(cell):
-        return tag("cell", "", **facts)
-    # A cell of one line needs no hint; its beginning shows that, however long it is.
-    beginning = cell.source[:_READ]
-    if len(cell.source) > _LINE or beginning.strip() not in beginning.split("\n")[:1]:
-        facts |= {"lines": str(cell.source.count("\n") + 1), "shown": "first line"}
-    return tag("cell", one_line(scrub(beginning)), **facts)
 
 
 def _cell(item: Item, own: set[str], active: str, source: str, scrub: Scrub, **more: str) -> str:
@@ -150,6 +213,7 @@ def _facts(item: Item, own: set[str], active: str) -> dict[str, str]:
     count = cell.execution_count
     return {
         "id": cell.cell_id,
+        "place": str(item.place),
         "type": cell.cell_type,
         "private": "its content is not shown" if is_private(cell) else "",
         "count": "" if count is None else str(count),
@@ -166,15 +230,52 @@ def outputs_text(outputs: Sequence[Output], scrub: Scrub) -> str:
 # --- kernel, files, variables --------------------------------------------------------
 
 
-def kernel_text(kernel: KernelInfo | None) -> str:
-    if kernel is None:
-        return tag("kernel", "none: the notebook has no kernel")
-    return tag("kernel", one_line(f"{kernel.language} {kernel.language_version}"))
+NONE = "none: the notebook has no kernel; shown outputs are from before"
+DEAD = "dead: it has died with its variables; shown outputs are from before"
+BUSY = "busy: a cell runs in it"
+NEW = "New kernel: no cell has run in it; shown outputs are from before"
 
 
-def file_lines(files: Iterable[tuple[str, int]], scrub: Scrub = str) -> list[str]:
-    """Name and size of at most 50 files."""
-    return [f"{one_line(scrub(name))} {_size(size)}" for name, size in islice(files, MOST_FILES)]
+def kernel_text(kernel: KernelInfo | None, state: KernelState) -> str:
+    if state.dead or kernel is None:
+        return tag("kernel", DEAD if state.dead else NONE)
+    words = BUSY if state.busy else "idle"
+    if state.cells_run is not None and not state.busy:
+        last = f"idle; its last execution number is {state.cells_run}"
+        words = last if state.cells_run else NEW
+    return tag("kernel", f"{one_line(f'{kernel.language} {kernel.language_version}')}. {words}")
+
+
+def packages_text(packages: Mapping[str, str]) -> list[str]:
+    there = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    absent = ", ".join(name for name, version in packages.items() if not version)
+    parts = (there, f"not installed: {absent}" if absent else "")
+    words = "; ".join(filter(None, parts))
+    return [tag("packages", one_line(words, _PACKAGES))] if words else []
+
+
+def file_lines(
+    files: Iterable[tuple[str, int]],
+    scrub: Scrub = str,
+    heads: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Name and size of at most 50 files; of a folder how many files it has, where known. ``heads``
+    is what tables among them hold."""
+    lines, room = [], _HEADS
+    for name, size in islice(files, MOST_FILES):
+        line = f"{one_line(scrub(name))} {_extent(name, size)}".rstrip()
+        head = one_line(scrub(heads.get(name, "")[:_READ]), _HEAD)
+        if head and len(head) <= room:
+            line, room = f"{line}: {head}", room - len(head)
+        lines.append(line)
+    return lines
+
+
+def _extent(name: str, size: int) -> str:
+    if not name.endswith("/"):
+        return _size(size)
+    more = " or more" if size >= MOST_COUNTED else ""
+    return f"{size:,} file{'' if size == 1 else 's'}{more}" if size else ""
 
 
 def variable_lines(variables: Sequence[Any], scrub: Scrub = str) -> dict[str, str]:

@@ -203,18 +203,6 @@ def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
     return ""
 
 
-def error_signature(outputs: Sequence[Output], source: str) -> str | None:
-    """Equal for the same error at the same line of code; None without an error. Ignores
-    addresses (`0x7f…`) and all but the message's first line."""
-    error = next((o for o in reversed(outputs) if o.get("output_type") == "error"), None)
-    if error is None:
-        return None
-    bounded = _Reader(str, 50_000).error(error)
-    message = clean(bounded["evalue"]).split("\n")[0][:200]
-    line = tracebacks.user_line(bounded) or source.strip()
-    return f"{bounded['ename']}: {re.sub('0x[0-9a-fA-F]+', '0x…', message)} | {line}"
-
-
 # --- one output ----------------------------------------------------------------------
 
 

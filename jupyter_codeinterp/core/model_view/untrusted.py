@@ -19,7 +19,7 @@ SHOWN = 10_000
 
 _NAMES = (
     *("context", "changes", "kernel", "files", "variables", "cell", "output", "removed", "moved"),
-    *("active", "notebook", "system", "result", "instructions"),
+    *("active", "notebook", "system", "result", "instructions", "outline", "packages"),
 )
 _LONGEST = 16
 """Characters read of a name."""

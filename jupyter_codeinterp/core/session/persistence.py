@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -86,6 +86,9 @@ class Workplace(Protocol):
 
     async def read_file(self, name: str, most: int) -> bytes | None:
         """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
+
+    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
+        """What those of these files that are tables hold, in words; untrusted."""
 
     async def rule_files(self) -> list[RuleFile]:
         """The person's instruction files, from the root down to the notebook."""

@@ -34,6 +34,8 @@ _RETRY_CODES = frozenset(
     }
 )
 """Endings after which "Try again" makes sense."""
+LIMITS = frozenset({"max_steps", "cost_limit", "time_limit", "loop"})
+"""Endings after which the person may let the agent go on."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -45,8 +47,8 @@ class Ending(msgspec.Struct, frozen=True):
 
     @property
     def retry(self) -> bool:
-        """Whether "Try again" makes sense."""
-        return self.code in _RETRY_CODES
+        """Whether "Try again" or "Go on" makes sense."""
+        return self.code in _RETRY_CODES | LIMITS
 
 
 def not_journaled(error: StoreError) -> Ending:

@@ -22,7 +22,7 @@ class Limits(msgspec.Struct, frozen=True):
     turn; needs known prices), ``context_share`` (0..1 of the model's context).
     """
 
-    steps: int = 25
+    steps: int = 100
     cell_timeout: float | None = 600.0
     review_cell_timeout: float | None = None
     turn_timeout: float | None = 3600.0

@@ -11,8 +11,6 @@ from ..messages import ToolUse
 
 REPEATS_BEFORE_NOTE = 2
 """The same tool, input and result this often running: the model is told."""
-ERRORS_BEFORE_NOTE = 3
-"""The same error at the same line this often in a turn: the model is told."""
 
 NOTE = (
     "Note: this gave the same result {count} times. Repeating it will not help. Try something "
@@ -29,8 +27,6 @@ class LoopGuard:
     def __init__(self) -> None:
         self.count = 0
         self._last = ""
-        self._repeats = 0
-        self._errors: dict[str, int] = {}
 
     @property
     def note(self) -> str:
@@ -41,22 +37,13 @@ class LoopGuard:
         """Why the turn is stopped, for the person."""
         return f"Stopped: the same step gave the same result {self.count} times."
 
-    def add(
-        self, call: ToolUse, result: str, error_signature: str | None
-    ) -> Literal["go", "note", "stop"]:
+    def add(self, call: ToolUse, result: str) -> Literal["go", "note", "stop"]:
         key = _key(call.name, call.input, result)
-        self._repeats = self._repeats + 1 if key == self._last else 1
+        self.count = self.count + 1 if key == self._last else 1
         self._last = key
-        failures = 0
-        if error_signature is not None:
-            failures = self._errors.get(error_signature, 0) + 1
-            self._errors[error_signature] = failures
-        self.count = max(self._repeats, failures)
-        if self._repeats > REPEATS_BEFORE_NOTE or failures > ERRORS_BEFORE_NOTE:
+        if self.count > REPEATS_BEFORE_NOTE:
             return "stop"
-        if self._repeats == REPEATS_BEFORE_NOTE or failures == ERRORS_BEFORE_NOTE:
-            return "note"
-        return "go"
+        return "note" if self.count == REPEATS_BEFORE_NOTE else "go"
 
 
 def _key(name: str, arguments: dict[str, Any], result: str) -> str:

@@ -41,6 +41,8 @@ class Meter:
         """Calls ``spent`` with the cost of each model call, None if unknown."""
         last = last or UsageChanged(Usage(), 0.0, 0.0, local=True)
         self.turn_cost: float | None = 0.0
+        self.latest: float | None = 0.0
+        """The cost of the turn's latest model call."""
         self._info = ModelInfo("", "")
         self._spent = spent
         self.total = last.usage
@@ -51,7 +53,7 @@ class Meter:
 
     def begin_turn(self, info: ModelInfo) -> None:
         self._info = info
-        self.turn_cost = 0.0
+        self.turn_cost = self.latest = 0.0
 
     def add(self, usage: Usage) -> UsageChanged:
         """Add a call of the turn's model. One unknown price makes the sum unknown."""
@@ -61,7 +63,7 @@ class Meter:
 
     def add_other(self, usage: Usage, info: ModelInfo) -> UsageChanged:
         """Add a call outside the conversation, which leaves the share of the context."""
-        price = price_of(info, usage)
+        self.latest = price = price_of(info, usage)
         self._spent(price)
         self.total = self.total + usage
         self.cost = _sum(self.cost, price)

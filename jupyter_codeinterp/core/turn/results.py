@@ -33,7 +33,6 @@ class Result(msgspec.Struct, frozen=True):
 
     block: ToolResult
     done: ToolDone
-    error_signature: str | None = None
 
     @property
     def text(self) -> str:
@@ -154,7 +153,6 @@ class Results:
         *,
         title: str,
         cell_id: str,
-        source: str,
         done: ExecutionDone,
         seen: Seen,
         notes: tuple[str, ...] = (),
@@ -187,8 +185,7 @@ class Results:
             fixed=fixed,
             sandbox=tuple(map(self._observed, done.observed)),
         )
-        signature = outputs.error_signature(done.outputs, source) if status == "error" else None
-        return Result(ToolResult(call.id, content, status != "ok"), card_end, signature)
+        return Result(ToolResult(call.id, content, status != "ok"), card_end)
 
     def _observed(self, one: Observation) -> Observation:
         """Names come from code: each is a line of plain text, without known keys."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -106,6 +106,8 @@ class Turn:
     """The same of more of them."""
     read_file: Callable[[str, int], Awaitable[bytes | None]] | None = None
     """One of these, by its name; None if it has more bytes than that, or cannot be read."""
+    table_heads: Callable[[Sequence[str]], Awaitable[dict[str, str]]] | None = None
+    """What tables among these files hold, in words; untrusted."""
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's instructions, from files; from the root down to the notebook."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel
 from ...adapters.rule_file import HIDDEN, OPEN, read_file, within
+from ...adapters.table_heads import heads
 from ...core.model_view.rule_files import RuleFile
 from ...core.own_commands.own_command import OwnCommand
 
@@ -47,6 +50,9 @@ class ProcessPlace:
     async def read_file(self, name: str, most: int) -> None:
         """Return None: a prompt in a cell cannot reference files."""
         return None
+
+    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
+        return await asyncio.to_thread(heads, Path.cwd(), "", names) if self.context else {}
 
     async def rule_files(self) -> list[RuleFile]:
         """Instructions of this folder only. A parent folder may belong to somebody else."""

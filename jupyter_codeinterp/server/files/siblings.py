@@ -6,12 +6,17 @@ import asyncio
 import base64
 import binascii
 import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import within
+from ...adapters.rule_file import entries_within, within
+from ...adapters.table_heads import heads
+from ...core.model_view.notebook_prompt import MOST_COUNTED, MOST_FILES
 from ...core.turn.limits import MAX_FILES
 from .on_disk import root_of
 
@@ -26,8 +31,8 @@ log = logging.getLogger(__name__)
 async def sibling_files(
     contents: Any, notebook: str, most: int = MAX_FILES
 ) -> list[tuple[str, int]]:
-    """Names and sizes of at most ``most`` files beside the notebook; folders end with a slash.
-    Empty if the folder cannot be listed in time."""
+    """Names and sizes of at most ``most`` files beside the notebook; folders end with a slash, and
+    have the number of their files. Empty if the folder cannot be listed in time."""
     folder, _, own = notebook.rpartition("/")
     try:
         listing = ensure_async(contents.get(folder, content=True, type="directory"))
@@ -37,10 +42,33 @@ async def sibling_files(
         return []
     entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
     entries.sort(key=lambda entry: str(entry["name"]))
-    return [
-        (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
-        for e in entries[:most]
-    ]
+    named = [(str(e["name"]), e["type"] == "directory", e.get("size") or 0) for e in entries[:most]]
+    root = root_of(contents)
+    folders = [name for name, is_folder, _ in named if is_folder][:MOST_FILES]
+    counts: dict[str, int] = {}
+    if root is not None and folders:
+        counts = await asyncio.to_thread(_counted, root, folder, folders)
+    return [(f"{n}/", counts.get(n, 0)) if is_folder else (n, s) for n, is_folder, s in named]
+
+
+def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
+    """How many visible files each of the folders has, within the time of a listing."""
+    until = time.monotonic() + LISTING_TIMEOUT / 2
+    counts: dict[str, int] = {}
+    for name in names:
+        if time.monotonic() > until:
+            break
+        listed = entries_within(root, f"{folder}/{name}" if folder else name, MOST_COUNTED)
+        counts[name] = sum(entry.is_file(follow_symlinks=False) for entry in listed)
+    return counts
+
+
+async def sibling_heads(contents: Any, notebook: str, names: Sequence[str]) -> dict[str, str]:
+    """What tables beside the notebook hold; nothing where files are not on this machine's disk."""
+    root = root_of(contents)
+    if root is None:
+        return {}
+    return await asyncio.to_thread(heads, root, notebook.rpartition("/")[0], names)
 
 
 async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> bytes | None:

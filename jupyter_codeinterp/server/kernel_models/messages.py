@@ -52,6 +52,7 @@ class _Body(msgspec.Struct):
     system: Union[str, tuple[Text, ...]] = ""
     tools: tuple[ToolSpec, ...] = ()
     stream: bool = False
+    tool_choice: dict[str, Any] = {}
 
 
 def read(data: bytes) -> tuple[ModelRequest, bool]:
@@ -72,7 +73,9 @@ def read(data: bytes) -> tuple[ModelRequest, bool]:
         else Message(one.role, one.content)
         for one in given.messages
     )
-    return ModelRequest(given.model, text, given.tools, messages), given.stream
+    answer_only = given.tool_choice.get("type") == "none"
+    asked = ModelRequest(given.model, text, given.tools, messages, answer_only=answer_only)
+    return asked, given.stream
 
 
 def _unfold(body: Any) -> None:

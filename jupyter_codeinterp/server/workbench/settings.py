@@ -85,7 +85,12 @@ class CodeInterpSettings(Configurable):
         "folders above it, to the model as the person's instructions. Also offer the commands and "
         "skills in .codeinterp/commands and .codeinterp/skills there.",
     ).tag(config=True)
-    max_steps = Integer(25, min=1, help="Maximum number of model calls in a turn.").tag(config=True)
+    max_steps = Integer(
+        100,
+        min=1,
+        help="Maximum number of model calls in a turn. The last one has no tools: it is for the "
+        "answer so far.",
+    ).tag(config=True)
     max_tokens = Integer(16_000, min=256, help=("Maximum number of tokens in an answer.")).tag(
         config=True
     )

@@ -28,7 +28,7 @@ from ..files.on_disk import root_name
 from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
-from ..files.siblings import read_sibling, sibling_files
+from ..files.siblings import read_sibling, sibling_files, sibling_heads
 from ..mcp.clients import MODELS, Clients
 from ..models.spending import Spending
 from ..names import Names
@@ -109,6 +109,7 @@ class Workbench:
                 make_kernel=self._make_kernel,
                 files=self._files,
                 read_file=partial(read_sibling, contents),
+                table_heads=partial(sibling_heads, contents),
                 rule_files=self._rule_files,
                 own_commands=self.own_commands,
                 look_around=partial(look_around, contents),

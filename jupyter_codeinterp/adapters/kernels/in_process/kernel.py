@@ -18,8 +18,9 @@ from ....core.ports import (
     ExecutionEvent,
     ExecutionStarted,
     KernelInfo,
+    KernelState,
 )
-from ....kernel_side import variables
+from ....kernel_side import packages, variables
 from .capture import Capture
 from .main_thread import MainThread, Ticket
 
@@ -57,6 +58,13 @@ class InProcessKernel:
     async def hold(self) -> AsyncIterator[InProcessSlot]:
         async with self._idle:
             yield InProcessSlot(self._info, self._main, self._run)
+
+    async def state(self) -> KernelState:
+        if not self.sees_variables:
+            return KernelState()
+        # The cell that holds the question is one of them.
+        count = self._shell.execution_count
+        return KernelState(cells_run=count, packages=packages.versions())
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         if not self.sees_variables:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
-from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .link import KernelLink
@@ -143,6 +143,15 @@ class ZmqKernel:
                     finally:
                         slot.close()
                     return
+
+    async def state(self) -> KernelState:
+        try:
+            link, variables = await self.current()
+            if not await link.is_alive():
+                return KernelState(dead=True)
+            return await variables.state()
+        except KernelError as error:
+            return KernelState(dead=error.code == "kernel_dead")
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         _, variables = await self.current()

@@ -107,6 +107,9 @@ class KernelLink:
             sandboxed=self._process.is_sandboxed,
         )
 
+    async def is_alive(self) -> bool:
+        return await self._process.is_alive()
+
     async def spec_name(self) -> str:
         """The display name of its kernelspec; "" if unknown."""
         spec = await self._process.spec()

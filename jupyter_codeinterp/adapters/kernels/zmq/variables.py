@@ -13,13 +13,13 @@ import asyncio
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
 from ....core.errors import KernelError
 from ....core.events import EngineWork
-from ....core.ports import EnginesWork
+from ....core.ports import EnginesWork, KernelState
 from ....kernel_side.engines.progress import PROGRESS
 from ....kernel_side.mark import WATCH
 from ...kernel_wire import execute_request
@@ -31,13 +31,14 @@ LIMIT = 1.0
 FIRST = 3.0
 """Seconds of a run before the first question for the work of engines. A kernel without an engine
 gets no other one."""
+MOST_PACKAGES = 30
 PAUSE = 2.0
 LATER = 10.0
 """Seconds between questions, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "order", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "watch")
-_LISTING = ("engines/facts", "engines/sizes", "variables")
+_LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
 _BEFORE = ("mark", *_LISTING, "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
@@ -51,6 +52,8 @@ class Variables:
         self._registered_at = 0
         self._subshell: str | None = None
         self._registering: asyncio.Task[bool] | None = None
+        self._packages: tuple[int, dict[str, str]] = (0, {})
+        """The kernel's start, and the packages that it has told of since."""
 
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         return await self._within_limit({"names": list(names)})
@@ -60,22 +63,47 @@ class Variables:
         also the columns of tables and dictionaries."""
         return await self._within_limit({"outline": True, "names": list(names), "keys": keys})
 
+    async def state(self) -> KernelState:
+        """Waits within the limit for a kernel that has never answered until it is idle. Raises
+        KernelError."""
+        try:
+            found = await asyncio.wait_for(self._state(), LIMIT)
+        except asyncio.TimeoutError:
+            found = _State()
+        return KernelState(False, self._link.busy, found.cells_run, found.packages)
+
+    async def _state(self) -> _State:
+        info = await self._link.info()
+        if info.language == "python" and self._registered_at != info.start and self._link.busy:
+            await self._link.settle()
+        start, packages = self._packages
+        asked = {"names": [""], "packages": start != info.start}
+        try:
+            found = msgspec.convert(await self._read(asked), _State)
+        except msgspec.ValidationError:
+            return _State()
+        if found.packages:
+            self._packages = (info.start, dict(list(found.packages.items())[:MOST_PACKAGES]))
+        elif start == info.start:
+            found = msgspec.structs.replace(found, packages=packages)
+        return found
+
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
-            return await asyncio.wait_for(self._read(asked), LIMIT)
+            return (await asyncio.wait_for(self._read(asked), LIMIT)).get("variables")
         except (asyncio.TimeoutError, KernelError):
             return None
 
-    async def _read(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+    async def _read(self, asked: dict[str, Any]) -> dict[str, Any]:
         info = await self._link.info()
         if info.language != "python":
-            return None
+            return {}
         if self._registered_at != info.start and not await self._register(info.start):
-            return None
+            return {}
         if self._link.busy and self._subshell is None:
-            return None
-        answer = (await self.ask(asked, TARGET)).get("variables")
-        if answer is None:
+            return {}
+        answer = await self.ask(asked, TARGET)
+        if not answer:
             self._registered_at = 0
         return answer
 
@@ -139,6 +167,13 @@ class Variables:
             return await answer
         finally:
             del self._link.comm_answers[comm_id]
+
+
+class _State(msgspec.Struct, frozen=True):
+    """Code in the kernel may answer anything."""
+
+    cells_run: Union[int, None] = None
+    packages: dict[str, str] = {}
 
 
 class _Answer(msgspec.Struct, frozen=True):

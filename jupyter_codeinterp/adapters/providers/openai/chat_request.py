@@ -13,7 +13,7 @@ from ...model_http.reading import mapping, objects
 from .kept import kept
 from .services import Service
 
-OPTIONAL = ("max_tokens", "stream_options")
+OPTIONAL = ("max_tokens", "stream_options", "tool_choice")
 """OpenAI's newer models call the first ``max_completion_tokens``."""
 NOTHING_SAID = "(nothing said)"
 WIRE = "chat"
@@ -45,6 +45,8 @@ def body(
             }
             for tool in request.tools
         ]
+        if request.answer_only and "tool_choice" not in without:
+            made["tool_choice"] = "none"
     made["messages"] = _bridged(_messages(request)) if service.bridge else [*_messages(request)]
     return made
 

@@ -23,6 +23,7 @@ from .desk import Answer, Desk
 PATIENCE = 60.0
 """Seconds without a call after which a turn ends. The next call begins another."""
 IDLE = "{client} has made no call for a while."
+ENDS = "The next call of {client} begins a new turn."
 NOT_THEIRS = (
     "Only the program {client} can continue here. To continue yourself, choose a model and send "
     "the message again."
@@ -53,13 +54,13 @@ class OutsideModel:
             yield ModelDone(assistant(Text(words)), "end_turn", Usage())
             return
         self._deliver(request.messages)
-        call = await desk.take(self._patience)
+        call = None if request.answer_only else await desk.take(self._patience)
         if call is not None:
             yield ModelToolInput(0, call.id, call.name, {})
             yield ModelToolInput(0, call.id, call.name, call.input)
             yield ModelDone(assistant(call), "tool_use", Usage())
             return
-        words = IDLE.format(client=desk.client)
+        words = (ENDS if request.answer_only else IDLE).format(client=desk.client)
         desk.open = False
         yield ModelText(0, words)
         yield ModelDone(assistant(Text(words)), "end_turn", Usage())

@@ -97,4 +97,4 @@ def joined(first: Result, second: Result, words: str) -> Result:
         (*first.block.content, added, *second.block.content[1:]),
         first.block.is_error,
     )
-    return Result(block, first.done, first.error_signature)
+    return Result(block, first.done)

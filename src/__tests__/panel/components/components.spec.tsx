@@ -609,6 +609,19 @@ describe('the end of a turn', () => {
     expect(shown.client.ofType('retry')).toHaveLength(1);
   });
 
+  it.each(['max_steps', 'cost_limit', 'time_limit', 'loop'])(
+    'offers to go on after a limit: %s',
+    async code => {
+      const message = 'Stopped at the limit.';
+      const end = { stop_reason: 'max_steps', code, message, retry: true };
+      const shown = await panel(started, ended(end as never));
+      await act(async () => {
+        fireEvent.click(button('Go on'));
+      });
+      expect(shown.client.ofType('retry')).toHaveLength(1);
+    }
+  );
+
   it('asks for a key where it was refused', async () => {
     const shown = await panel(
       started,

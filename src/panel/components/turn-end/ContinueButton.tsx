@@ -4,6 +4,14 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState, useSignal } from '../elements/context';
 import { RunAbove } from './RunAbove';
 
+/** Codes of ends at a limit: nothing failed. */
+export const LIMITS: readonly string[] = [
+  'max_steps',
+  'cost_limit',
+  'time_limit',
+  'loop'
+];
+
 export function ContinueButton({ code }: { code: string }): JSX.Element {
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
@@ -24,7 +32,11 @@ export function ContinueButton({ code }: { code: string }): JSX.Element {
         />
       )}
       <Button disabled={busy} onClick={() => void retry()}>
-        {stopped ? trans.__('Continue') : trans.__('Try again')}
+        {stopped
+          ? trans.__('Continue')
+          : LIMITS.includes(code)
+            ? trans.__('Go on')
+            : trans.__('Try again')}
       </Button>
     </>
   );

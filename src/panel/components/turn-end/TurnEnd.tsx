@@ -7,7 +7,7 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { TurnCost } from '../elements/Usage';
-import { ContinueButton } from './ContinueButton';
+import { ContinueButton, LIMITS } from './ContinueButton';
 import { Look } from './Look';
 import { RunAbove } from './RunAbove';
 
@@ -36,7 +36,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {end.stop_reason !== 'end_turn' && words && !isOver && (
         <div
           className="jp-codeinterp-Note"
-          data-level={quiet ? 'info' : 'error'}
+          data-level={quiet || LIMITS.includes(end.code) ? 'info' : 'error'}
         >
           <span>{words}</span>
           {end.retry && last && <ContinueButton code={end.code} />}

@@ -1,0 +1,128 @@
+"""What a turn may take, and how it ends there: with an answer.
+
+A turn goes through the stages in their order. ``_STAGES`` says when each begins; ``words`` is what
+the model reads then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from .ending import Ending
+from .limits import Limits
+
+Stage = Literal["go_on", "warn", "last", "end"]
+"""``last``: one model call without tools, for the answer so far."""
+BUDGET = "[This turn:"
+"""First words of what the model reads here."""
+WARN_AT = 5
+"""Model calls that are left when the model is told."""
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """A limit. ``answers``: whether the model still gets its last call."""
+
+    ending: Ending
+    answers: bool = True
+
+
+_STAGES: tuple[tuple[Callable[[int, Reached | None], bool], Stage], ...] = (
+    (lambda left, reached: left <= 0 or (reached is not None and not reached.answers), "end"),
+    (lambda left, reached: left == 1 or reached is not None, "last"),
+    (lambda left, reached: left <= WARN_AT, "warn"),
+    (lambda left, reached: True, "go_on"),
+)
+"""The first that holds, by the calls that are left and the limit that was reached, if any."""
+
+
+class Budget:
+    """The model calls of one turn."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._left = limits.steps
+        self._reached: Reached | None = None
+        self._told: Stage = "warn" if limits.steps <= WARN_AT else "go_on"
+
+    @property
+    def opening(self) -> str:
+        """What the turn may take, for its first message."""
+        limits, bounds = self._limits, [f"at most {_calls(self._limits.steps)}"]
+        if limits.cost is not None:
+            bounds.append(f"${limits.cost:.2f}")
+        if limits.turn_timeout is not None:
+            bounds.append(f"{_minutes(limits.turn_timeout)} without the person")
+        return f"{BUDGET} {', '.join(bounds)}.]"
+
+    def reach(self, reached: Reached | None) -> None:
+        """Record a limit. One that leaves no answer outweighs others."""
+        if reached is not None and (self._reached is None or not reached.answers):
+            self._reached = reached
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of the next model call."""
+        return next(stage for holds, stage in _STAGES if holds(self._left, self._reached))
+
+    @property
+    def is_last(self) -> bool:
+        return self.stage == "last"
+
+    def words(self) -> str:
+        """What the model reads before its next call; "" if it knows."""
+        stage = self.stage
+        if stage == self._told:
+            return ""
+        self._told = stage
+        if stage == "warn":
+            return f"{BUDGET} {_calls(self._left)} left, the last one without tools. Finish.]"
+        if stage == "last":
+            return (
+                f"{BUDGET} {self.ending.message} This is its last call, without tools. Give the "
+                "answer so far: what is known, what is missing, what to do next.]"
+            )
+        return ""
+
+    def take(self) -> None:
+        """Count a model call."""
+        self._left = 0 if self.is_last else self._left - 1
+
+    @property
+    def ending(self) -> Ending:
+        if self._reached is not None:
+            return self._reached.ending
+        words = f"Stopped at the limit of {_calls(self._limits.steps)} for a turn."
+        return Ending("max_steps", "max_steps", words)
+
+
+def time_limit(seconds: float) -> Reached:
+    words = f"Stopped at the time limit of {_minutes(seconds)} without a person."
+    return Reached(Ending("budget", "time_limit", words))
+
+
+def cost_limit(dollars: float, *, answers: bool) -> Reached:
+    words = f"Stopped at the cost limit of ${dollars:.2f} for a turn."
+    return Reached(Ending("budget", "cost_limit", words), answers)
+
+
+def no_price(model: str, dollars: float) -> Reached:
+    words = (
+        f"The price of {model} is unknown, and a turn may cost at most ${dollars:.2f} here. "
+        "An admin can set its price (prices)."
+    )
+    return Reached(Ending("budget", "no_price", words), answers=False)
+
+
+def loop(words: str) -> Reached:
+    return Reached(Ending("error", "loop", words))
+
+
+def _calls(number: int) -> str:
+    return f"{number} model call{'s' if number != 1 else ''}"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
