@@ -91,7 +91,7 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     assert [told[name]["faults"] for name in ("talk", "code")] == [[], []], ran.err
     assert re.fullmatch(r"cell \S+ was changed", told["edit"]["faults"][0]), "asked, and agreed to"
     assert told["change"]["solved"] and told["edit"]["requests"] == 3
-    assert told["talk"]["answers"][0].startswith("@a[1]") and told["talk"]["output_tokens"] > 0
+    assert "@a[1]" in told["talk"]["answers"][0] and told["talk"]["output_tokens"] > 0
     assert told["code"]["cost"] == {"dollars": None, "local": False}, "its prices are not known"
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert sorted((one["task"], one["run"]) for one in lines) == [
