@@ -65,7 +65,7 @@ async def test_it_is_called_and_what_it_says_is_told(site: Site, api: FakeAnthro
 
     ran, refused = w.of(e.ToolDone)
     assert ran.notes == ("audit: <context>a.ipynb said 42</context>",)
-    assert (refused.status, refused.summary) == ("rejected", "audit: Tables stay.")
+    assert (refused.status, refused.summary) == ("not_run", "audit: Tables stay.")
     first, second = [result_of(request.body) for request in api.requests[1:]]
     inert = r"<\\context>a\.ipynb said 42<\\?/\\?context>"
     assert re.search(rf"<output-\w{{16}}>\n{inert}\n</output-\w{{16}}>$", first)

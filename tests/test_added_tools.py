@@ -234,7 +234,7 @@ class TestInstalled:
         await w.ask("Load", "plan")
         await w.ended()
         assert w.of(e.DraftWaiting) == [] and len(w.cells) == 1
-        assert "nothing: rejected" in result_of(api.requests[1].body)
+        assert "nothing: not_run" in result_of(api.requests[1].body)
 
     async def test_stop_takes_its_draft_back(self, site: Site, api: FakeAnthropic) -> None:
         w = await self.begin(site, api, "load_rows", rows=4)

@@ -14,8 +14,10 @@ import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.cli.commands.turn import exit_code
+from jupyter_codeinterp.cli.terminal.covered import covers
 from jupyter_codeinterp.core import events as e
-from tests.cli import CANARY, Cli, fake_process, is_running, make_cli, until
+from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX
+from tests.cli import CANARY, Cli, Ran, fake_process, is_running, make_cli, until
 
 
 @pytest.fixture(scope="module")
@@ -304,12 +306,50 @@ def test_what_must_be_asked_is_not_done_where_nobody_is(cli: Cli) -> None:
     assert not any(isinstance(event, e.RunStarted) for event in ran.events)
     (decided,) = (event for event in ran.events if isinstance(event, e.DraftDecided))
     assert decided.by == "nobody" and "add a new cell instead" in decided.reason
-    told = [event.detail for event in ran.events if isinstance(event, e.ToolDone)]
+    told = [event.detail for event in ran.events if isinstance(event, e.ToolDone) and event.cell_id]
     assert any(decided.reason in detail for detail in told)
     assert not any("person rejected" in detail for detail in told)
+    assert "To allow it: --yes=edits" in ran.err
+    assert statuses(ran) == ["not_run"]
     ran = cli.run("run", "a.ipynb", "#invisible", "--yes", "--json")
     assert "Hidden character" in ran.err
     assert not any(isinstance(event, e.RunStarted) for event in ran.events)
+
+
+def statuses(ran: Ran) -> list[str]:
+    ends = [event for event in ran.events if isinstance(event, e.ToolDone)]
+    return [event.status for event in ends if event.name != "read_notebook"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "notices", "edits", "everything"),
+    [
+        ("edit", (), True, True),
+        ("edit", ("It installs packages: requests.",), False, True),
+        ("insert", ("It installs packages: requests.",), False, True),
+        ("delete", (), False, True),
+        ("kernel", (), False, True),
+        ("tool", (), False, True),
+        ("edit", (NEEDS_SANDBOX,), False, False),
+        ("insert", (NEEDS_SANDBOX,), False, False),
+    ],
+)
+def test_what_yes_covers(
+    kind: Any, notices: tuple[str, ...], edits: bool, everything: bool
+) -> None:
+    draft = e.Draft("d", "c", kind, "", "", "x", "n", notices=notices)
+    assert [covers(yes, draft) for yes in ("", "run", "edits", "all")] == [
+        *(False, False, edits, everything)
+    ]
+
+
+def test_yes_to_edits_and_to_all(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes=edits", "--json")
+    assert (ran.code, statuses(ran)) == (0, ["ok"]) and cli.sources() != ["import math"]
+    ran = cli.run("run", "a.ipynb", "#invisible", "--yes=edits", "--json")
+    assert statuses(ran)[:1] == ["not_run"] and "To allow it: --yes=all" in ran.err
+    ran = cli.run("run", "a.ipynb", "#invisible", "--yes=all", "--json")
+    assert any(isinstance(event, e.RunStarted) for event in ran.events)
 
 
 def test_a_question_gets_an_answer_where_nobody_is(cli: Cli) -> None:

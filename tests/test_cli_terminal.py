@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli import Cli, fake_process, make_cli
 
-ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn: "
+ASKED = r"Run it\? \[r\]un, \[e\]dit, \[n\]o REASON, \[a\]ll code in this turn: "
 TOTALS = 'sales["revenue"].sum()'
 _OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
 """Colours and the cursor: all that ``rich`` uses."""
@@ -46,7 +46,7 @@ def test_each_run_is_asked_for_until_all_may_run(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#three_cells") as child:
         child.expect(ASKED)
         assert "import" in child.before and "│" in child.before
-        child.sendline("y")
+        child.sendline("r")
         child.expect(ASKED)
         child.sendline("a")
         child.expect("The revenue is 460 in all")
@@ -132,7 +132,7 @@ def test_a_question_of_the_models_is_answered(cli: Cli) -> None:
 
 def test_an_edit_of_the_persons_cell_is_asked_for_in_every_mode(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#edit_theirs", "--yes") as child:
-        child.expect(r"\[y\]es, \[n\]o, \[e\]dit")
+        child.expect(r"Run it\? \[r\]un, \[e\]dit, \[n\]o REASON: ")
         assert "-import" in _OURS.sub("", child.before)
         child.sendline("n")
         ended(child)
@@ -192,7 +192,7 @@ def test_no_words_of_others_reach_the_terminal_as_commands(cli: Cli, place: str)
     }
     seen = ""
     with cli.terminal("run", "a.ipynb", prompts[place]) as child:
-        while (found := child.expect([r"\[y\]es, \[n\]o", "Your answer: ", pexpect.EOF])) < 2:
+        while (found := child.expect([r"\[n\]o REASON", "Your answer: ", pexpect.EOF])) < 2:
             seen += child.before
             child.sendline("y" if found == 0 else "Yes")
         seen += child.before

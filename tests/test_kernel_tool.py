@@ -69,7 +69,7 @@ async def test_plan_refuses(site: Site, api: FakeAnthropic) -> None:
     await w.ask("Go", "plan")
     await w.ended()
     assert w.of(e.DraftWaiting) == []
-    assert w.of(e.ToolDone)[-1].status == "rejected"
+    assert w.of(e.ToolDone)[-1].status == "not_run"
     assert "the kernel is not touched" in result(api)
 
 

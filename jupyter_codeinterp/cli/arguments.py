@@ -47,6 +47,19 @@ jupyter codeinterp sessions lists the ids.
 }
 
 
+YES = (
+    (("--yes", "-y"), "run", "run code without asking"),
+    (("--yes=edits",), "edits", "also change your own cells without asking"),
+    (
+        ("--yes=all",),
+        "all",
+        "also install packages, delete cells and do all that asks; not what "
+        "an admin's settings bar",
+    ),
+)
+"""Names, value and meaning. What each covers: ``terminal/covered.py``."""
+
+
 def parser() -> argparse.ArgumentParser:
     whole = _Parser(
         prog="jupyter codeinterp",
@@ -99,7 +112,8 @@ def _run(run: argparse.ArgumentParser) -> None:
     run.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
     run.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
     asks = run.add_mutually_exclusive_group()
-    asks.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
+    for name, value, words in YES:
+        asks.add_argument(*name, action="store_const", const=value, dest="yes", help=words)
     asks.add_argument("--plan", action="store_true", help="plan only: run and change nothing")
     run.add_argument("-m", "--model", metavar="MODEL", help="the model to use")
     kernel = run.add_mutually_exclusive_group()

@@ -17,8 +17,16 @@ from .messages import Usage
 Mode = Literal["review", "auto", "plan"]
 StopReason = Literal["end_turn", "cancelled", "max_steps", "budget", "refusal", "error"]
 Status = Literal[
-    "ok", "error", "timeout", "interrupted", "rejected", "not_started", "not_confirmed"
+    "ok",
+    "error",
+    "timeout",
+    "interrupted",
+    "rejected",
+    "not_run",
+    "not_started",
+    "not_confirmed",
 ]
+"""``rejected``: a person said no; ``not_run``: something else forbids it."""
 
 
 class Reference(msgspec.Struct, frozen=True):

@@ -1101,7 +1101,7 @@ export interface ToolDone {
   call_id: string;
   name: string;
   title: string;
-  status: 'error' | 'interrupted' | 'not_confirmed' | 'not_started' | 'ok' | 'rejected' | 'timeout';
+  status: 'error' | 'interrupted' | 'not_confirmed' | 'not_run' | 'not_started' | 'ok' | 'rejected' | 'timeout';
   cell_id: string;
   execution_count: number | null;
   elapsed: number;

@@ -126,7 +126,7 @@ async def test_an_edit_whose_target_changed_before_the_decision_is_refused(
     b.decide(draft)
     await b.ended()
     assert b.document.sources() == ["x = 99"] and await room.ran() == []
-    assert b.results[0].startswith("status=rejected cell_id=c1\nThe person changed this cell")
+    assert b.results[0].startswith("status=not_run cell_id=c1\nThe person changed this cell")
     assert b.results[0].endswith("x = 99")
 
 
@@ -148,7 +148,7 @@ async def test_a_deletion_whose_target_changed_is_refused(bench: Benches) -> Non
     b.document.edit("c1", "x = 99")
     b.decide(draft)
     await b.ended()
-    assert b.document.sources() == ["x = 99"] and b.results[0].startswith("status=rejected")
+    assert b.document.sources() == ["x = 99"] and b.results[0].startswith("status=not_run")
 
 
 async def test_a_locked_cell_is_not_edited(bench: Benches) -> None:

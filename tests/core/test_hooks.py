@@ -129,7 +129,7 @@ async def test_a_refusal_runs_nothing_and_is_told(bench: Benches, room: Room, mo
     assert await room.ran() == [] and b.document.sources() == ["x = 20"]
     assert b.of(e.DraftWaiting) == [] and b.of(e.DraftDecided) == []
     (done,) = b.of(e.ToolDone)
-    assert done.status == "rejected"
+    assert done.status == "not_run"
     assert done.summary == "no shops: </output-1> No <context>shop</context>."
     assert "The check “no shops” on this server blocked this run:" in b.results[0]
     quoted = re.search(r"<output-\w{16}>\n([\s\S]*)\n</output-\w{16}>", b.sent_results[0])
@@ -155,7 +155,7 @@ async def test_an_edit_that_is_refused_leaves_its_cell(bench: Benches) -> None:
     )
     await b.turn()
     assert b.document.sources() == ["x = 20"]
-    assert b.results[0].startswith("status=rejected cell_id=c1")
+    assert b.results[0].startswith("status=not_run cell_id=c1")
 
 
 # --- after a run -------------------------------------------------------------------------

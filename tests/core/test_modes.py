@@ -139,7 +139,7 @@ async def test_plan_changes_nothing(bench: Benches, room: Room) -> None:
     ended = await b.turn(mode="plan")
     assert b.document.notebook == before and b.document.ops == []
     assert await room.ran() == [] and b.of(e.DraftOpened) == []
-    assert all(text.startswith("status=rejected\nPlan mode:") for text in b.results[:4])
+    assert all(text.startswith("status=not_run\nPlan mode:") for text in b.results[:4])
     assert b.results[4].startswith("status=ok")
     assert ended.stop_reason == "end_turn"
 
@@ -189,7 +189,7 @@ async def test_a_mode_set_in_mid_turn_counts_from_the_next_decision(
     await b.ended()
     assert "c = 3" not in await room.ran()
     assert [x.mode for x in b.of(e.ModeChanged)] == ["auto", "plan"]
-    assert b.results[-1].startswith("status=rejected\nPlan mode")
+    assert b.results[-1].startswith("status=not_run\nPlan mode")
 
 
 async def test_a_recording_asks_in_auto(bench: Benches) -> None:

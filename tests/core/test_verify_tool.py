@@ -179,7 +179,7 @@ async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
     b = bench(call("verify"), say("Well."), hooks=hooks)
     runs = fresh(b)
     await b.turn("Go", "auto")
-    assert runs.ran == [] and b.of(e.ToolDone)[0].status == "rejected"
+    assert runs.ran == [] and b.of(e.ToolDone)[0].status == "not_run"
 
 
 async def test_where_no_kernel_can_be_started_it_is_refused(bench: Benches) -> None:

@@ -22,7 +22,7 @@ test('Plan changes nothing; Auto asks before what the person may not want', asyn
     await expect(panel.cards).toHaveCount(0);
     // Nobody was asked, so nobody has rejected.
     await expect(
-      panel.log.getByRole('img', { name: 'not done' })
+      panel.log.getByRole('img', { name: 'not run' })
     ).not.toHaveCount(0);
     await expect(panel.log.getByText('rejected')).toHaveCount(0);
     await expect(panel.log.getByRole('img', { name: 'rejected' })).toHaveCount(

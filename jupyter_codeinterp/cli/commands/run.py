@@ -46,13 +46,14 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
-    mode = _mode(options)
+    mode, yes = _mode(options), options.yes or ""
     if options.commit and not options.sandbox:
         raise Problem("--commit needs --sandbox.", USAGE)
     if options.server:
         from .elsewhere import run_there  # with an HTTP client
 
-        return await run_there(options, mode, front_for(str, options.json, stopping), stopping)
+        front = front_for(str, options.json, stopping, yes)
+        return await run_there(options, mode, front, stopping)
     config = config_files.load()
     settings = config_files.settings(config)
     apply_limits(settings, mode, options.max_steps)
@@ -71,7 +72,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
             if options.output:
                 bench.work_beside(source.file)
-            front = front_for(lambda: bench.language, options.json, stopping)
+            front = front_for(lambda: bench.language, options.json, stopping, yes)
             talk = LocalConversation(bench, place.path, options.timeout)
             model = options.model or ""
             await talk.open(kernel, model, stopping)
@@ -153,13 +154,13 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(language: Callable[[], str], json: bool, stopping: Stopping) -> Front:
-    """``language``: the kernel's, "" while it is unknown."""
+def front_for(language: Callable[[], str], json: bool, stopping: Stopping, yes: str = "") -> Front:
+    """``language``: the kernel's, "" while it is unknown; ``yes``: what needs no question."""
     if json:
-        return Program()
+        return Program(yes)
 
     from ..terminal.drawing import Screen  # not for a program
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Screen(), stopping, asks, language)
+    return Person(Screen(), stopping, asks, language, yes)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from ...core.events import Draft
 
-KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
+KEYS = {
+    **dict.fromkeys(("r", "run", "y", "yes"), "run"),
+    **dict.fromkeys(("n", "no"), "reject"),
+    **dict.fromkeys(("e", "edit"), "edit"),
+}
 ALL = {"a": "all", "all": "all"}
 UNEDITED = ("delete", "kernel", "notebook", "verify", "tool")
 """Drafts without code to edit."""
 
 
 def question_for(draft: Draft) -> str:
-    asked = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
-    choices = ["[y]es", "[n]o"]
+    runs = draft.runs and draft.kind != "delete"
+    asked, choices = ("Run it?", ["[r]un"]) if runs else ("Do it?", ["[y]es"])
     if draft.kind not in UNEDITED:
         choices.append("[e]dit")
+    choices.append("[n]o REASON")
     if draft.can_run_all:
-        choices.append("[a]ll in this turn")
+        choices.append("[a]ll code in this turn")
     return f"{asked} {', '.join(choices)}: "

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from ...core.events import Draft, Event, QuestionAsked, TurnEnded
 from ...core.visible import visible_line
+from .covered import covers, more
 
 NO_ANSWER = "No one can answer. Choose the safest option and state your assumptions."
 
@@ -42,13 +43,19 @@ class Front(Protocol):
 
 
 class Program:
-    """Prints events as lines of JSON. Rejects drafts, because nobody can review them."""
+    """Prints events as lines of JSON. Rejects drafts that ``yes`` does not cover, because nobody
+    can review them."""
+
+    def __init__(self, yes: str = "") -> None:
+        self._yes = yes
 
     def show(self, event: Event, raw: bytes) -> None:
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
 
     async def decide(self, draft: Draft) -> Decision:
+        if covers(self._yes, draft):
+            return Decision("run", draft.source)
         return refused(draft)
 
     async def answer(self, question: QuestionAsked) -> str:
@@ -64,6 +71,7 @@ class Program:
 def refused(draft: Draft) -> Decision:
     """Reject a draft that needs a review, because nobody can review it."""
     why = f" ({' '.join(draft.notices)})" if draft.notices else ""
-    words = "Not done, because no one could be asked"
-    print(visible_line(f"{words}: {draft.title}{why}"), file=sys.stderr, flush=True)
+    words = f"Not done, because no one could be asked: {draft.title}{why}"
+    words += f". To allow it: {option}" if (option := more(draft)) else ""
+    print(visible_line(words), file=sys.stderr, flush=True)
     return Decision("reject", draft.source, nobody=True)

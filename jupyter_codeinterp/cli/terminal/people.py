@@ -18,6 +18,7 @@ from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, UNEDITED, question_for
+from .covered import covers
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
 from .fronts import NO_ANSWER, Decision, refused
 from .stopping import Stopping
@@ -30,15 +31,22 @@ _GOOD, _BAD = "green", "red"
 
 
 class Person:
-    """``asks``: whether a person can answer; ``language``: the kernel's."""
+    """``asks``: whether a person can answer; ``language``: the kernel's; ``yes``: see
+    ``covered.py``."""
 
     def __init__(
-        self, console: Console, stopping: Stopping, asks: bool, language: Callable[[], str]
+        self,
+        console: Console,
+        stopping: Stopping,
+        asks: bool,
+        language: Callable[[], str],
+        yes: str = "",
     ) -> None:
         self._console = console
         self._stopping = stopping
         self._asks = asks
         self._language = language
+        self._yes = yes
         self._live: Live | None = None
         self._streamed = ""
         self._titles: dict[str, str] = {}
@@ -228,6 +236,8 @@ class Person:
     # --- questions -------------------------------------------------------------------
 
     async def decide(self, draft: e.Draft) -> Decision:
+        if covers(self._yes, draft):
+            return Decision("run", draft.source)
         if not self._asks:
             return refused(draft)
         keys = KEYS | ALL if draft.can_run_all else KEYS

@@ -23,7 +23,7 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, packages
+from . import checked, hooked, packages, reported
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -149,7 +149,8 @@ class CellRun:
             yield self._decided(decision, labels)
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
-                self._reject(call, decision.reason, decision.source if decision.edited else "")
+                theirs = decision.source if decision.edited else ""
+                self._reject(call, decision.reason, theirs, decision.by)
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.
@@ -199,13 +200,15 @@ class CellRun:
             decision.person,
         )
 
-    def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:
+    def _reject(self, call: ToolUse, reason: str, source: str = "", by: str = "policy") -> None:
         draft = self.draft
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
-        self.result = self.turn.results.rejected(call, body, draft.title, cell_id, reason, quoted)
+        self.result = self.turn.results.not_run(
+            call, body, draft.title, cell_id, reason, quoted, by=by
+        )
 
     def _refuse(self, call: ToolUse, note: Note) -> None:
         self.draft.remove()
@@ -235,6 +238,7 @@ class CellRun:
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
             result = packages.after_run(code, done, self.result)
+            result = await reported.after_run(self.turn, code, done, result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
             said = checked.Said(allowed, contract)

@@ -190,7 +190,7 @@ class Execution:
             self._never_ran("not_confirmed", NOT_CONFIRMED)
         elif receipt.status != "done":
             self._draft.remove()
-            self.result = self.turn.results.rejected(
+            self.result = self.turn.results.not_run(
                 self._call, why_not(receipt), self._draft.title, self._cell_id
             )
         return receipt.status == "done"
@@ -384,7 +384,7 @@ def changed_meanwhile(
     """The result of an edit that was not made, with the cell's current source."""
     words = f"{CHANGED_MEANWHILE} It now reads:"
     shown = turn.untrusted.shown(receipt.source)
-    return turn.results.rejected(call, words, title, cell_id, CHANGED_MEANWHILE, shown)
+    return turn.results.not_run(call, words, title, cell_id, CHANGED_MEANWHILE, shown)
 
 
 def why_not(receipt: Receipt) -> str:

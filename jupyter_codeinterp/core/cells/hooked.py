@@ -39,7 +39,7 @@ def refused(draft: DraftCell, call: ToolUse, note: Note) -> Result:
     turn = draft.turn
     cell_id = draft.cell_id if draft.kind == "edit" else ""
     words = REFUSED.format(note.by)
-    return turn.results.rejected(
+    return turn.results.not_run(
         call, words, draft.title, cell_id, line(turn, note), _quoted(turn, note)
     )
 

@@ -112,7 +112,7 @@ class Tools:
     async def _run_part(self, part: ToolUse, request: CellRequest) -> AsyncIterator[Event]:
         if not self.turn.allowed.changes:
             words = policy.refusal("run_new", self.turn.mode)
-            result = self.turn.results.rejected(
+            result = self.turn.results.not_run(
                 part, words, request.title, "", summary=policy.refused(self.turn.mode)
             )
             self.results[part.id] = result

@@ -125,7 +125,7 @@ class Results:
         text = outputs.result_text(status="waiting", body="\n".join(filter(None, parts)))
         return ToolResult(call.id, (Text(self._untrusted.scrub(text)),))
 
-    def rejected(
+    def not_run(
         self,
         call: ToolUse,
         body: str,
@@ -133,11 +133,13 @@ class Results:
         cell_id: str,
         summary: str = "",
         quoted: str = "",
+        *,
+        by: str = "policy",
     ) -> Result:
-        """A result of something that a person or the policy forbade."""
+        """The result of a call that ``by`` forbids; only a person rejects it."""
         return self.make(
             call,
-            "rejected",
+            "rejected" if by == "person" else "not_run",
             body,
             title=title,
             cell_id=cell_id,

@@ -17,6 +17,7 @@ import sys
 import time
 from typing import Any
 
+from ..absent import absent
 from ..expected import seen
 from ..held import held
 from ..mark import LOOKS_AT, WATCH
@@ -24,6 +25,7 @@ from .budget import Budget
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
 from .profile import profiles
+from .statuses import Statuses
 from .watched import watched
 
 BEFORE, AFTER, TABLES = 0.35, 0.9, 1.0
@@ -47,12 +49,14 @@ class Watch:
         self.budget = Budget()
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
+        self.statuses = Statuses()
 
     def begin(self, info: Any) -> None:
         self.finish()
         if not self.is_ours():
             return
         began, self.budget = time.thread_time(), Budget()
+        self.statuses.failed = []
         try:
             self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
@@ -78,13 +82,16 @@ class Watch:
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
             namespace = self.shell.user_ns
-            report = {
+            report: dict[str, Any] = {
                 "facts": tracer.facts if tracer is not None else [],
                 "changes": found,
                 "tables": profiles(found, after, namespace, until),
             }
             names = [*self.assigned, *(change["name"] for change in found)]
             report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
+            report["statuses"] = self.statuses.failed
+            if result.error_in_exec is not None:
+                report["absent"] = absent(result.error_in_exec, namespace)
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
@@ -193,6 +200,7 @@ def install(shell: Any, session: str) -> None:
         if getattr(getattr(callback, "__self__", None), "session", "") == session:
             return
     watch = Watch(shell, session)
+    watch.statuses.install(shell)
     shell.events.register("pre_run_cell", watch.begin)
     shell.events.register("post_run_cell", watch.end)
 

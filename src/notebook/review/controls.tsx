@@ -83,6 +83,13 @@ function differs(one: IControlsState, other: IControlsState): boolean {
 }
 
 /** The message after a press that came too early. */
+/** What "Run all in this turn" covers. */
+export function coversAll(trans: TranslationBundle): string {
+  return trans.__(
+    'Run this cell, and later code of this turn, without asking. Changes to your own cells, installs and the kernel still ask.'
+  );
+}
+
 export function pressIgnored(trans: TranslationBundle): string {
   return trans.__('Read it first, then press again.');
 }
@@ -122,9 +129,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
         <SureButton
           icon={fastForwardIcon}
           label={trans.__('Run all in this turn')}
-          title={trans.__(
-            'Run this cell and the rest of the turn without asking'
-          )}
+          title={coversAll(trans)}
           question={question}
           disabled={!waiting}
           onClick={() => decide('run', true)}

@@ -20,7 +20,7 @@ from ....core.ports import (
     KernelInfo,
     KernelState,
 )
-from ....kernel_side import packages, variables
+from ....kernel_side import absent, packages, variables
 from .capture import Capture
 from .main_thread import MainThread, Ticket
 
@@ -92,6 +92,8 @@ class InProcessKernel:
                     raise
             if result is not None and not result.success:
                 captured.failed(result.error_before_exec or result.error_in_exec)
+        error = getattr(result, "error_in_exec", None)
+        missed = absent.absent(error, shell.user_ns) if error is not None else {}
         status: Literal["ok", "error", "interrupted"] = "error"
         if main.interrupted:
             status = "interrupted"
@@ -104,6 +106,7 @@ class InProcessKernel:
             time.monotonic() - began,
             captured.collector.note,
             tuple(captured.next_inputs),
+            report={"absent": missed} if missed else {},
         )
 
 

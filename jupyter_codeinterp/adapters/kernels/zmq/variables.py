@@ -37,9 +37,9 @@ LATER = 10.0
 """Seconds between questions, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "order", "watched")
-_WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "watch")
+_WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
 _LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
-_BEFORE = ("mark", *_LISTING, "expected", "held")
+_BEFORE = ("mark", *_LISTING, "absent", "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 

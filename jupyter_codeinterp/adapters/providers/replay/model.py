@@ -268,6 +268,8 @@ def _departure(outcome: Outcome) -> str:
             return f"You changed the cell that {name} should fix, so it was not edited."
         if status == "rejected":
             return f"You rejected {name}."
+        if status == "not_run":
+            return f"{name} was not run."
         return f"{name} did not finish."
     if status == "error" and (expected.status == "ok" or not outcome.same):
         return f"{name} failed, unlike in the recording{_error(outcome.text)}."

@@ -39,7 +39,7 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> A
     try:
         if not turn.allowed.changes:
             words = policy.refusal("kernel", turn.mode)
-            drafting.step.results[call.id] = turn.results.rejected(
+            drafting.step.results[call.id] = turn.results.not_run(
                 call, words, KERNEL.label, "", summary=policy.refused(turn.mode)
             )
         elif work is None:
@@ -82,8 +82,8 @@ class _KernelCall:
             decision = await turn.clock.attend(turn.decisions.ask(draft))
             yield decided(draft, decision)
             if decision.action == "reject":
-                self._results[self._call.id] = turn.results.rejected(
-                    self._call, decision.reason, self.title, ""
+                self._results[self._call.id] = turn.results.not_run(
+                    self._call, decision.reason, self.title, "", by=decision.by
                 )
                 return
             now = await turn.kernel_info()

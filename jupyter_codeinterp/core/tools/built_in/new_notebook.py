@@ -41,7 +41,7 @@ async def _work(drafting: Drafting, call: ToolUse, given: NewNotebook) -> AsyncI
     task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
     if not turn.allowed.changes:
         words = policy.refusal("notebook", turn.mode)
-        results[call.id] = turn.results.rejected(
+        results[call.id] = turn.results.not_run(
             call, words, NEW_NOTEBOOK.label, "", summary=policy.refused(turn.mode)
         )
     elif turn.new_notebooks is None:
@@ -72,7 +72,9 @@ async def _ask_and_go(
         decision = await turn.clock.attend(turn.decisions.ask(draft))
         yield decided(draft, decision)
         if decision.action == "reject":
-            results[call.id] = turn.results.rejected(call, decision.reason, title, "")
+            results[call.id] = turn.results.not_run(
+                call, decision.reason, title, "", by=decision.by
+            )
             return
         if decision.source != draft.source:
             why = DIFFERS

@@ -98,7 +98,7 @@ class _Verifying:
                 decision = await turn.clock.attend(turn.decisions.ask(draft))
                 yield decided(draft, decision)
                 if decision.action == "reject":
-                    self.reject(decision.reason)
+                    self.reject(decision.reason, by=decision.by)
                     return
                 is_same = _sources(await fresh.cells()) == _sources(cells)
                 why = "" if is_same else CHANGED
@@ -126,8 +126,9 @@ class _Verifying:
     def _line(self, text: str) -> str:
         return " ".join(clean(self._turn.scrub(text)).split())
 
-    def reject(self, words: str, summary: str = "") -> None:
-        self._set(self._turn.results.rejected(self._call, words, VERIFY.label, "", summary))
+    def reject(self, words: str, summary: str = "", by: str = "policy") -> None:
+        results = self._turn.results
+        self._set(results.not_run(self._call, words, VERIFY.label, "", summary, by=by))
 
     def end(self, status: Status, words: str, quoted: str = "") -> None:
         results = self._turn.results

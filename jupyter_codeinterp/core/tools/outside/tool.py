@@ -132,7 +132,7 @@ class _Call:
             decision = await turn.clock.attend(turn.decisions.ask(draft))
             yield decided(draft, decision)
             if decision.action == "reject":
-                self._reject(decision.reason)
+                self._reject(decision.reason, by=decision.by)
                 return
             why = "" if decision.source == words else DIFFERS
             if not why and await self._source.pinned(self._tool) == now:
@@ -161,8 +161,9 @@ class _Call:
             found.append(SPOKEN_TO.format(sign=self._turn.cautions.sign))
         return tuple(found)
 
-    def _reject(self, words: str, summary: str = "") -> None:
-        self._set(self._turn.results.rejected(self._call, words, self._title, "", summary))
+    def _reject(self, words: str, summary: str = "", by: str = "policy") -> None:
+        results = self._turn.results
+        self._set(results.not_run(self._call, words, self._title, "", summary, by=by))
 
     def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
         results = self._turn.results

@@ -251,7 +251,7 @@ class Drafting:
             run.draft.remove()
         mode = self.turn.mode
         words = policy.refusal(ACTIONS[tool.draft or "insert"], mode)
-        return self.turn.results.rejected(
+        return self.turn.results.not_run(
             call, words, self.step.title(call), "", summary=policy.refused(mode)
         )
 

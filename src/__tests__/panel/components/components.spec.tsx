@@ -518,7 +518,8 @@ describe('a card', () => {
   it.each([
     ['rejected', true, 'rejected'],
     // In Plan, and where a check refuses, nobody was asked.
-    ['rejected', false, 'not done'],
+    ['rejected', false, 'not run'],
+    ['not_run', true, 'not run'],
     ['interrupted', true, 'interrupted'],
     ['not_started', true, 'not run'],
     ['timeout', true, 'stopped at its time limit']

@@ -28,7 +28,8 @@ function tellsWhy(card: ICardItem): boolean {
     ? card.elapsed === 0
     : card.status === 'not_started'
       ? card.draft?.kind === 'notebook' || card.draft?.kind === 'tool'
-      : card.status === 'rejected' && !card.draft?.nonce;
+      : card.status === 'not_run' ||
+        (card.status === 'rejected' && !card.draft?.nonce);
 }
 
 /** A tool call: state, title and time on one line, and the decision while it waits. */

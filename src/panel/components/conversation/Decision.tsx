@@ -1,6 +1,6 @@
 /** The decision on a draft, on its card: the code and the buttons. */
 import React from 'react';
-import { pressIgnored } from '../../../notebook/review/controls';
+import { coversAll, pressIgnored } from '../../../notebook/review/controls';
 import type { IDraftView } from '../../../tokens';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -72,9 +72,7 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
             look="link"
             question={question}
             disabled={!waiting}
-            title={trans.__(
-              'Run this cell, and the others of this turn without asking'
-            )}
+            title={coversAll(trans)}
             onSure={() => decide('run', true)}
             refused={refuse}
           >

@@ -77,8 +77,9 @@ export function nameOf(
     case 'interrupted':
       return stopped ? trans.__('stopped') : trans.__('interrupted');
     case 'rejected':
-      // Without a nonce nobody was asked: the mode, or a check, refused the call.
-      return draft?.nonce ? trans.__('rejected') : trans.__('not done');
+      // Older journals have it of what nobody was asked about, too.
+      return draft?.nonce ? trans.__('rejected') : trans.__('not run');
+    case 'not_run':
     case 'not_started':
       return trans.__('not run');
     case 'not_confirmed':

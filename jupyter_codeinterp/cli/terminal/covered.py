@@ -1,0 +1,22 @@
+"""What ``--yes`` lets happen without a question: one table."""
+
+from __future__ import annotations
+
+from ...core.cells.cell_run import NEEDS_SANDBOX
+from ...core.events import Draft
+
+EVERYTHING = "all"
+_EDITS = {"edits": ("edit",)}
+"""Kinds of drafts, beyond the code that runs unasked in any case."""
+
+
+def covers(yes: str, draft: Draft) -> bool:
+    """Whether ``yes`` decides on this draft, which the server asks about."""
+    if NEEDS_SANDBOX in draft.notices:
+        return False
+    return yes == EVERYTHING or (draft.kind in _EDITS.get(yes, ()) and not draft.notices)
+
+
+def more(draft: Draft) -> str:
+    """The option that would cover it; "" for none."""
+    return next((f"--yes={yes}" for yes in ("edits", EVERYTHING) if covers(yes, draft)), "")

@@ -1,0 +1,116 @@
+"""What the kernel reports of a run besides facts on data: what there was in place of what failed,
+and which shell commands failed.
+
+The report is untrusted: its names reach the model bounded, inert and between delimiters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ..cell_code.cell_names import names_of
+from ..hooks.hook import CellCode
+from ..messages import Text
+from ..model_view.plain_text import clean, cut
+from ..model_view.untrusted import bare, escaped
+from ..off_loop import off_loop
+from ..ports import ExecutionDone
+from ..turn.results import Result
+from ..turn.turn import Turn
+
+LONGEST = 2_000
+"""Characters of all that is told of one run."""
+MOST_CELLS = 3
+HEADING = "[What the kernel reports of this run:]"
+NO_STATUS = "exit status {} of `{}`"
+ESCAPED = (
+    "The path has the signs {}: in a plain string a backslash begins an escape. Write the path "
+    "with / or as r'…'."
+)
+
+
+class Absent(msgspec.Struct, frozen=True):
+    """As ``kernel_side/absent.py`` tells it."""
+
+    kind: str
+    wanted: str
+    of: str = ""
+    there: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    count: int = 0
+    what: str = "files"
+    path: str = ""
+    escapes: tuple[str, ...] = ()
+
+
+class _Report(msgspec.Struct, frozen=True):
+    absent: Any = None
+    statuses: tuple[tuple[int, str], ...] = ()
+
+
+async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
+    """The result with what the report adds to it."""
+    try:
+        report = msgspec.convert(done.report, _Report)
+        absent = msgspec.convert(report.absent, Absent) if report.absent else None
+    except (msgspec.ValidationError, RecursionError):
+        return result
+    lines = [NO_STATUS.format(status, command) for status, command in report.statuses[:20]]
+    defined: list[str] = []
+    if absent is not None and absent.kind == "name":
+        size = sum(len(cell.source) for cell in turn.notebook.snapshot.cells)
+        defined = await off_loop(lambda: list(_definers(turn, absent, done)), size, list)
+    if absent is not None and not _is_private(turn, absent):
+        lines += defined or _told(absent)
+    if not lines:
+        return result
+    text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
+    words = f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}"
+    block, told = result.block, result.done
+    return msgspec.structs.replace(
+        result,
+        block=msgspec.structs.replace(block, content=(*block.content, Text(words))),
+        done=msgspec.structs.replace(told, detail=f"{told.detail}\n{bare(words)}"),
+    )
+
+
+def _is_private(turn: Turn, absent: Absent) -> bool:
+    """Whether the names may be those of a private variable."""
+    return absent.of in turn.private or (
+        absent.kind == "key" and not absent.of and bool(turn.private)
+    )
+
+
+def _told(absent: Absent) -> Iterator[str]:
+    of = f"`{absent.of}`" if absent.of else "The table"
+    if absent.kind == "file":
+        of = f"The folder {absent.of!r}" if absent.of else "The working folder"
+        yield f"{of} has no {absent.wanted!r}. The path as Python read it: {absent.path}"
+    elif absent.kind != "name":
+        yield f"{of} has no {absent.wanted}."
+    if absent.escapes:
+        yield ESCAPED.format(", ".join(absent.escapes))
+    if absent.near:
+        yield f"Nearest: {', '.join(absent.near)}"
+    if absent.there:
+        more = absent.count - len(absent.there)
+        rest = f" and {more:,} more" if more > 0 else ""
+        yield f"There are these {absent.what}: {', '.join(absent.there)}{rest}"
+
+
+def _definers(turn: Turn, absent: Absent, done: ExecutionDone) -> Iterator[str]:
+    """The cells that define a name that the kernel does not know."""
+    found = 0
+    for place, cell in enumerate(turn.notebook.snapshot.cells, 1):
+        if cell.cell_type != "code" or absent.wanted not in names_of(cell.source).defines:
+            continue
+        count = cell.execution_count
+        never = count is None or count >= (done.execution_count or 0)
+        ran = "has not run in this kernel" if never else f"last ran as In [{count}]"
+        yield f"Cell {cell.cell_id} (place {place}) defines `{absent.wanted}` and {ran}."
+        found += 1
+        if found == MOST_CELLS:
+            return

@@ -1,0 +1,173 @@
+"""What there was, where a failed cell asked for something else. This file's text runs **in the
+kernel**.
+
+It looks at the error after the cell, and runs no code of the person's types: names come from
+modules, classes, folders and known tables. Standard library only, and ``executing`` of IPython.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import os
+import re
+import sys
+import types
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from .variables import is_one_of, key_text, type_name
+
+MOST = 2_000
+"""Names that are looked through."""
+SHOWN = 15
+NEAREST = 3
+LONGEST = 100
+"""Characters of a name."""
+COMPARED, MOST_COMPARED = 50, 1_000
+"""Characters and names that are compared letter by letter: at worst 0.2 s."""
+DEEPEST = 100
+"""Frames of a traceback."""
+TABLES = ("DataFrame", "Series")
+INDEXES = ("Index", "RangeIndex", "DatetimeIndex", "MultiIndex", "CategoricalIndex")
+QUOTED = re.compile(r"'[^'\n]{1,100}'")
+
+
+def absent(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
+    """``{kind, wanted, of, there, near, count}``; {} for other errors. ``of`` is what lacks it,
+    ``there`` the first names of ``count``, ``near`` the ones most like ``wanted``."""
+    readers = {
+        KeyError: of_key,
+        AttributeError: of_attribute,
+        NameError: of_name,
+        FileNotFoundError: of_file,
+    }
+    try:
+        read: Any = readers.get(type(error))
+        return read(error, namespace) if read is not None else {}
+    except Exception:
+        # The error may carry anything.
+        return {}
+
+
+def found(kind: str, wanted: str, of: str, names: Iterable[str], shown: bool) -> dict[str, Any]:
+    names = [name[:LONGEST] for name in islice(names, MOST)]
+    asked = QUOTED.findall(wanted) if kind == "key" and wanted[:1] != "'" else [wanted]
+    near = [name for one in asked[:NEAREST] for name in nearest(one[:LONGEST], names)]
+    told = {"kind": kind, "wanted": wanted[: 3 * LONGEST], "of": of[:LONGEST], "near": near}
+    return dict(told, there=names[:SHOWN] if shown else [], count=len(names))
+
+
+def nearest(wanted: str, names: list[str]) -> list[str]:
+    """First what differs in case, blanks and signs alone."""
+    plain = letters(wanted)
+    alike = [name for name in names if plain and letters(name) == plain]
+    short = [name for name in names if len(name) <= COMPARED][:MOST_COMPARED]
+    close = difflib.get_close_matches(wanted[:COMPARED], short)
+    return list(dict.fromkeys([*alike, *close]))[:NEAREST]
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def named(value: Any, namespace: dict[str, Any]) -> str:
+    """A variable with this value; "" without one."""
+    pairs = list(namespace.items())
+    return next((n for n, v in pairs if v is value and type(n) is str and n[:1] != "_"), "")
+
+
+def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
+    wanted = key_text(error.args[0]) or "a key"
+    if type(error.args[0]) is str and error.args[0][-5:] in ("index", "umns]"):
+        wanted = error.args[0]  # pandas' words for several keys
+    pandas, trace = sys.modules.get("pandas"), error.__traceback__
+    table: Any = None
+    index: Any = None
+    for _ in range(DEEPEST):
+        if trace is None or pandas is None:
+            break
+        owner = trace.tb_frame.f_locals.get("self")
+        if is_one_of(type(owner), pandas, TABLES):
+            table, index = owner, None
+        elif is_one_of(type(owner), pandas, INDEXES):
+            index = owner
+        trace = trace.tb_next
+    if table is None and index is None:
+        return of_dictionary(error, wanted, namespace)
+    is_frame = pandas is not None and is_one_of(type(table), pandas, ("DataFrame",))
+    columns = texts(table.columns) if is_frame else None
+    names = texts(index) if index is not None else columns
+    if names is None:
+        names = texts(table.index)
+    of = named(table, namespace) if table is not None else ""
+    what = "columns" if names == columns else "labels"
+    return dict(found("key", wanted, of, names, True), what=what)
+
+
+def texts(labels: Any) -> list[str]:
+    """As Python writes them; not compared, as that may run code."""
+    return list(filter(None, map(key_text, labels[:MOST])))
+
+
+def of_dictionary(error: KeyError, wanted: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Of ``name[…]`` in the cell's own code."""
+    import ast
+
+    from executing import Source
+
+    trace: Any = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    node = Source.executing(trace).node
+    frame = trace.tb_frame
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return {}
+    name = node.value.id
+    value = frame.f_locals.get(name, frame.f_globals.get(name))
+    if type(value) is not dict:
+        return {}
+    names = filter(None, map(key_text, islice(list(value), MOST)))
+    return dict(found("key", wanted, name, names, True), what="keys")
+
+
+def of_attribute(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
+    value, wanted = error.obj, error.name
+    kind, pandas = type(value), sys.modules.get("pandas")
+    columns: list[str] = []
+    names: list[Any] = []
+    there: list[str] = []
+    if kind is types.ModuleType:
+        names = list(vars(value))
+    else:
+        for one in type.__dict__["__mro__"].__get__(kind):
+            names += type.__dict__["__dict__"].__get__(one)
+        if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
+            columns = [label for label in value.columns[:MOST] if type(label) is str]
+            there = texts(value.columns)
+    public = (name for name in names if type(name) is str and name[:1] != "_")
+    of = vars(value).get("__name__") if kind is types.ModuleType else named(value, namespace)
+    told = found("attribute", wanted, str(of or type_name(kind)), [*columns, *public], False)
+    return dict(told, there=there[:SHOWN], count=len(there), what="columns")
+
+
+def of_name(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
+    names = [name for name in [*namespace, *vars(builtins)] if type(name) is str]
+    return found("name", error.name, "", (name for name in names if name[:1] != "_"), False)
+
+
+def of_file(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
+    path = error.filename
+    if type(path) is not str:
+        return {}
+    folder, name = os.path.split(path)
+    if os.path.isabs(path) and not os.path.isdir(folder):  # noqa: PTH112, PTH117
+        folder = ""
+    while folder and not os.path.isdir(folder):  # noqa: PTH112
+        folder, name = os.path.split(folder)
+    with os.scandir(folder or ".") as entries:
+        listed = sorted(entry.name for entry in islice(entries, MOST) if entry.name[:1] != ".")
+    told = found("file", name, folder, listed, True)
+    escapes = [repr(sign)[1:-1] for sign in dict.fromkeys(path) if not sign.isprintable()]
+    return dict(told, path=repr(path)[: 3 * LONGEST], escapes=escapes[:SHOWN])

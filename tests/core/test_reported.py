@@ -1,0 +1,119 @@
+"""What the model reads of errors and exit statuses besides the traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core.cells.reported import HEADING
+from jupyter_codeinterp.core.document.ops import CellView
+from jupyter_codeinterp.core.model_view.untrusted import bare
+from tests.core.conftest import Room
+from tests.reference_window import notebook
+from tests.scripted import Bench, run, say
+
+Benches = Callable[..., Bench]
+SET_UP = (
+    "import os, subprocess, pandas as pd\n"
+    "df = pd.DataFrame({'region': ['n', 's'], ' DIR': [1, 2], 'Net Price': [1., 2.]})\n"
+    "d = {'alpha': 1}\norders = 5\nhidden = df.copy()\n"
+    "seen = []\n"
+    "class Odd:\n"
+    "    def __getattr__(self, name): seen.append(name); raise AttributeError(name)\n"
+    "    def __dir__(self): seen.append('dir'); return []\n"
+    "    def __eq__(self, other): seen.append('eq'); return False\n"
+    "    def __hash__(self): seen.append('hash'); return 1\n"
+    "    def __repr__(self): seen.append('repr'); return 'odd'\n"
+    "class Plain:\n    def push_all(self): pass\n    __dir__ = Odd.__dir__\n"
+    "odd = Odd()\nodd_keys = {odd: 1, 'alpha': 2}\n"
+    "odd_table = pd.DataFrame([[1, 2]], columns=pd.Index([odd, 'b'], dtype=object))\n"
+    "seen.clear()"
+)
+COLUMNS = "There are these columns: 'region', ' DIR', 'Net Price'"
+CASES = (
+    # the code of a cell, then each line that the model reads of it
+    ("df['DIR']", "`df` has no 'DIR'.", "Nearest: ' DIR'", COLUMNS),
+    ("df[['regin', 'zzz']]", "Nearest: 'region'", COLUMNS),
+    ("df.groupby('Region').sum()", "`df` has no 'Region'.", "Nearest: 'region'", COLUMNS),
+    ("df.sort_values('net_price')", "`df` has no 'net_price'.", "Nearest: 'Net Price'", COLUMNS),
+    ("df.loc[99]", "`df` has no 99.", "There are these labels: 0, 1"),
+    ("df.regon", "`df` has no regon.", "Nearest: region, round", COLUMNS),
+    ("pd.read_cvs('x')", "`pandas` has no read_cvs.", "Nearest: read_csv, read_sql, read_sas"),
+    ("[].appendd(1)", "`list` has no appendd.", "Nearest: append"),
+    ("d['Alpha']", "`d` has no 'Alpha'.", "Nearest: 'alpha'", "There are these keys: 'alpha'"),
+    ("odd_table['c']", "`odd_table` has no 'c'.", "There are these columns: 'b'"),
+    ("odd_keys['c']", "`odd_keys` has no 'c'.", "There are these keys: 'alpha'"),
+    ("odder", "Nearest: odd, orders, odd_keys"),
+    ("Plain().push_al", "`Plain` has no push_al.", "Nearest: push_all"),
+    ("print(rate)", "Cell c1 (place 1) defines `rate` and has not run in this kernel."),
+    (
+        "pd.read_csv('dat.csv')",
+        "The working folder has no 'dat.csv'. The path as Python read it: 'dat.csv'",
+        "Nearest: data.csv",
+        "There are these files: data.csv, other.txt",
+    ),
+    (
+        r"open('sub\new\table.csv')",
+        r"The path has the signs \n, \t: in a plain string a backslash begins an escape. "
+        "Write the path with / or as r'…'.",
+    ),
+    ("open('/nowhere/data.csv')", "Nearest: data.csv"),
+    ("!exit 3", "exit status 3 of `exit 3`"),
+    ("!false\nx = !ls /nosuch\n!!exit 4\n!true", "exit status 1 of `false`",
+     "exit status 2 of `ls /nosuch`", "exit status 4 of `exit 4`"),
+    ("code = 7\n!exit {code}", "exit status 7 of `exit 7`"),
+    ("!true\nx = !echo a\nprint(x)",),
+    ("1 / 0",),
+    ("raise KeyError",),
+    ("class E(KeyError): args = property(lambda s: seen.append('args'))\nraise E",),
+    ("hidden['DIR']",),
+    ("print({*seen} - {'hash', 'eq'})",),  # pandas itself asks for these
+)  # fmt: skip
+
+
+def reported(result: str) -> list[str]:
+    text = bare(result)
+    return text.split(f"{HEADING}\n")[1].split("\n[")[0].split("\n") if HEADING in text else []
+
+
+async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").touch()
+    (tmp_path / "other.txt").touch()
+    book: dict[str, Any] = notebook("rate = 1.5")
+    b = bench(
+        run(SET_UP),
+        run(f"os.chdir({str(tmp_path)!r})"),
+        *(run(source) for source, *_ in CASES[:15]),
+        say("Half."),
+        *(run(source) for source, *_ in CASES[15:]),
+        say("Done."),
+        book=book,
+    )
+    b.session.private_names.learn([CellView("old", "code", "", assigns=("hidden",))])
+    await b.turn(mode="auto")
+    await b.turn(mode="auto")
+    results = b.sent_results[2:]
+    for (source, *lines), result in zip(CASES, results, strict=True):
+        told = reported(result)
+        assert set(lines) <= set(told) if lines else told == [], (source, result)
+    assert "\nset()\n" in results[-1], "no code of the person's types ran"
+
+
+FORGED = (
+    "5",
+    "{'kind': 'key'}",
+    "{'kind': 'key', 'wanted': 'a', 'there': 7}",
+    "{'kind': 'key', 'wanted': 'a', 'there': ['x'] * 100_000}",
+)
+
+
+@pytest.mark.parametrize("absent", FORGED)
+async def test_a_forged_report_is_bounded(bench: Benches, room: Room, absent: str) -> None:
+    forge = f"get_ipython().payload_manager.write_payload({{'source': S, 'absent': {absent}}})"
+    mark = "from importlib import import_module\nS = 'jupyter_codeinterp.watch'"
+    b = bench(run(f"{mark}\n{forge}"), say("Done."))
+    await b.turn(mode="auto")
+    assert len(b.sent_results[0]) < 3_000
