@@ -161,7 +161,7 @@ class _Work:
             if attempt.code in HOPELESS:
                 self.hopeless = attempt.problem
                 self._waiting.clear()
-            elif not trial.stopped:
+            elif not trial.stopping.stopped:
                 self.done.append(tried)
                 advance()
                 if self._json:
@@ -172,7 +172,7 @@ class _Work:
     def _stop(self) -> None:
         self._waiting.clear()
         for trial in self._running:
-            trial.stop()
+            trial.stopping.stop()
 
     def _kill(self) -> None:
         for trial in self._running:

@@ -14,9 +14,12 @@ from typing import Any, Union
 import msgspec
 from traitlets.config import Config
 
+from ...cli.commands.turn import LocalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
-from ...cli.terminal.fronts import NO_ANSWER
+from ...cli.terminal.covered import covers
+from ...cli.terminal.fronts import Decision, Program
+from ...cli.terminal.stopping import Stopping
 from ...core import events as e
 from ...core.approval.modes import HIGHEST
 from ...core.errors import CodeInterpError
@@ -26,9 +29,6 @@ from ...server.workbench.settings import CodeInterpSettings
 from .checking import Ended, faults
 from .tasks import FILE, Task
 
-AGREED = ("edit", "delete", "move")
-"""Drafts of these kinds ask in Auto mode, because the cells are a person's. Here they are copies.
-What else asks is refused: packages, other kernels and notebooks, MCP tools, hidden code."""
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
 EMPTY: dict[str, Any] = {"cells": [], "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
 _decode: Callable[[str], Any] = msgspec.json.Decoder(e.Event).decode
@@ -92,6 +92,24 @@ class _Bench(LocalBench):
         return (await self._kernel_at(path).variables(names) if names else None) or []
 
 
+class _Front(Program):
+    """Nobody is there. Edits are agreed to, because the cells are copies; packages, other kernels
+    and hidden code are not."""
+
+    def __init__(self, bench: LocalBench) -> None:
+        super().__init__()
+        self._scrub = bench.scrub
+        self.events: list[e.Event] = []
+
+    def show(self, event: e.Event, raw: bytes) -> None:
+        if not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
+            self.events.append(_decode(self._scrub(raw.decode())))
+
+    async def decide(self, draft: e.Draft) -> Decision:
+        agrees = covers("edits", draft)
+        return Decision("run" if agrees else "reject", draft.source, nobody=not agrees)
+
+
 class Trial:
     """``run`` counts from 1."""
 
@@ -101,13 +119,8 @@ class Trial:
         self._setup = setup
         self._events: list[e.Event] = []
         self._notebook = EMPTY
-        self._stop: Callable[[], object] = lambda: None
+        self.stopping = Stopping()
         self.kill: Callable[[], None] = lambda: None
-        self.stopped = False
-
-    def stop(self) -> None:
-        self.stopped = True
-        self._stop()
 
     async def tried(self) -> Tried:
         """Never raises for what a task, a model or a kernel does."""
@@ -127,6 +140,7 @@ class Trial:
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         found = turns(self._events)
         used = [event for event in self._events if isinstance(event, e.UsageChanged)][-1:]
+        looked = [event for event in self._events if isinstance(event, e.FiguresFound)]
         attempt = Attempt(
             self._task.name,
             self._run,
@@ -137,6 +151,7 @@ class Trial:
             cost=next((e.Cost(event.cost, event.local) for event in used), None),
             seconds=round(time.monotonic() - began, 1),
             failed_cells=sum(card.ran and card.status != "ok" for card in _cards(found)),
+            not_found=sum(one.origin is None for event in looked for one in event.figures),
             answers=tuple(map(_answer, found)),
         )
         return Tried(attempt, found, self._notebook)
@@ -151,46 +166,23 @@ class Trial:
             file.write_text(json.dumps(EMPTY), encoding="utf-8")
         before = json.loads(file.read_bytes())
         async with (bench := _Bench(self._setup, root, played)):
-            self.kill = bench.kernels.kill
+            conversation = LocalConversation(bench, spec.notebook)
+            front, self.kill = _Front(bench), conversation.leave
+            self._events = front.events
             if played is None:
                 bench.models.check(self._setup.model)
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
-            stop_reason = await self._conversation(bench)
+            left, stop_reason = list(spec.questions), "end_turn"
+            while left and stop_reason == "end_turn" and not self.stopping.stopped:
+                await conversation.send(left.pop(0), HIGHEST, self._setup.model)
+                ended = await to_the_end(conversation, front, self.stopping)
+                if (stop_reason := ended.stop_reason) == "error":
+                    raise CodeInterpError(ended.code, ended.message)
             described = await bench.described(spec.notebook, tuple(spec.variables))
         self._notebook = json.loads(file.read_bytes())
         found = turns(self._events)
         answers, ran = tuple(map(_answer, found)), any(card.ran for card in _cards(found))
         return Ended(answers, before, self._notebook, root, described, ran, stop_reason)
-
-    async def _conversation(self, bench: LocalBench) -> str:
-        """Ask the questions in order; returns how the last turn stopped. Raises CodeInterpError
-        if the model could not be asked."""
-        service, spec = bench.manager.service, self._task.spec
-        session_id = service.create(spec.notebook, HIGHEST, self._setup.model).info.session_id
-        self._stop = lambda: service.stop(session_id)
-        seen, left, stop_reason = 0, list(spec.questions), "end_turn"
-        while left and stop_reason == "end_turn" and not self.stopped:
-            service.send(left.pop(0), session_id=session_id, mode=HIGHEST, headless=True)
-            async for number, raw in service.follow(session_id, seen):
-                seen, event = number, _decode(bench.scrub(raw.decode()))
-                if isinstance(event, e.DraftWaiting):
-                    service.decide(session_id, **_decision(event.draft))
-                elif isinstance(event, e.QuestionAsked):
-                    service.answer(session_id, event.call_id, NO_ANSWER)
-                if not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
-                    self._events.append(event)
-                if isinstance(event, e.TurnEnded):
-                    break
-            stop_reason = event.stop_reason
-            if stop_reason == "error":
-                raise CodeInterpError(event.code, event.message)
-        return stop_reason
-
-
-def _decision(draft: e.Draft) -> dict[str, Any]:
-    agrees = draft.kind in AGREED and all(label.kind != "installs" for label in draft.labels)
-    given = {"draft_id": draft.draft_id, "nonce": draft.nonce, "source": draft.source}
-    return {**given, "action": "run" if agrees else "reject", "nobody": not agrees}
 
 
 def _cards(found: list[Turn]) -> list[Card]:
