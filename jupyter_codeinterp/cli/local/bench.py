@@ -134,6 +134,7 @@ class LocalBench(Workbench):
                 # For example, the manager does not know a kernel that never started.
                 log.info("Could not shut down kernels: %r", error)
             self.kernels.kill()
+            self.kernels.context.destroy(linger=0)
 
     async def kernel_ready(self, path: str, name: str) -> None:
         """Make sure that the notebook has a running kernel. Raises Problem, and CommandError as
