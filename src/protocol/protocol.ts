@@ -995,8 +995,8 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
- * arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
- * happens to several cells, with their sources.
+ * arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once;
+ * ``cells``: ``source`` says what happens to several cells, with their sources.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
