@@ -86,7 +86,7 @@ def say(text: str) -> Message:
     return assistant(Text(text))
 
 
-def call(name: str, **arguments: Any) -> Message:
+def call(name: str, /, **arguments: Any) -> Message:
     return assistant(ToolUse(f"toolu_{uuid.uuid4().hex[:8]}", name, arguments))
 
 

@@ -1,5 +1,5 @@
-"""The figures of an answer are looked up in outputs: what is found, what is not, and how much is
-read. The written answers with known origins are in ``tests/truth/answers``."""
+"""The figures of an answer are looked up in outputs: what is linked, what is plain, what nothing
+has, and how much is read. The written answers are in ``tests/truth/answers``."""
 
 from __future__ import annotations
 
@@ -7,87 +7,146 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.events import Figure
-from jupyter_codeinterp.core.figures import shown
-from jupyter_codeinterp.core.figures.origins import origins
-from jupyter_codeinterp.core.figures.shown import Cell
+from jupyter_codeinterp.core.events import Figure, Origin
+from jupyter_codeinterp.core.figures import outputs
+from jupyter_codeinterp.core.figures.lookup import look_up
+from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.figures.texts import text_of
 from tests.truth.answers.rates import cases, measure
+from tests.truth.answers.states import answers, count, wrong
 
 
 def printed(text: str) -> dict[str, Any]:
     return {"output_type": "stream", "name": "stdout", "text": text}
 
 
-def figures(answer: str, *texts: str, question: str = "") -> dict[str, Figure]:
+def figures(answer: str, *texts: str, question: str = "", said: str = "") -> dict[str, Figure]:
     cell = Cell("c1", tuple(map(printed, texts)))
-    return {one.text: one for one in origins(answer, question, [cell])}
+    return {one.text: one for one in look_up(answer, question, [cell], said)}
 
 
-def policies(answer: str, *texts: str, question: str = "") -> dict[str, str]:
-    """Of the figures that have an origin."""
+def linked(answer: str, *texts: str, question: str = "") -> dict[str, str]:
+    """The values that figures are linked to."""
     found = figures(answer, *texts, question=question)
-    return {text: one.origin.policy for text, one in found.items()}
+    return {text: one.origin.value for text, one in found.items() if one.origin is not None}
 
 
-def test_the_rates_on_written_answers() -> None:
-    assert len(cases()) >= 60
+def not_found(answer: str, *texts: str, question: str = "", said: str = "") -> list[str]:
+    found = figures(answer, *texts, question=question, said=said)
+    return [text for text, one in found.items() if one.origin is None]
+
+
+def origin(answer: str, *texts: str) -> Origin:
+    (found,) = (one.origin for one in figures(answer, *texts).values())
+    assert found is not None
+    return found
+
+
+def test_states_in_written_answers() -> None:
+    """At most three of a hundred are wrong, and none of these is a link where there is none."""
+    written = answers()
+    misses = [line for one in written for line in wrong(one)]
+    assert len(written) >= 80 and count(written) >= 400
+    assert len(misses) <= 0.03 * count(written), misses
+    assert not [line for line in misses if line.endswith("found l")], misses
+
+
+def test_the_rates_of_changed_digits() -> None:
+    assert len(cases()) >= 50
     rates = measure()
-    assert rates.supported >= 140 and rates.planted >= 400
+    assert rates.supported >= 130 and rates.planted >= 400
     assert rates.found >= 0.98 * rates.supported, rates.misses
-    assert rates.accepted <= 0.01 * rates.planted, rates.misses
+    assert rates.accepted <= 0.001 * rates.planted, rates.misses
 
 
 @pytest.mark.parametrize("large", ["1e999", "2.5e-999", "-1e308", "1e-320", "9e200 million"])
 def test_numbers_that_fit_into_no_float(large: str) -> None:
     """They have no origin; the others are found."""
-    assert policies(f"It is {large}, and 7412 rows.", f"best {large}\n7412")["7412"] == "equal"
-    assert policies("It is 7412 of 1e999.", "7412", question="Is it 1e999?")["7412"] == "equal"
+    assert linked(f"It is {large}, and 7412 rows.", f"best {large}\n7412")["7412"] == "7412"
+    assert linked("It is 7412 of 1e999.", "7412", question="Is it 1e999?") == {"7412": "7412"}
 
 
 @pytest.mark.parametrize(
-    ("answer", "output", "policy"),
+    ("answer", "output", "value"),
     [
-        ("It is 7412.", "7412", "equal"),
-        ("It is 7,412.", "7412", "equal"),
-        ("It is 7,412.", "7411.8", "rounded"),
-        ("It is 37.5 %.", "0.3751", "percentage"),
-        ("It is 37.5 percent.", "37.51 %", "rounded"),
-        ("It is 7.4 thousand.", "7412", "rounded"),
-        ("It is 12.3M.", "12345678", "rounded"),
-        ("It is 1.234.567,5.", "1234567.5", "equal"),
-        ("It is 412kg.", "412", "equal"),
-        ("It is -7.5.", "-7.5", "equal"),
+        ("It is 7412.", "7412", "7412"),
+        ("It is 7,412.", "7412", "7412"),
+        ("It is 7,412.", "7411.8", "7411.8"),
+        ("It is 37.5 %.", "0.3751", "0.3751"),
+        ("It is 37.5 percent.", "37.51 %", "37.51 %"),
+        ("It is 0.375.", "37.5%", "37.5%"),
+        ("It is 7.4 thousand.", "7412", "7412"),
+        ("It is 12.3M.", "12345678", "12345678"),
+        ("It is 12,300,000.", "12.3M", "12.3"),
+        ("It is 3.2bn.", "3,214 million", "3,214"),
+        ("It is 1.234.567,5.", "1234567.5", "1234567.5"),
+        ("Es sind 37,5 % von 7.412.", "7412 of 9000", "7412"),
+        ("It is 1,234.57.", "1.234,57 EUR", "1.234,57"),
+        ("It is 412kg.", "412", "412"),
+        ("It is -7.5.", "-7.5", "-7.5"),
+        ("It fell by 7.5.", "-7.5", "-7.5"),
+        ("About 18,400 rows.", "18432", "18432"),
+        ("More than 18,000 rows.", "18932", "18932"),
     ],
 )
-def test_an_output_has_it(answer: str, output: str, policy: str) -> None:
-    assert list(policies(answer, output).values()) == [policy]
+def test_an_output_has_it(answer: str, output: str, value: str) -> None:
+    assert list(linked(answer, output).values()) == [value]
+
+
+GERMANY = "country  segment  revenue\nGermany      SMB     8120\n France      SMB    10000\n"
+ORDERS = "order_id country  amount\n    9998 Germany   87.25\n   10000  France  312.50\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "output"),
+    ("answer", "output", "state"),
     [
-        ("It is 7,413.", "7412"),
-        ("It is 7,4.", "7412"),
-        ("It is 7412.", "17412 74125 7.412"),
-        ("Red leads by 370, with a difference.", "red 500\nblue 130"),
-        ("It took 1.847 s.", "1847 ms"),
-        ("The correlation is 0.72.", "corr -0.7213"),
-        ("The correlation is -0.72.", "corr 0.7213"),
-        ("There are 3 regions.", "3"),
-        ("On 12 March 2024, at 12:34, in 2024.", "12 2024 12:34 34"),
-        ("See cell 12 and Table 12.", "12"),
+        ("It is 7,413.", "7412", "not found"),
+        ("It is 7,4.", "7412", "not found"),
+        ("It is 7412.", "17412 74125 7.412", "not found"),
+        ("Red leads by 370, with a difference.", "red 500\nblue 130", "not found"),
+        ("It took 1.847 s.", "1847 ms", "plain"),
+        ("It took 1.84 s.", "1840 ms", "not found"),
+        ("It is 500.", "7412", "plain"),
+        ("The correlation is 0.72.", "corr -0.7213", "plain"),
+        ("The correlation is -0.72.", "corr 0.7213", "plain"),
+        ("There are 3 regions.", "3", "plain"),
+        ("On 12 March 2024, at 12:34, in 2024.", "12 2024 12:34 34", "plain"),
+        ("See cell 12 and Table 12.", "12", "plain"),
+        ("SMB in Germany paid 10,000 euros.", GERMANY, "plain"),
+        ("SMB in Germany paid 10,000 euros.", ORDERS, "plain"),
+        ("Spain paid 10,000 euros.", GERMANY, "plain"),
+        ("SMB in France paid 10,000 euros.", GERMANY, "linked"),
+        ("The highest revenue is 10,000.", GERMANY, "linked"),
+        ("The last order is 10000.", ORDERS, "linked"),
     ],
 )
-def test_no_output_has_it(answer: str, output: str) -> None:
-    assert policies(answer, output) == {}
+def test_states(answer: str, output: str, state: str) -> None:
+    found = {one.origin is not None for one in figures(answer, output).values()}
+    assert {frozenset(): "plain", frozenset([True]): "linked", frozenset([False]): "not found"}[
+        frozenset(found)
+    ] == state
+
+
+def test_once_linked_linked_everywhere() -> None:
+    (first, second) = look_up("It is 7,412. So 7,412.", "", [Cell("c1", (printed("7412"),))])
+    assert first.origin == second.origin is not None
+
+
+def test_what_a_message_or_a_cell_has_is_not_missing() -> None:
+    answer = "The 4,711 rows, a window of 28 days and 95 % of them; 4,721 is new."
+    assert not_found(answer) == ["4,711", "28", "95 %", "4,721"]
+    assert not_found(answer, said="4711 rows\nwindow = 28\nlevel = 0.95") == ["4,721"]
+
+
+def test_a_run_of_another_conversation_is_no_link_and_not_missing() -> None:
+    assert look_up("It is 7,412.", "", [Cell("c1", (printed("7412"),), ran=False)]) == ()
 
 
 def test_few_digits_among_many_numbers_have_no_origin() -> None:
     """A hundred numbers between 0 and 1 have nearly every percentage."""
     many = "\n".join(f"item{number} {number * 0.0101:.4f}" for number in range(100))
-    assert policies("The share is 57 %.", many) == {}
-    assert policies("The share is 57 %.", "0.5712") == {"57 %": "percentage"}
+    assert figures("The share is 57 %.", many) == {}
+    assert linked("The share is 57 %.", "0.5712") == {"57 %": "0.5712"}
 
 
 def test_what_is_no_figure() -> None:
@@ -96,15 +155,13 @@ def test_what_is_no_figure() -> None:
         "2. Q3, 2nd, v1.2.3, df2 and `df.head(77)`, in 2024, top 50.\n\n```\n999999\n```\n"
     )
     output = "5 12 99 1234 3 2 77 2024 50 999999"
-    assert policies(answer, output, question="The top 50 of 2024?") == {}
+    assert figures(answer, output, question="The top 50 of 2024?") == {}
 
 
-def test_a_place_is_that_of_the_output() -> None:
-    text = "a 1\nthe sum is 7412 units\n"
-    origin = figures("The sum is 7,412.", "x", text)["7,412"].origin
-    assert (origin.cell_id, origin.output) == ("c1", 1)
-    assert text[origin.start : origin.end] == origin.value == "7412"
-    assert (origin.before, origin.after) == ("the sum is ", " units")
+def test_an_origin_has_the_row_and_its_labels() -> None:
+    found = origin("In Germany revenue is 8,120.", "x 1", GERMANY)
+    assert (found.cell_id, found.output, found.value) == ("c1", 1, "8120")
+    assert (found.before.split(), found.labels) == (["Germany", "SMB"], "revenue")
 
 
 def test_positions_count_as_a_browser_does() -> None:
@@ -114,21 +171,21 @@ def test_positions_count_as_a_browser_does() -> None:
 
 def test_an_excerpt_holds_no_key() -> None:
     cell = Cell("c1", (printed("token sk-secret-1 sum 7412 sk-secret-1"),))
-    (one,) = origins("It is 7,412.", "", [cell], lambda text: text.replace("sk-secret-1", "…"))
-    assert "secret" not in repr(one)
+    (one,) = look_up("It is 7,412.", "", [cell], "", lambda text: text.replace("sk-secret-1", "…"))
+    assert one.origin is not None and "secret" not in repr(one)
 
 
 def test_cells_that_ran_come_first() -> None:
     cells = [Cell("old", (printed("7412"),), ran=False), Cell("new", (printed("7412"),))]
-    (one,) = origins("It is 7412.", "", cells)
-    assert one.origin.cell_id == "new"
+    (one,) = look_up("It is 7412.", "", cells)
+    assert one.origin is not None and one.origin.cell_id == "new"
 
 
 def test_only_a_bounded_part_is_read() -> None:
     cells = [Cell(f"c{n}", (printed("12345 " * 50_000),)) for n in range(20)]
-    outputs = shown.Outputs(cells)
-    assert sum(len(text.text) for text in outputs.texts) <= shown.MOST_TEXT
-    assert len(outputs.values) <= shown.MOST_NUMBERS
+    found = outputs.Outputs(cells)
+    assert 0 < len(found.shown) <= outputs.MOST_NUMBERS
+    assert len({one.cell_id for one in found.shown}) <= outputs.MOST_TEXT // 10_000
 
 
 @pytest.mark.parametrize(

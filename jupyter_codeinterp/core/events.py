@@ -271,41 +271,33 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
     text: str
 
 
-Policy = Literal["equal", "rounded", "percentage"]
-
-
 class Origin(msgspec.Struct, frozen=True):
-    """Where a figure of an answer comes from. ``output`` is the index of the cell's output.
-    ``start`` and ``end`` are characters of that output's text as the server reads it.
-    ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
-    is a name where no output has the figure, but the cell's run with the execution count
-    ``count`` left it in that variable; ``output`` is then -1."""
+    """The output that has a figure of an answer: the index of an output of the cell. ``before``,
+    ``value`` and ``after`` are a short, untrusted excerpt of its line, ``labels`` the names of
+    row and column that the line itself lacks; no text has keys. In journals of earlier versions
+    an ``output`` of -1 is a variable."""
 
     cell_id: str
     output: int
-    start: int
-    end: int
-    policy: Policy
     before: str = ""
     value: str = ""
     after: str = ""
-    variable: str = ""
-    count: Union[int, None] = None
+    labels: str = ""
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
-    Markdown."""
+    """A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
+    ``origin`` is None if no output, cell or message of the conversation has it."""
 
     text: str
     start: int
     end: int
-    origin: Origin
+    origin: Union[Origin, None]
 
 
 class FiguresFound(_Event, frozen=True, tag="figures_found"):
-    """Numbers of a text block that outputs or variables have. What is not among them may be right
-    or wrong."""
+    """The numbers of a text block that an output has, and those that nothing has. All others
+    are plain."""
 
     step: int
     block: int
@@ -377,16 +369,28 @@ class Draft(msgspec.Struct, frozen=True):
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
     ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
-    arguments.
-    ``nonce`` is good for one decision. ``notices`` say what a reader may
-    overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
-    to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
-    reach, as far as the server can read it.
+    arguments; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
+    happens to several cells, with their sources.
+    ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
+    runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
+    this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
+    server can read it.
     """
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "tool"]
+    kind: Literal[
+        "insert",
+        "edit",
+        "markdown",
+        "delete",
+        "kernel",
+        "notebook",
+        "verify",
+        "tool",
+        "scratch",
+        "cells",
+    ]
     cell_id: str
     title: str
     source: str
@@ -411,7 +415,7 @@ class DraftOpened(_Event, frozen=True, tag="draft_opened"):
 
     call_id: str
     draft_id: str
-    kind: Literal["insert", "edit", "markdown", "delete"]
+    kind: Literal["insert", "edit", "markdown", "delete", "scratch"]
     cell_id: str
     title: str
     old_source: str = ""

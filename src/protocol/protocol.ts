@@ -849,8 +849,8 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * Numbers of a text block that outputs or variables have. What is not among them may be right
- * or wrong.
+ * The numbers of a text block that an output has, and those that nothing has. All others
+ * are plain.
  */
 export interface FiguresFound {
   type: 'figures_found';
@@ -859,33 +859,28 @@ export interface FiguresFound {
   figures: Figure[];
 }
 /**
- * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's
- * Markdown.
+ * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
+ * ``origin`` is None if no output, cell or message of the conversation has it.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
-  origin: Origin;
+  origin: Origin | null;
 }
 /**
- * Where a figure of an answer comes from. ``output`` is the index of the cell's output.
- * ``start`` and ``end`` are characters of that output's text as the server reads it.
- * ``before``, ``value`` and ``after`` are a short, untrusted excerpt without keys. ``variable``
- * is a name where no output has the figure, but the cell's run with the execution count
- * ``count`` left it in that variable; ``output`` is then -1.
+ * The output that has a figure of an answer: the index of an output of the cell. ``before``,
+ * ``value`` and ``after`` are a short, untrusted excerpt of its line, ``labels`` the names of
+ * row and column that the line itself lacks; no text has keys. In journals of earlier versions
+ * an ``output`` of -1 is a variable.
  */
 export interface Origin {
   cell_id: string;
   output: number;
-  start: number;
-  end: number;
-  policy: 'equal' | 'percentage' | 'rounded';
   before: string;
   value: string;
   after: string;
-  variable: string;
-  count: number | null;
+  labels: string;
 }
 /**
  * A model has looked for mistakes in the answer of a turn.
@@ -979,7 +974,7 @@ export interface DraftOpened {
   type: 'draft_opened';
   call_id: string;
   draft_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'scratch';
   cell_id: string;
   title: string;
   old_source: string;
@@ -1000,16 +995,17 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
- * arguments.
- * ``nonce`` is good for one decision. ``notices`` say what a reader may
- * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
- * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
- * reach, as far as the server can read it.
+ * arguments; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
+ * happens to several cells, with their sources.
+ * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
+ * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
+ * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
+ * server can read it.
  */
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'tool' | 'verify';
+  kind: 'cells' | 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'scratch' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;

@@ -377,11 +377,6 @@ def _endless(request: Request) -> Turn:
 
 
 DISOBEDIENT: dict[str, Script] = {
-    # It states a figure that it has not shown.
-    "in_a_variable": scenario(
-        answer(run_cell("growth = 0.375124", title="Growth of sales")),
-        lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
-    ),
     "made_up": scenario(
         answer(run_cell(BOXES, title="Boxes by region")), _done(f"{_BOXES}. East sold 9,999.")
     ),

@@ -43,25 +43,6 @@ test('a figure of an answer turns grey with what has it, and leads there', async
     await expect(grey).toHaveCount(0);
   });
 
-  await test.step('one that only a variable has says so, until its cell runs again', async () => {
-    await notebook.start(['']);
-    await panel.choose('Auto');
-    await model.play('in_a_variable');
-    await panel.ask('How fast did sales grow?');
-    await panel.ended();
-    const figure = panel.log.getByRole('link', { name: '37.5 %' });
-    await figure.hover();
-    const tip = page.locator('.jp-codeinterp-Excerpt');
-    await expect(tip).toContainText(
-      /`growth` after In \[\d+\], as a percentage:/
-    );
-    await expect(tip.locator('mark')).toHaveText('0.375124');
-
-    const sources = await notebook.sources();
-    await notebook.run(sources.findIndex(source => source.includes('growth')));
-    await expect(figure).toHaveClass(/jp-mod-earlier/);
-  });
-
   await test.step('it leads to the output that has it', async () => {
     const long = Array.from({ length: 60 }, (_, n) => `n_${n} = ${n}`).join(
       '\n'
@@ -120,12 +101,22 @@ for (const { theme, night } of THEMES) {
     await model.play('made_up');
     await panel.ask('How many boxes?');
     await panel.ended();
-    // The agent ends when the model ends, and nothing accuses 9,999.
+    // The agent ends when the model ends, and 9,999 has a quiet line.
     expect(await model.requests()).toHaveLength(2);
+    const missing = panel.log.locator('.jp-codeinterp-NotFound');
+    await expect(missing).toHaveText(['9,999']);
     await expect(panel.log.locator('.jp-codeinterp-Origin')).toHaveText([
       '7,412',
       '5,200'
     ]);
+
+    const name = theme.replace(/\W/g, '');
+    await missing.hover();
+    await expect(page.locator('.jp-codeinterp-Excerpt')).toHaveText(
+      'Not found in an output'
+    );
+    await page.screenshot({ path: info.outputPath(`${name}-missing.png`) });
+    await page.mouse.move(0, 0);
 
     await model.play('mistakes');
     await model.play('mistakes');
@@ -133,7 +124,6 @@ for (const { theme, night } of THEMES) {
     const list = panel.log.getByRole('region', { name: 'Possible mistakes' });
     await expect(list).toContainText('named 1 possible mistake:');
     await expect(list).toContainText('No output has 9,999. (sure)');
-    const name = theme.replace(/\W/g, '');
     for (const width of [380, 300]) {
       await page.sidebar.setWidth(width, 'right');
       const path = info.outputPath(`${name}-${width}.png`);

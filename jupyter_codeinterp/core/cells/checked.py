@@ -55,7 +55,6 @@ async def after_run(
     """Check a run that has come to its end; its result with what was found."""
     is_python = code.language.lower() == "python"
     told = result.done
-    turn.held.ran(told.cell_id, done.execution_count, done.report if is_python else {})
     run = seen_run(
         msgspec.structs.replace(code, cell_id=told.cell_id),
         CellOutputs(told.status, done.outputs, done.execution_count, done.elapsed),

@@ -1,7 +1,7 @@
 """A draft in the notebook: it appears, code streams into it, it waits, it goes.
 
 New code and Markdown are raw cells, which no run command runs. An edit or deletion changes its
-cell only after the decision.
+cell only after the decision. ``scratch`` is code that runs without a cell.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ from ..ports import KernelInfo
 from ..rights import cautious
 from ..rights.labelling import labels
 from ..rights.theirs import theirs
+from ..turn.results import Room
 from ..turn.turn import Turn
 from .checked import heard
 
-Kind = Literal["insert", "edit", "markdown", "delete"]
+Kind = Literal["insert", "edit", "markdown", "delete", "scratch"]
 
 ACTIONS: dict[Kind, policy.Action] = {
     "insert": "run_new",
     "edit": "edit",
     "markdown": "markdown",
     "delete": "delete",
+    "scratch": "scratch",
 }
 
 
@@ -66,8 +68,13 @@ class DraftCell:
         self.shown: str | None = None
         self.expects: Contract | None = None
         """What the model says that ``proposed`` must give."""
-        self.is_code = kind in ("insert", "edit")
-        """Whether an accepted draft runs (an edited cell may be Markdown)."""
+        self.is_code = kind in ("insert", "edit", "scratch")
+        """An edited cell may be Markdown."""
+        self.only_edits = False
+        """Whether an accepted edit of code is left unrun."""
+        self.timeout: float | None = None
+        """Seconds that the model gives the run, at most the turn's own bound."""
+        self.room = Room()
         self.barred = False
         """Whether an admin wants a person's decision because the kernel is in no sandbox."""
         self.typed_by_person = False
@@ -99,7 +106,7 @@ class DraftCell:
 
     def write(self, source: str) -> None:
         """Stream the new part of the source. Never cuts a surrogate pair."""
-        if self.kind == "delete" or not source.startswith(self.source):
+        if self.kind == "delete" or self.kind == "scratch" or not source.startswith(self.source):
             return
         if self._after is not None and not self._posted:
             # Ops stay in order, so the receipt can wait.
@@ -163,11 +170,21 @@ class DraftCell:
 
     @property
     def is_owned(self) -> bool:
-        if self.kind in ("insert", "markdown"):
+        if self.kind in ("insert", "markdown", "scratch"):
             return True
         cell = self.turn.notebook.snapshot.cell(self.cell_id)
         same = cell is not None and cell.source == self.old_source
         return same and cell is not None and self.turn.ledger.owns(cell)
+
+    @property
+    def runs(self) -> bool:
+        """Whether an accepted draft runs."""
+        return self.is_code and not self.only_edits
+
+    @property
+    def cell_timeout(self) -> float | None:
+        bounds = [one for one in (self.timeout, self.turn.cell_timeout) if one is not None]
+        return min(bounds, default=None)
 
     @property
     def is_text(self) -> bool:
@@ -237,7 +254,7 @@ class DraftCell:
         )
 
     def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:
-        needs_sandbox = self.is_code and self.turn.auto_needs_sandbox
+        needs_sandbox = self.runs and self.turn.auto_needs_sandbox
         self.barred = needs_sandbox and not (info is not None and info.sandboxed)
         return policy.decide(
             self.action,
@@ -267,7 +284,7 @@ class DraftCell:
             nonce=new_nonce(),
             old_source=self.old_source,
             notices=notices,
-            runs=self.is_code,
-            can_run_all=self.is_code and turn.can_run_all and not self.barred,
+            runs=self.runs,
+            can_run_all=self.runs and turn.can_run_all and not self.barred,
             labels=labels,
         )

@@ -270,6 +270,32 @@ class Snapshot(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, cells=cells)
 
 
+def after_op(snapshot: Snapshot, op: Op) -> Snapshot:
+    """The snapshot with what a confirmed op did, as far as a snapshot shows it."""
+    known = snapshot.cell(op.cell_id)
+    if isinstance(op, Insert) and known is None:
+        cell = CellView(op.cell_id, op.cell_type, op.source)
+        if op.after:
+            return snapshot.with_cell(op.cell_id, cell, op.after)
+        return msgspec.structs.replace(snapshot, cells=(cell, *snapshot.cells))
+    if known is None or isinstance(op, (Insert, Restore)):
+        return snapshot
+    if isinstance(op, Delete):
+        return snapshot.with_cell(op.cell_id, None, ())
+    if isinstance(op, SetSource):
+        kind = op.cell_type or known.cell_type
+        now = msgspec.structs.replace(known, source=op.source, cell_type=kind)
+    elif isinstance(op, BeginRun):
+        fresh = {"cell_type": "code", "outputs": (), "execution_count": None, "run_id": op.run_id}
+        now = msgspec.structs.replace(known, **fresh)
+    elif known.run_id == op.run_id:
+        ended = {"outputs": op.outputs, "execution_count": op.execution_count}
+        now = msgspec.structs.replace(known, **ended)
+    else:
+        return snapshot
+    return snapshot.with_cell(op.cell_id, now, ())
+
+
 # --- metadata ----------------------------------------------------------------------
 
 

@@ -1,1 +1,1 @@
-"""Figures of an answer and the outputs that they come from. Pure; see ``origins.origins``."""
+"""Figures of an answer and the outputs that have them. Pure; see ``lookup.look_up``."""

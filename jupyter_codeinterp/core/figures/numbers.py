@@ -1,4 +1,4 @@
-"""Numbers in the prose of an answer: how they are written and what they mean."""
+"""Numbers in text: how answers and outputs write them, and what they mean."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ from collections.abc import Iterator
 
 import msgspec
 
-_GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f'\u2019]\d{3})+(?:\.\d+)?"
-_DOTTED = r"\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}\.\d{3},\d+"
+_SPACES = "\u00a0\u2009\u202f"
+_GROUPED = rf"\d{{1,3}}(?:[,{_SPACES}'\u2019]\d{{3}})+(?:\.\d+)?"
+_DOTTED = rf"\d{{1,3}}(?:[.{_SPACES}]\d{{3}}){{2,}}(?:,\d+)?|\d{{1,3}}(?:[.{_SPACES}]\d{{3}})+,\d+"
 _NUMBER = re.compile(
-    rf"(?=[.\d])(?<![\w])(?P<number>{_GROUPED}(?![\d])|{_DOTTED}|\d+(?:[.,]\d+)?|(?<!\.)\.\d+)"
-    r"(?P<exponent>[eE][+-]?\d{1,3})?"
+    rf"(?=[.\d])(?<!\w)(?P<number>{_DOTTED}|{_GROUPED}(?!\d)|\d+(?:[.,]\d+)?|(?<!\.)\.\d+)"
+    r"(?:(?P<exponent>[eE][+-]?\d{1,3})"
+    r"|[ \u00a0]?[x\u00d7\u00b7] ?10\^(?P<power>[-\u2212]?\d{1,3}))?"
 )
+_EITHER = re.compile(r"\d{1,3}[.,]\d{3}")
+"""In one language a group of thousands, in another decimals."""
+_COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d|(?<![\d.,])\d+,\d{1,2}(?![\d,]|, ?\d)")
+_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+\.\d|(?<![\d.,])\d+\.\d{1,2}(?![\d.])")
+_CONTINENTAL = re.compile(r"\b(?:der|die|das|und|ist|sind|les?|est|sont|el|los|las)\b")
 _SUFFIX = re.compile(
-    r"(?P<percent>[ \u00a0\u202f]?%|[ \u00a0]per ?cent\b)"
-    r"|[ \u00a0]?(?P<scale>(?:thousand|million|billion|trillion|bn|mio|mn)\b|[kKMB](?![\w%]))"
+    r"(?P<percent>[ \u00a0\u202f]?%|[ \u00a0](?:per ?cent(?:age points?)?|Prozent)\b)"
+    r"|[ \u00a0]?(?P<scale>(?:thousand|million|billion|trillion|Mio|Mrd|Million(?:en)?"
+    r"|Milliarden?|Tausend|bn|mio|mn)\b|[kKMB](?![\w%]))"
 )
 _SCALES = {
-    **{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6},
-    **{"b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12},
+    **{"k": 1e3, "thousand": 1e3, "tausend": 1e3, "b": 1e9, "mrd": 1e9, "trillion": 1e12},
+    **{"bn": 1e9, "billion": 1e9, "milliarde": 1e9, "milliarden": 1e9},
+    **dict.fromkeys(("m", "mn", "mio", "million", "millionen"), 1e6),
 }
+_RANGE = re.compile(
+    r"[ \u00a0]?(?:[-\u2013]|to|and|bis|und)[ \u00a0]?\d{1,3}(?:[.,]\d+)?[ \u00a0]?%"
+)
+"""What makes the first number of a range a percentage."""
 _UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
 LARGEST_EXPONENT = 200
 """Larger numbers, and steps between them, do not fit into a float."""
@@ -32,50 +45,81 @@ _MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 _DATE = re.compile(
-    r"(?<![\w.])(?:\d{4}[-/]\d{2}(?:[-/]\d{2})?|\d{1,2}[./]\d{1,2}[./]\d{4}|\d{1,2}:\d{2}(?::\d{2})?"
+    r"(?<![\w.])(?:\d{4}[-/\u2013]\d{2}(?:[-/]\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?"
+    r"|\d{1,2}[./]\d{1,2}[./]\d{4}|\d{1,2}:\d{2}(?::\d{2})?"
     rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?"
-    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?)(?!\w)",
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?)(?!\w|[.,]\d)",
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"\b(?:cells?|steps?|fig(?:ure|\.)?s?|tables?|charts?|sections?|lines?|versions?|pages?)"
-    r"[ \u00a0]?[#(\[]{0,2}$",
+    r"\b(?:cells?|steps?|fig(?:ure|\.)?s?|tables?|charts?|sections?|lines?|versions?|pages?"
+    r"|python|pandas|numpy|polars)[ \u00a0]?[#(\[]{0,2}$",
     re.IGNORECASE,
 )
-_NEAR = 12
-"""Characters before a number that may make it a reference."""
+_ABOUT = re.compile(
+    r"(?:\b(?:(?P<over>over|above|(?:more|greater) than|at least|exceed(?:s|ed|ing)?|über)"
+    r"|(?P<under>nearly|almost|under|below|(?:less|fewer) than|up to|fast|knapp)"
+    r"|about|around|roughly|approximately|approx\.|ca\.|some|rund|etwa)|[~\u2248])"
+    r"[ \u00a0]?[$€£]?$",
+    re.IGNORECASE,
+)
+_NEAR = 16
+"""Characters before a number that may tell what it is."""
 
 
 class Number(msgspec.Struct, frozen=True):
     """``value`` includes the scale, but not the percent sign. ``grain`` is the step of the last
-    digit that the text shows."""
+    digit that the text shows; ``low`` to ``high`` are the sizes that the text may stand for, as
+    “about 18,400” does for 18,432. ``digits`` are the significant ones. ``other`` is the value
+    in a language with the other decimal sign; None if the text has one meaning."""
 
     text: str
     start: int
     end: int
     value: float
     grain: float
+    bare: float
+    """Without the scale: a table may be in millions."""
+    low: float
+    high: float
     digits: int
     percent: bool
-    signed: bool
+    whole: bool
+    other: float | None = None
 
 
 def numbers(text: str) -> Iterator[Number]:
-    """The numbers of a text. Leaves out dates, years, references such as “cell 12”, and digits that
-    belong to a word (Q3, 2nd, v1.2.3)."""
+    """The figures of an answer. Leaves out dates, years and references such as “cell 12”."""
+    commas = has_decimal_commas(text)
+    for one in scan(text, commas):
+        start = one.start
+        is_year = len(one.text) == 4 and one.text.isdigit() and 1500 <= one.value < 2200
+        if not (is_year and one.whole) and not _REFERENCE.search(
+            text, max(0, start - _NEAR), start
+        ):
+            yield one
+
+
+def has_decimal_commas(text: str) -> bool:
+    """Whether the text writes 7.412,5 for 7412.5, by its numbers or its language."""
+    if _POINTS.search(text) is not None:
+        return False
+    return _COMMAS.search(text) is not None or len(_CONTINENTAL.findall(text)) > 1
+
+
+def scan(text: str, commas: bool = False) -> Iterator[Number]:
+    """All numbers but dates, and but digits that belong to a word (Q3, 2nd, v1.2.3)."""
     text = _DATE.sub(lambda found: " " * len(found[0]), text)
     for found in _NUMBER.finditer(text):
         start, end = found.span()
         following = text[end : end + 2]
         is_version = following[:1] == "." and following[1:].isdecimal()
-        if is_version or _in_a_word(text, start) or _is_reference(text, start):
+        if is_version or _in_a_word(text, start) or len(found["number"]) > 40:
             continue
-        read = _value(found["number"])
-        if read is None:
-            continue
-        value, decimals, digits = read
-        if found["exponent"]:
-            exponent = int(found["exponent"][1:])
+        value, decimals = _value(found["number"], commas)
+        power = (found["exponent"] or "e")[1:] or found["power"]
+        if power:
+            exponent = int(power.replace("\u2212", "-"))
             if abs(exponent) > LARGEST_EXPONENT:
                 continue
             value, decimals = value * 10.0**exponent, decimals - exponent
@@ -84,29 +128,69 @@ def numbers(text: str) -> Iterator[Number]:
             continue
         percent = suffix is not None and suffix["percent"] is not None
         scale = _SCALES[suffix["scale"].lower()] if suffix is not None and suffix["scale"] else 1.0
-        is_bare = found[0].isdigit() and suffix is None
-        if is_bare and len(found[0]) == 4 and 1500 <= value < 2200:
-            continue  # A year.
-        signed = _has_sign(text, start)
-        if signed:
+        whole = "." not in found[0] and decimals == 0 and suffix is None and not power
+        percent = percent or (suffix is None and _RANGE.match(text, end) is not None)
+        digits, zeros = _digits(found["number"], decimals)
+        grain = float(10.0**-decimals) * scale
+        low, high = _window(text, start, value * scale, grain, digits, zeros)
+        other = None
+        if _EITHER.fullmatch(found["number"]):
+            other = _value(found["number"], not commas)[0] * scale
+        if _has_sign(text, start):
             start -= 1
             value = -value if text[start] in MINUS else value
         if suffix is not None and suffix[0].endswith("%"):
             end = suffix.end()
-        # Few numbers are as small as 0.0008.
-        digits = max(digits, decimals) if abs(value) < 1 else digits
-        grain = float(10.0**-decimals) * scale
-        yield Number(text[start:end], start, end, value * scale, grain, digits, percent, signed)
+        yield Number(
+            text[start:end],
+            start,
+            end,
+            value * scale,
+            grain,
+            value,
+            low,
+            high,
+            digits,
+            percent,
+            whole,
+            other,
+        )
 
 
-def _is_reference(text: str, start: int) -> bool:
-    return _REFERENCE.search(text, max(0, start - _NEAR), start) is not None
+def _window(
+    text: str, start: int, value: float, grain: float, digits: int, zeros: int
+) -> tuple[float, float]:
+    coarse = grain * float(10.0**zeros)
+    about = _ABOUT.search(text, max(0, start - _NEAR), start)
+    if about is None:
+        half = (coarse if digits > 2 else grain) / 2
+    elif about["over"] or about["under"]:
+        return (
+            (value - grain / 2, value + coarse)
+            if about["over"]
+            else (
+                value - coarse,
+                value + grain / 2,
+            )
+        )
+    else:
+        half = coarse / 2
+    return value - half, value + half
+
+
+def _digits(word: str, decimals: int) -> tuple[int, int]:
+    """Significant digits, and the zeros at the end of a whole number."""
+    bare = re.sub(r"\D", "", word).lstrip("0")
+    if decimals > 0:
+        return len(bare) or 1, 0
+    kept = bare.rstrip("0")
+    return len(kept) or 1, len(bare) - len(kept) if kept else 0
 
 
 def _in_a_word(text: str, start: int) -> bool:
     """Whether the digits continue something: `a-5`, `v.2`, `1.2.3`, `#7`, `/2024`."""
     before = text[max(0, start - 2) : start]
-    if before.endswith(("#", "@", "/", "\\", ".", "_", "&")):
+    if before.endswith(("#", "@", "/", "\\", ".", "_", "&", "^")):
         return not before.endswith("/") or not before[:1].isdigit()
     return before.endswith("-") and before[:1].isalpha()
 
@@ -117,16 +201,12 @@ def _has_sign(text: str, start: int) -> bool:
     return start == 1 or not (text[start - 2].isalnum() or text[start - 2] in ")%")
 
 
-def _value(word: str) -> tuple[float, int, int] | None:
-    """Value, decimals and significant digits."""
-    if len(word) > 40:
-        return None
-    if re.fullmatch(_DOTTED, word):
-        plain = word.replace(".", "").replace(",", ".")
+def _value(word: str, commas: bool) -> tuple[float, int]:
+    """Value and decimals. ``commas``: where both are possible, a comma is the decimal sign."""
+    if re.fullmatch(_DOTTED, word) or (commas and _EITHER.fullmatch(word)):
+        plain = re.sub(rf"[.{_SPACES}]", "", word).replace(",", ".")
     elif re.fullmatch(_GROUPED, word):
         plain = re.sub(r"[^\d.]", "", word)
     else:
         plain = word.replace(",", ".")
-    whole, _, part = plain.partition(".")
-    digits = len((whole + part).lstrip("0")) or 1
-    return float(plain), len(part), digits
+    return float(plain), len(plain.partition(".")[2])

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..model_view.html_text import strip_html
 from ..model_view.plain_text import clean
 
-MOST_HTML = 20_000
-"""Characters that are read of an output that is only HTML."""
+MOST_HTML = 60_000
+"""Characters that are read of the HTML of an output."""
 MOST_OF_ONE = 16_000
 """Characters that are read of one output: more than a model gets at once."""
 MOST_LINE = 400
@@ -33,11 +32,16 @@ def text_of(output: Any) -> str:
     plain = _text(data.get("text/plain")).strip("\n")
     if plain and not (len(plain) < 200 and _BARE.fullmatch(plain)):
         return _clean(plain)
-    markup = _text(data.get("text/html"))
-    if markup:
-        return strip_html(markup[:MOST_HTML])
     texts = (_text(data.get(media)) for media in ("text/markdown", "text/latex"))
     return _clean(next(filter(None, texts), ""))
+
+
+def markup_of(output: Any) -> str:
+    """The HTML of an output, if it has tables or nothing else to read."""
+    data = output.get("data") if isinstance(output, dict) else None
+    if not isinstance(data, dict) or any(str(media).startswith("image/") for media in data):
+        return ""
+    return _text(data.get("text/html"))[:MOST_HTML]
 
 
 def _clean(text: str) -> str:

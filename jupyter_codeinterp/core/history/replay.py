@@ -13,6 +13,7 @@ from ..events import (
     DraftDecided,
     DraftWaiting,
     Event,
+    FiguresFound,
     MessageQueued,
     MessagesHeard,
     MessageTakenBack,
@@ -82,6 +83,8 @@ class Replay:
     """Whether a turn has ended with an answer."""
     said_last: list[str] = field(default_factory=list)
     """The model's texts in the last step."""
+    figures: list[FiguresFound] = field(default_factory=list)
+    """What was found of the last turn's figures."""
     cells: list[str] = field(default_factory=list)
     """Titles of the cells that the last turn ran or wrote."""
     findings: dict[str, str] = field(default_factory=dict)
@@ -108,6 +111,7 @@ class Replay:
             self._went_on = ""
             self._cards.clear()
             self.cells.clear()
+            self.figures.clear()
             self._left_queue(event.queued)
             if event.text:
                 self.asked, self.since, self.undelivered = event.text, event.turn, event.text
@@ -175,6 +179,8 @@ class Replay:
             cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TextDone):
             self.said_last.append(event.text)
+        elif isinstance(event, FiguresFound):
+            self.figures.append(event)
         elif isinstance(event, TitleChanged):
             self.titled_by = event.by
         elif isinstance(event, TurnEnded):

@@ -421,7 +421,10 @@ class Agent:
                 ended = last or self.ending.reason == "end_turn"
                 if ended and not _says_something(reply.message):
                     yield Note(SILENT)
-                for event in await figures_found(self.turn, self._step, self._said, self._goal):
+                messages = self.talk.for_request()
+                for event in await figures_found(
+                    self.turn, self._step, self._said, self._goal, messages
+                ):
                     yield event
 
     def _only_announces(self) -> bool:

@@ -1,32 +1,32 @@
-"""Looks up the figures of an answer in the notebook's outputs, and in what variables held."""
+"""Looks up the figures of an answer in what the conversation has seen."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 
 from ..events import Figure, FiguresFound
-from ..figures.held import After
-from ..figures.origins import origins, work
-from ..figures.shown import Cell
+from ..figures.lookup import look_up, work
+from ..figures.outputs import Cell
+from ..messages import Message, Text, ToolResult
+from ..model_view.notebook_prompt import is_private
 from ..off_loop import off_loop
 from ..turn.turn import Turn
 
-_LINK = re.compile(r"\]\(#(?:cell:)?([\w-]{1,100})\)")
+NOT_FOUND = "[No output, cell or message has these figures of your last answer:"
+MOST_NAMED = 20
+MOST_TEXT = 40
 
 
 async def figures_found(
-    turn: Turn, step: int, said: dict[int, str], question: str
+    turn: Turn, step: int, said: dict[int, str], question: str, messages: tuple[Message, ...]
 ) -> tuple[FiguresFound, ...]:
-    """The figures in the texts of a step, by block. Nothing if no cell ran and the texts link
-    none."""
-    cells = _cells(turn, "\n".join(said.values()))
-    if not any(cell.ran for cell in cells):
-        return ()
+    """The figures in the texts of a step, by block. ``messages`` are those of the conversation."""
+    cells, known = _cells(turn), _known(turn, messages)
     found: list[FiguresFound] = []
     for block, text in said.items():
         figures = await off_loop(
-            lambda text=text: origins(text, question, cells, turn.scrub),  # type: ignore[misc]
-            work(text, cells),
+            lambda text=text: look_up(text, question, cells, known, turn.scrub),  # type: ignore[misc]
+            work(text, cells, known),
             _none,
         )
         if figures:
@@ -34,25 +34,45 @@ async def figures_found(
     return tuple(found)
 
 
+def not_found(events: Iterable[FiguresFound]) -> str:
+    """What the model learns of its last answer; "" if everything has been found."""
+    figures = [one.text for event in events for one in event.figures if one.origin is None]
+    named = ", ".join(text[:MOST_TEXT] for text in dict.fromkeys(figures[:MOST_NAMED]))
+    return f"{NOT_FOUND} {named}]" if named else ""
+
+
 def _none() -> tuple[Figure, ...]:
     return ()
 
 
-def _cells(turn: Turn, text: str) -> list[Cell]:
-    """Cells that ran, the latest first; then those that the text links; then all others."""
-    notebook = turn.notebook
-    linked = frozenset(_LINK.findall(text))
-    known = {cell.cell_id: cell for cell in notebook.snapshot.cells if cell.cell_type == "code"}
-    cells: list[Cell] = []
-    for cell_id, outputs in reversed(notebook.ran.items()):
-        known.pop(cell_id, None)
-        after = turn.held.after(cell_id, turn.private.__contains__)
-        cells.append(Cell(cell_id, outputs, after=after))
-    for cell in known.values():
-        after = turn.held.after(cell.cell_id, turn.private.__contains__)
-        # It may have run again since, by hand.
-        is_last = after.count is not None and after.count == cell.execution_count
-        is_linked = cell.cell_id in linked
-        held = after if is_last else After()
-        cells.append(Cell(cell.cell_id, cell.outputs, is_linked, held))
-    return cells
+def _cells(turn: Turn) -> list[Cell]:
+    """Cells that this conversation ran, the latest first, then all others but private ones."""
+    notebook, ledger = turn.notebook, turn.ledger
+    shown = {
+        cell.cell_id: cell.outputs
+        for cell in notebook.snapshot.cells
+        if cell.cell_type == "code" and not is_private(cell)
+    }
+    ran = dict(reversed(notebook.ran.items()))
+    shown = {cell_id: outputs for cell_id, outputs in shown.items() if cell_id not in ran}
+    earlier = {
+        id_: shown.pop(id_)
+        for id_ in reversed(ledger.touched)
+        if id_ in shown and ledger.last_run(id_)
+    }
+    return [
+        *(Cell(cell_id, outputs) for cell_id, outputs in (ran | earlier).items()),
+        *(Cell(cell_id, outputs, ran=False) for cell_id, outputs in shown.items()),
+    ]
+
+
+def _known(turn: Turn, messages: tuple[Message, ...]) -> str:
+    """What was said to the model, and the code of the cells."""
+    texts = [cell.source for cell in turn.notebook.snapshot.cells if not is_private(cell)]
+    for message in messages:
+        if message.role == "user":
+            for part in message.content:
+                blocks = part.content if isinstance(part, ToolResult) else (part,)
+                known = (one.text for one in blocks if isinstance(one, Text))
+                texts += [text for text in known if not text.startswith(NOT_FOUND)]
+    return "\n".join(texts)

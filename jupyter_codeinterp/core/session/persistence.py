@@ -19,13 +19,13 @@ import msgspec
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
 from ..events import Cleared, Event, MadeFile, Note, TurnEnded
-from ..figures.held import Held
 from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
 from ..history.event_log import EventLog
 from ..history.ledger import Ledger
 from ..history.open_runs import ends_of_runs
 from ..history.replay import Replay
 from ..loop.conversation import Conversation
+from ..loop.figure_origins import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
@@ -122,7 +122,6 @@ class PersistentSession:
         self._task: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._private = PrivateNames()
-        self._held = Held()
         self.may_cancel = False
         self._stopped_by = 0
         self._begun = False
@@ -187,7 +186,7 @@ class PersistentSession:
         for _, event in store.events(session_id):
             replay.add(event)
         self._meter = Meter(replay.usage)
-        self._note = replay.lost
+        self._note = replay.lost or not_found(replay.figures)
         """What the model must know of the turn before."""
         if replay.ended is not None and replay.ended.stop_reason == "cancelled":
             self._note = replay.lost or STOPPED_NOTE

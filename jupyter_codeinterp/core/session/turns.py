@@ -17,6 +17,7 @@ from ..events import Cleared, Looked, MadeFile, Note, Reference, TitleChanged, T
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
+from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..own_commands.own_command import skills_of
 from ..ports import Model
@@ -169,7 +170,8 @@ class TurnRunner(PersistentSession):
         if agent is not None:
             await self._settle(agent)
         self._keep_undelivered()
-        self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
+        was_stopped = ending.reason == "cancelled"
+        self._note = STOPPED_NOTE if was_stopped else not_found(self.replay.figures)
         self._end_explains = self._halted is not None
         files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
@@ -267,6 +269,14 @@ class TurnRunner(PersistentSession):
         # Beside the first request to the model.
         files_kept = asyncio.ensure_future(self.waiting_files.begin_turn(self.replay.turns))
         number, untrusted = self.replay.turns, self._talk.untrusted
+        notebook = TurnNotebook(
+            number,
+            place.document,
+            self.ledger,
+            self._private,
+            self._journal_failed,
+            self._put_after,
+        )
         turn = self._turn = Turn(
             number=number,
             since=self.replay.since,
@@ -274,23 +284,15 @@ class TurnRunner(PersistentSession):
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
-            notebook=TurnNotebook(
-                number,
-                place.document,
-                self.ledger,
-                self._private,
-                self._journal_failed,
-                self._put_after,
-            ),
+            notebook=notebook,
             kernel=place.kernel,
             store=self.store,
             decisions=self.decisions,
             ledger=self.ledger,
             context=self._context,
             untrusted=untrusted,
-            results=Results(untrusted, self._talk.images, self._talk.shown),
+            results=Results(untrusted, self._talk.images, self._talk.shown, notebook.stands),
             private=self._private,
-            held=self._held,
             hooks=self._hooks,
             checks=self._checks,
             asked=self.replay.asked,

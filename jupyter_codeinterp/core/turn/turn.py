@@ -14,7 +14,6 @@ from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
 from ..errors import KernelError
 from ..events import Mode
-from ..figures.held import Held
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
 from ..injection.caution import Cautions
@@ -66,8 +65,6 @@ class Turn:
     """For everything that is not the model's or our own, on its way to the model."""
     results: Results
     private: PrivateNames
-    held: Held
-    """What the variables held after the conversation's runs."""
     hooks: Hooks
     checks: Checks
 

@@ -153,8 +153,6 @@ class Code:
         nodes = list(ast.walk(tree))
         self.modules = {name for node in nodes for name in imported(node)}
         self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}
-        names = (node for node in nodes if isinstance(node, ast.Name))
-        self.assigned = [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
 def imported(node: ast.AST) -> list[str]:

@@ -19,7 +19,6 @@ from typing import Any
 
 from ..absent import absent
 from ..expected import seen
-from ..held import held
 from ..mark import LOOKS_AT, WATCH
 from .budget import Budget
 from .calls import OLDEST, Code, Tracer
@@ -44,8 +43,6 @@ class Watch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
-        self.assigned: list[str] = []
-        """Names that the code assigns."""
         self.budget = Budget()
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
@@ -60,7 +57,6 @@ class Watch:
         try:
             self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
-            self.assigned = code.assigned
             self.trace(info, code)
         except Exception:
             # The cell runs all the same, unwatched.
@@ -87,8 +83,6 @@ class Watch:
                 "changes": found,
                 "tables": profiles(found, after, namespace, until),
             }
-            names = [*self.assigned, *(change["name"] for change in found)]
-            report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
             report["statuses"] = self.statuses.failed
             if result.error_in_exec is not None:
                 report["absent"] = absent(result.error_in_exec, namespace)

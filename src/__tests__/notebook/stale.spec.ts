@@ -90,23 +90,17 @@ describe('stale cells', () => {
     const origin = {
       cell_id: 'a',
       output: 0,
-      start: 0,
-      end: 0,
-      policy: 'equal',
       before: '',
       value: '',
       after: '',
-      variable: '',
-      count: null
-    } as const;
+      labels: ''
+    };
     const why = (more: object = {}) =>
       stage.notebooks.earlier(PATH)!({ ...origin, ...more });
     expect(why()).toBe('');
     expect(why({ cell_id: 'gone' })).toBe('Its cell was deleted.');
     expect(why({ cell_id: 'words' })).toContain('no longer a code cell');
     expect(why({ value: '1' })).toBe('Its cell no longer shows it.');
-    const held = { variable: 'growth', count: 7 };
-    expect(why(held)).toBe('Its cell ran again since.');
     stale({ cell_id: 'a', reason: 'Edited.' });
     expect(why()).toBe('Edited.');
     expect(stage.notebooks.earlier('other.ipynb')).toBeNull();

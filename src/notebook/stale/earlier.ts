@@ -23,7 +23,7 @@ export function earlierIn(
   const cells = new Map(
     model.sharedModel.cells.map((cell, index) => [joined(cell.getId()), index])
   );
-  return ({ cell_id, count, value, variable }) => {
+  return ({ cell_id, value }) => {
     const index = cells.get(cell_id);
     if (index === undefined) {
       return trans.__('Its cell was deleted.');
@@ -38,12 +38,6 @@ export function earlierIn(
     const reason = stale.get(cell_id);
     if (reason) {
       return reason;
-    }
-    if (variable) {
-      // Nobody reads the variable again.
-      return cell.executionCount === count
-        ? ''
-        : trans.__('Its cell ran again since.');
     }
     if (!texts.has(cell_id)) {
       texts.set(cell_id, textOf(cell.outputs.toJSON()));

@@ -122,7 +122,11 @@ function apply(view: ISessionView, event: Event): ISessionView {
           item.kind === 'text' &&
           item.step === event.step &&
           item.block === event.block,
-        item => ({ ...item, figures: event.figures })
+        // Journals of older versions have figures of variables, too.
+        item => ({
+          ...item,
+          figures: event.figures.filter(one => one.origin?.output !== -1)
+        })
       );
     case 'looked':
       return replace(

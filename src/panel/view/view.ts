@@ -57,7 +57,7 @@ export interface ITextItem {
   readonly block: number;
   readonly text: string;
   readonly done: boolean;
-  /** The figures that outputs or variables have. */
+  /** The figures that outputs have, and those that nothing has. */
   readonly figures: readonly Figure[];
 }
 

@@ -15,9 +15,8 @@ from typing import Any
 import msgspec
 
 from jupyter_codeinterp.core.events import Figure
-from jupyter_codeinterp.core.figures.held import After, Variable
-from jupyter_codeinterp.core.figures.origins import origins
-from jupyter_codeinterp.core.figures.shown import Cell
+from jupyter_codeinterp.core.figures.lookup import look_up
+from jupyter_codeinterp.core.figures.outputs import Cell
 
 FOLDER = Path(__file__).parent
 MARK = re.compile(r"⟦([^|⟧]+)\|([^⟧]+)⟧")
@@ -70,9 +69,6 @@ def _case(text: str) -> Case:
 
 def _with(cell: Cell, kind: str, body: str) -> Cell:
     body = body.replace("␍", "\r").replace("␛", "\x1b")
-    if kind == "held":
-        variable = Variable(re.split(r"\W", body, maxsplit=1)[0], body)
-        return msgspec.structs.replace(cell, after=After(1, (*cell.after.variables, variable)))
     made: dict[str, dict[str, Any]] = {
         "print": {"output_type": "stream", "name": "stdout", "text": f"{body}\n"},
         "result": {"output_type": "execute_result", "data": {"text/plain": body}},
@@ -106,7 +102,7 @@ def at(figures: tuple[Figure, ...], start: int, text: str) -> Figure | None:
         (
             one
             for one in figures
-            if one.start < start + len(text) and start < one.end and one.end - one.start >= 1
+            if one.start < start + len(text) and start < one.end and one.origin is not None
         ),
         None,
     )
@@ -118,10 +114,10 @@ def measure(some: list[Case] | None = None, seed: int = 1) -> Rates:
     random_ = random.Random(seed)
     for case in cases() if some is None else some:
         answer, figures = written(case.marked)
-        known = origins(answer, case.question, case.cells)
+        known = look_up(answer, case.question, case.cells)
         for start, (text, origin) in figures.items():
             found = at(known, start, text)
-            value = found.origin.value if found is not None else ""
+            value = found.origin.value if found is not None and found.origin else ""
             if origin == WRONG:
                 rates.planted += 1
                 if value:
@@ -143,11 +139,11 @@ def _plant(
 ) -> None:
     for wrong in _others(text, random_):
         planted = answer[:start] + wrong + answer[start + len(text) :]
-        found = at(origins(planted, case.question, case.cells), start, wrong)
+        found = at(look_up(planted, case.question, case.cells), start, wrong)
         rates.planted += 1
         if found is not None:
             rates.accepted += 1
-            value = found.origin.value
+            value = found.origin.value if found.origin else ""
             rates.misses.append(f"{case.name}: accepted {wrong} for {text} as {value!r}")
 
 

@@ -39,7 +39,7 @@ TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "order", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
 _LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
-_BEFORE = ("mark", *_LISTING, "absent", "expected", "held")
+_BEFORE = ("mark", *_LISTING, "absent", "expected")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 

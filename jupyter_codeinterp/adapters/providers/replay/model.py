@@ -1,7 +1,7 @@
 """A recorded conversation as a model: recorded code, live execution.
 
 Recordings name their tool calls (``recording.py``). ``{{name.cell}}`` is the live id of the cell
-that the call of that name made or edited (in ``cell_id``, ``after_cell_id`` and texts).
+that the call of that name made or edited (in ``cell_id``, ``position`` and texts).
 
 Outputs are never recorded. For each call, the recording has the status and a regular expression
 for the quoted part of the result. Its named groups are filled in from the live result
@@ -199,12 +199,13 @@ def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], notebook: str) -> 
     cells = {outcome.name: {"cell": outcome.cell} for outcome in outcomes}
     places: dict[str, Any] = {
         key: _filled(block.input[key], cells)
-        for key in ("cell_id", "after_cell_id")
+        for key in ("cell_id", "position")
         if key in block.input
     }
     live = {**block.input, **places}
-    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in notebook:
-        del live["after_cell_id"]
+    place = block.input.get("position", "{{")
+    if "{{" not in place and place.partition(":")[2] not in notebook:
+        del live["position"]
     return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, live)
 
 

@@ -16,31 +16,29 @@ afterEach(cleanup);
 
 const TEXT = 'North sold **7,412** of\n\n- 9,001 boxes';
 
-function figure(text: string, origin: Partial<Figure['origin']>): Figure {
+function figure(
+  text: string,
+  origin: Partial<NonNullable<Figure['origin']>> | null
+): Figure {
   const start = TEXT.indexOf(text);
   const known = {
     cell_id: 'cell1',
     output: 0,
-    start: 6,
-    end: 10,
-    policy: 'equal',
     before: 'North ',
     value: '7412',
     after: ' boxes',
-    variable: '',
-    count: null,
-    ...origin
-  } as const;
+    labels: ''
+  };
   return {
     text,
     start,
     end: start + text.length,
-    origin: known
+    origin: origin && { ...known, ...origin }
   };
 }
 
 const FOUND = figure('7,412', {});
-const SHARE = figure('9,001', { policy: 'percentage' });
+const SHARE = figure('9,001', { labels: 'East, boxes' });
 
 async function answered(figures: Figure[]) {
   const made = makeStore();
@@ -95,40 +93,14 @@ it('shows the value in its output on hover and focus', async () => {
   const link = screen.getByText('7,412');
   fireEvent.mouseEnter(link);
   const tip = screen.getByRole('tooltip');
-  expect(tip.textContent).toBe('In this output:North 7412 boxes');
+  expect(tip.textContent).toBe('North 7412 boxes');
   expect(tip.querySelector('mark')!.textContent).toBe('7412');
   expect(link.getAttribute('aria-describedby')).toBe(tip.id);
   fireEvent.mouseLeave(link);
   expect(screen.queryByRole('tooltip')).toBeNull();
   fireEvent.focus(screen.getByText('9,001'));
-  expect(screen.getByRole('tooltip').textContent).toMatch(
-    /^This value as a percentage:/
-  );
+  expect(screen.getByRole('tooltip').textContent).toMatch(/^East, boxes/);
   fireEvent.keyDown(document.body, { key: 'Escape' });
-  expect(screen.queryByRole('tooltip')).toBeNull();
-});
-
-it('names the variable that had the value', async () => {
-  const held = {
-    output: -1,
-    variable: 'growth',
-    count: 5,
-    before: 'growth = '
-  };
-  await answered([
-    figure('7,412', { ...held, policy: 'rounded' }),
-    figure('9,001', { ...held, policy: 'equal', count: null })
-  ]);
-  fireEvent.mouseEnter(screen.getByText('7,412'));
-  expect(screen.getByRole('tooltip').textContent).toBe(
-    'Rounded from `growth` after In [5]:growth = 7412 boxes'
-  );
-  fireEvent.mouseLeave(screen.getByText('7,412'));
-  fireEvent.mouseEnter(screen.getByText('9,001'));
-  expect(screen.getByRole('tooltip').textContent).toMatch(
-    /^Value of `growth` after In \[ \]:/
-  );
-  fireEvent.mouseLeave(screen.getByText('9,001'));
   expect(screen.queryByRole('tooltip')).toBeNull();
 });
 
@@ -136,12 +108,28 @@ it('shows markup in an excerpt as text', async () => {
   await answered([figure('7,412', { after: '<img src=x onerror=a()>' })]);
   fireEvent.mouseEnter(screen.getByText('7,412'));
   expect(screen.getByRole('tooltip').querySelector('img')).toBeNull();
+  fireEvent.mouseLeave(screen.getByText('7,412'));
 });
 
-it('says nothing of figures that no output has', async () => {
-  const { container } = await answered([FOUND]);
+it('underlines what nothing has, and says so on hover', async () => {
+  const { container } = await answered([FOUND, figure('9,001', null)]);
+  const grey = container.querySelectorAll('.jp-codeinterp-NotFound');
+  expect([...grey].map(one => one.textContent)).toEqual(['9,001']);
   expect(marks(container)).toEqual(['7,412']);
-  expect(container.textContent).not.toMatch(/checked|not in any output/i);
+  expect(container.textContent).not.toMatch(/checked|not found/i);
+  fireEvent.mouseEnter(grey[0]);
+  expect(screen.getAllByRole('tooltip').pop()!.textContent).toBe(
+    'Not found in an output'
+  );
+  fireEvent.mouseLeave(grey[0]);
+});
+
+it('shows nothing of variables in journals of older versions', async () => {
+  const { container } = await answered([
+    FOUND,
+    figure('9,001', { output: -1, before: 'growth = ' })
+  ]);
+  expect(marks(container)).toEqual(['7,412']);
 });
 
 it('links to no address that a cell’s name makes', async () => {

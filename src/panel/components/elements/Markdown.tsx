@@ -24,7 +24,7 @@ export const Formatting = React.createContext<IFormatting>({
 
 /**
  * A model's Markdown. While it streams, only the last block is rendered again. `figures`:
- * those that outputs have.
+ * those that outputs have, and those that nothing has.
  */
 export function Markdown(props: {
   text: string;

@@ -1,4 +1,4 @@
-/** Figures of an answer: a quiet link to the output that has it. */
+/** Figures of an answer: a quiet link to the output that has it, or a grey line if nothing has. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { cellOfLink } from '../../../markdown/markdown';
@@ -14,16 +14,22 @@ export function makeFigure(
   { origin }: Figure,
   trans: TranslationBundle
 ): HTMLElement {
-  const link = document.createElement('a');
-  link.className = 'jp-codeinterp-Origin';
-  const href = `#cell:${origin.cell_id}`;
+  const href = origin ? `#cell:${origin.cell_id}` : '';
+  const link = document.createElement(origin ? 'a' : 'span');
+  link.className = `jp-codeinterp-${origin ? 'Origin' : 'NotFound'}`;
   if (cellOfLink(href)) {
     link.setAttribute('href', href);
   } else {
     link.tabIndex = 0;
   }
-  origins.set(link, origin);
-  showWhileNear(link, () => makeExcerpt(origin, trans, reasons.get(link)));
+  if (origin) {
+    origins.set(link, origin);
+  }
+  showWhileNear(link, () =>
+    origin
+      ? makeExcerpt(origin, trans, reasons.get(link))
+      : makeTip(trans.__('Not found in an output'))
+  );
   return link;
 }
 
@@ -43,28 +49,6 @@ export function markEarlier(
       reasons.set(link, reason);
       link.classList.toggle('jp-mod-earlier', reason !== '');
     }
-  }
-}
-
-/** How an output, or a variable, has the figure. */
-function policyOf(
-  { count, policy, variable }: Origin,
-  trans: TranslationBundle
-): string {
-  const run = count ?? ' ';
-  switch (policy) {
-    case 'equal':
-      return variable
-        ? trans.__('Value of `%1` after In [%2]:', variable, run)
-        : trans.__('In this output:');
-    case 'rounded':
-      return variable
-        ? trans.__('Rounded from `%1` after In [%2]:', variable, run)
-        : trans.__('Rounded from this output:');
-    case 'percentage':
-      return variable
-        ? trans.__('`%1` after In [%2], as a percentage:', variable, run)
-        : trans.__('This value as a percentage:');
   }
 }
 
@@ -132,19 +116,23 @@ function makeExcerpt(
   trans: TranslationBundle,
   earlier = ''
 ): HTMLElement {
-  const tip = document.createElement('div');
-  const words = document.createElement('div');
-  words.textContent = policyOf(origin, trans);
   const line = document.createElement('code');
   const value = document.createElement('mark');
   value.textContent = origin.value;
   line.append(origin.before, value, origin.after);
-  if (earlier) {
-    const note = document.createElement('div');
-    note.textContent = trans.__('From an earlier run. %1', earlier);
-    tip.append(note);
+  const note = earlier && trans.__('From an earlier run. %1', earlier);
+  const tip = makeTip(note, origin.labels);
+  tip.append(line);
+  return tip;
+}
+
+function makeTip(...lines: readonly string[]): HTMLElement {
+  const tip = document.createElement('div');
+  for (const words of lines.filter(words => words)) {
+    const line = document.createElement('div');
+    line.textContent = words;
+    tip.append(line);
   }
-  tip.append(words, line);
   return tip;
 }
 

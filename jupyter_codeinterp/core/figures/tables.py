@@ -1,0 +1,343 @@
+"""Reads tables in outputs, printed ones and HTML: each number with the labels of its row and
+column. A text that is no table gives its lines: the words before a number are its label.
+
+It does not see which of two header rows a printed label belongs to where they are not aligned,
+and no table that is laid out with tabs alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from ..model_view.html_text import strip_html
+from .numbers import Number, scan
+
+MOST_ROWS = 500
+MOST_LINE = 400
+MOST_CELLS = 20_000
+LONGEST = 60
+"""Characters of a label."""
+_BORDERS = re.compile("[|\u2500-\u257f]")
+_RULE = re.compile(r"[-\s=+:.\u2026]*")
+_ABOUT_TABLE = re.compile(r"(?:Name|dtype|Length|Freq|shape): |dtype: |\[\d+ rows|shape: ")
+_PART = re.compile(r"[^,;|\t]+")
+_QUOTED = re.compile(r"['\"]([^'\"]{1,60})['\"]\W{0,3}$")
+_TAG = re.compile(r"<(/?)(table|thead|tr|t[hd])\b([^<>]{0,300})>", re.IGNORECASE)
+_SPAN = re.compile(r"(row|col)span=[\"']?(\d{1,3})", re.IGNORECASE)
+_ID = re.compile(
+    r"(?:^|[\W_])(?:ids?|(?<=.)no|nr|num|number|code|key|index|zip|plz|phone|rank|year|month|week|day|hour)$",
+    re.IGNORECASE,
+)
+_EMPTY = frozenset(("", "nan", "none", "nat", "<na>", "...", "null", "inf", "-inf", "\u2014", "-"))
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class Label(msgspec.Struct, frozen=True):
+    """``column`` is the name of what it is one of: the values of a column, the heads of a table,
+    or the words before numbers. ``kind``: an entity (Germany, 2024) or a measure (revenue)."""
+
+    column: str
+    text: str
+    is_entity: bool
+
+
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """``row`` is the line that shows it, at ``start`` to ``end``."""
+
+    number: Number
+    row: str
+    start: int
+    end: int
+    labels: tuple[Label, ...]
+    id_of: str = ""
+    """What it counts or names, if it is no quantity: “order” for a number of `order_id`."""
+
+
+class _Grid(msgspec.Struct):
+    """Cells with where they begin in their lines; ``heads`` are the first rows."""
+
+    heads: list[list[str]]
+    rows: list[list[str]]
+    lines: list[tuple[str, list[int]]]
+    index: int = 0
+    """How many of the first columns are an index."""
+
+
+def values(text: str, markup: str, name: str) -> Iterator[Value]:
+    """The numbers of an output that has both forms, or one of them. ``name`` is its own."""
+    grids = list(_html(markup)) if markup else []
+    for place, grid in enumerate(grids):
+        yield from _of_grid(grid, f"{name}.{place}")
+    if grids:
+        return
+    text = text or strip_html(markup)
+    for place, block in enumerate(_blocks(text)):
+        found = _printed(block)
+        if found is None:
+            yield from _of_lines(block, name)
+        else:
+            yield from _of_grid(found, f"{name}.{place}")
+
+
+def _of_grid(grid: _Grid, name: str) -> Iterator[Value]:
+    width = max(map(len, grid.rows))
+    rows = [row + [""] * (width - len(row)) for row in grid.rows]
+    heads = [row + [""] * (width - len(row)) for row in grid.heads]
+    columns = list(zip(*rows, strict=True))
+    numeric = list(map(_is_numeric, columns))
+    first = next((place for place in range(grid.index, width) if numeric[place]), width)
+    named = [
+        next((head[place] for head in reversed(heads) if head[place]), "") for place in range(width)
+    ]
+    is_index = [
+        place < grid.index or bool(heads and place == 0 and not named[0]) for place in range(width)
+    ]
+    ids = [_id_of(name, column) for name, column in zip(named, columns, strict=True)]
+    # The name of a pivot's columns is in the corner.
+    is_pivot = grid.index > 0 and len(heads) > 1 and bool(heads[0][0])
+    counts = is_index[0] and numeric[0] and not named[0]
+    key = _key(columns, int(counts)) if counts or not is_index[0] else -1
+    before = [""] * width
+    for row, (line, starts) in zip(rows, grid.lines, strict=True):
+        # An index shows a label once for all rows that share it.
+        before = row = [
+            before[place] if place < first and not cell else cell for place, cell in enumerate(row)
+        ]
+        labels = [
+            Label(named[place].lower() or f"{name}:{place}", cell, True)
+            for place, cell in enumerate(row)
+            if len(cell) <= LONGEST
+            and (
+                not numeric[place]
+                or (named[place] and (is_index[place] or ids[place] or place == key))
+            )
+        ]
+        for place, cell in enumerate(row):
+            if not numeric[place] or is_index[place] or cell.lower() in _EMPTY:
+                continue
+            above = (
+                Label(f"{name}:head{level}", head[place], is_pivot)
+                for level, head in enumerate(heads)
+                if head[place] and place != key
+            )
+            about = (*labels, *above)
+            for number in scan(cell):
+                start, end = starts[place] + number.start, starts[place] + number.end
+                yield Value(number, line, start, end, about, ids[place])
+
+
+def _key(columns: Sequence[Sequence[str]], place: int) -> int:
+    """The first column if different whole numbers may name its rows: “store 3”; else -1."""
+    cells = columns[place] if place < len(columns) else ()
+    whole = all(cell.isdigit() and len(cell) < 7 for cell in cells)
+    return place if whole and cells and len(set(cells)) == len(cells) else -1
+
+
+def _id_of(name: str, cells: Sequence[str] = ()) -> str:
+    """What a column of this name counts or names; "" if it has quantities."""
+    if cells and all(map(_YEAR.fullmatch, cells)):
+        return name or "year"
+    return (_ID.sub("", name).strip("_ ") or name) if _ID.search(name) else ""
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if cell.lower() not in _EMPTY]
+    return bool(known) and sum(map(_is_number, known)) * 2 > len(known)
+
+
+def _is_number(cell: str) -> bool:
+    found = next(scan(cell), None)
+    return (
+        found is not None
+        and len(cell) <= (found.end - found.start) + 12
+        and not re.search(r"[^\W\d_]{4}", cell)
+    )
+
+
+# --- printed tables ----------------------------------------------------------------------
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Lines between blank ones, and between those that announce or end a table."""
+    block: list[str] = []
+    for line in text.split("\n")[: 20 * MOST_ROWS]:
+        line = _BORDERS.sub(" ", line[:MOST_LINE].removesuffix("\\")).rstrip()
+        announces = line.endswith(":") or _ABOUT_TABLE.match(line) is not None
+        if not line.strip() or announces or len(block) == MOST_ROWS:
+            if block:
+                yield block
+            block = [line] if line.strip() and not announces else []
+            if announces:
+                yield [line]
+        elif not _RULE.fullmatch(line):
+            block.append(line)
+    if block:
+        yield block
+
+
+def _printed(block: list[str]) -> _Grid | None:
+    """The grid of lines whose columns are parted by blanks in all of them; None for others."""
+    found = _aligned(block)
+    if found is None and len(block) > 2 and not re.search(r"\d", block[0]):
+        # The name of a series' index may be longer than its labels.
+        found = _aligned(block[1:])
+        if found is not None and not found.heads and all(map(all, found.rows)):
+            found.heads, found.index = [[block[0].strip()]], max(1, found.index)
+            return found
+        return None
+    return found
+
+
+def _aligned(block: list[str]) -> _Grid | None:
+    starts, ends = _columns(block)
+    if len(starts) < 2 or len(block) < 2:
+        return None
+    cells = [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in block]
+    numeric = [_is_numeric(column[len(cells) // 2 :]) for column in zip(*cells, strict=True)]
+    heads, index = _heads(cells, numeric)
+    rows = cells[heads:]
+    quantities = [place for place, known in enumerate(numeric) if known]
+    blanks = sum(not row[place] for row in rows for place in quantities)
+    is_full = bool(rows and quantities) and blanks * 2 <= (
+        0 if index else len(rows) * len(quantities)
+    )
+    if not is_full or not all(
+        row[place].lower() in _EMPTY
+        or (_is_number(row[place]) and len(list(scan(row[place]))) == 1)
+        for row in rows
+        for place in quantities
+    ):
+        return None
+    lines = [(line, _begins(line, starts)) for line in block[heads:]]
+    return _Grid(cells[:heads], rows, lines, index)
+
+
+def _heads(cells: list[list[str]], numeric: list[bool]) -> tuple[int, int]:
+    """How many rows are heads, and how many columns an index."""
+    first = numeric.index(True, 1) if True in numeric[1:] else 0
+    for place, row in enumerate(cells[:5]):
+        # The names of the index have a line of their own.
+        is_named = any(row[:first]) and next(scan(" ".join(row[:first])), None) is None
+        if is_named and not any(row[first:]) and place + 1 < len(cells):
+            return place + 1, first
+    if not cells[0][0] and len(cells) > 1 and cells[1][0]:
+        return 1, 1
+    heads = 0
+    while heads < min(3, len(cells)) and not any(next(scan(cell), None) for cell in cells[heads]):
+        heads += 1
+    return heads, 0
+
+
+def _columns(block: Iterable[str]) -> tuple[list[int], list[int]]:
+    """Where columns begin and end: blanks in every line part them."""
+    spans = sorted(found.span() for line in block for found in re.finditer(r"\S+", line))
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in spans:
+        if ends and start <= ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            starts.append(start)
+            ends.append(end)
+    return starts, ends
+
+
+def _begins(line: str, starts: Sequence[int]) -> list[int]:
+    """Where the text of each cell begins."""
+    return [start + len(line[start:]) - len(line[start:].lstrip()) for start in starts]
+
+
+# --- tables of HTML ----------------------------------------------------------------------
+
+
+def _html(markup: str) -> Iterator[_Grid]:
+    heads: list[list[str]] = []
+    rows: list[list[str]] = []
+    row: list[str] | None = None
+    spans: dict[int, tuple[int, str]] = {}
+    in_head, has_data, index, index_of_row, opened = False, False, 0, 0, None
+    for tag in islice(_TAG.finditer(markup), 4 * MOST_CELLS):
+        closes, name = bool(tag[1]), tag[2].lower()
+        if row is not None and opened is not None:
+            cell = strip_html(markup[opened.end() : tag.start()]).replace("\n", " ")[:MOST_LINE]
+            over = {one[1].lower(): int(one[2]) for one in _SPAN.finditer(opened[3])}
+            for _ in range(min(over.get("col", 1), 200)):
+                _carry(row, spans)
+                if over.get("row", 1) > 1:
+                    spans[len(row)] = (over["row"] - 1, cell)
+                row.append(cell)
+            if opened[2].lower() == "th" and not has_data:
+                index_of_row = len(row)
+            has_data = has_data or opened[2].lower() == "td"
+            opened = None
+        if name == "thead":
+            in_head = not closes
+        elif name == "tr" and row is not None:
+            _carry(row, spans)
+            if any(row) and len(rows) < MOST_ROWS:
+                (rows if has_data and not in_head else heads).append(row)
+                index = max(index, index_of_row if has_data and not in_head else 0)
+            row = None
+        if name == "tr" and not closes:
+            row, has_data, index_of_row = [], False, 0
+        elif name in ("th", "td") and not closes:
+            opened = tag
+        elif name == "table" and closes:
+            if rows:
+                yield _grid(heads, rows, index)
+            heads, rows, row, spans, index = [], [], None, {}, 0
+
+
+def _carry(row: list[str], spans: dict[int, tuple[int, str]]) -> None:
+    """Add the cells that reach down from earlier rows."""
+    while len(row) in spans:
+        left, cell = spans.pop(len(row))
+        if left > 1:
+            spans[len(row)] = (left - 1, cell)
+        row.append(cell)
+
+
+def _grid(heads: list[list[str]], rows: list[list[str]], index: int) -> _Grid:
+    lines = []
+    for row in rows:
+        starts, line = [], ""
+        for cell in row:
+            line += "  " if line else ""
+            starts.append(len(line))
+            line += cell
+        lines.append((line, starts))
+    return _Grid(heads, rows, lines, index)
+
+
+# --- lines -------------------------------------------------------------------------------
+
+
+def _of_lines(block: Iterable[str], name: str) -> Iterator[Value]:
+    for line in block:
+        found = list(islice(scan(line), 100))
+        years = {one.start for one in found if _YEAR.fullmatch(one.text)}
+        place, lead = 0, ""
+        for order, one in enumerate(found):
+            words = list(_PART.finditer(line, place, one.start))
+            before = _words(words[-1][0]) if words else ""
+            if not before and (quoted := _QUOTED.search(line, place, one.start)):
+                before = quoted[1]
+            if not before and len(found) == 1:
+                before = _words(line[one.end :])
+            if order == 0:
+                lead = before
+            texts = {f"{name}:words": before, f"{name}:leads": lead if lead != before else ""}
+            labels = tuple(
+                Label(kind, text, text[0].isupper()) for kind, text in texts.items() if text
+            )
+            yield Value(one, line, one.start, one.end, labels, _id_of(before))
+            if one.start not in years:
+                place = one.end
+
+
+def _words(text: str) -> str:
+    return text.strip(" \t:=-'\"{}()[]<>*").strip()
