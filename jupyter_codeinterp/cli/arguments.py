@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
+<<<<<<< HEAD
 import re
+=======
+from importlib import import_module
+>>>>>>> t/31
 from typing import NoReturn
 
 from .._version import __version__
 
+FEATURES = {"eval": "..features.eval"}
+"""Commands of features, by their folders."""
 EXITS = """\
 exit codes:
   0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
@@ -39,6 +45,11 @@ Without an option it asks before each cell.
     "verify": """\
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
+""",
+    "eval": """\
+The model's code runs without asking, in copies of the task folders: in the sandboxed kernel if one
+is installed. The results folder has results.json and index.html. The exit code is 1 if a task was
+not solved.
 """,
     "export": """\
 jupyter codeinterp sessions lists the ids.
@@ -79,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     _mcp(_command(commands, "mcp", "let other agents in; choose MCP servers for yours"))
     _command(commands, "doctor", "check the installation and suggest fixes")
     _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
+    for name, folder in FEATURES.items():
+        feature = import_module(folder, __package__)
+        feature.options(_command(commands, name, feature.HELP))
     return whole
 
 

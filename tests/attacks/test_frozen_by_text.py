@@ -281,7 +281,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
     "naming_cells.found_in": lambda t: found_in([], t),
-    "context.Context.new_files": lambda t: Context().new_files([(t, 1)]),
     "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
     "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),
@@ -295,10 +294,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
     "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
-    "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
-    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
-        [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
-    ),
+    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(),
     "ops.fits": lambda t: ops.fits({t: [t, {t: list(t)}]}, 10 * len(t)),
     "ops.joined": lambda t: ops.joined([t, t]),
     "ops.protected": lambda t: ops.protected([t, t[:50], *t]),

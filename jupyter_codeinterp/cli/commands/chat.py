@@ -143,7 +143,8 @@ class _Chat:
         return True
 
     def _set_mode(self, name: str) -> None:
-        mode = next((mode for mode in MODES if mode == name), None)
+        modes: dict[str, Mode] = {str(mode): mode for mode in MODES}
+        mode = modes.get(name)
         if mode is None:
             self._front.note(f"/mode takes one of {', '.join(MODES)}.")
         elif not within(mode, self._highest):

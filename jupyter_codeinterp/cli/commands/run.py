@@ -107,7 +107,7 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
     output = options.output
     source = place_of(options.notebook)
     place = place_of(output) if output else source
-    if not output and mode != PLAN and not options.existing and make(source.file):
+    if not output and MODES[mode].changes and not options.existing and make(source.file):
         print(visible_line(f"Made {source.path}."), file=sys.stderr, flush=True)
     check(source.file, written=not output)
     kernel = _sandboxed(config) if options.sandbox else options.kernel or ""

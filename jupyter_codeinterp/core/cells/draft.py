@@ -235,7 +235,7 @@ class DraftCell:
         if (source, code.language) != self._labelled[:2]:
             modules = [name[:-3] for name in code.files if name.endswith(".py")]
             names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
-            read = partial(labels, source, code.language, names, modules)
+            read = partial(labels, source, code.language, names, modules, turn.folder)
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)
         return self._labelled[2]

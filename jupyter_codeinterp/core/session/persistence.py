@@ -87,6 +87,9 @@ class Workplace(Protocol):
     async def read_file(self, name: str, most: int) -> bytes | None:
         """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
 
+    def folder(self) -> str:
+        """The notebook's folder with its whole path, with slashes; "" where that is unknown."""
+
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         """What those of these files that are tables hold, in words; untrusted."""
 

@@ -35,7 +35,7 @@ from ....core.ports import (
     ModelText,
     ModelToolInput,
 )
-from .recording import Expected, Step, parse
+from .recording import Expected, Recording, Step, parse
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -88,12 +88,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class ReplayModel:
-    """Plays this package's recording. ``pace`` is in words a second; 0 plays without waiting."""
+    """Plays a recording, by default the demo's. ``pace`` is in words a second; 0 plays without
+    waiting."""
 
-    always_ask = True
-
-    def __init__(self, *, pace: float = PACE) -> None:
-        recording = parse(demo.read("growth.jsonl"))
+    def __init__(
+        self, recording: Recording | None = None, *, pace: float = PACE, always_ask: bool = True
+    ) -> None:
+        recording = recording or parse(demo.read("growth.jsonl"))
+        self.always_ask = always_ask
         self._header = recording.header
         self._steps = recording.steps
         self._pause = 1 / pace if pace else 0.0
