@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-<<<<<<< HEAD
 import re
-=======
 from importlib import import_module
->>>>>>> t/31
 from typing import NoReturn
 
 from .._version import __version__

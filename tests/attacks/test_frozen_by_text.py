@@ -294,7 +294,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
     "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
-    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(),
+    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
+        [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
+    ),
     "ops.fits": lambda t: ops.fits({t: [t, {t: list(t)}]}, 10 * len(t)),
     "ops.joined": lambda t: ops.joined([t, t]),
     "ops.protected": lambda t: ops.protected([t, t[:50], *t]),
