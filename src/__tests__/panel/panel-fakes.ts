@@ -432,7 +432,6 @@ export class FakeNotebooks implements INotebooks {
     return this.where;
   }
 
-
   /** What was saved beside the notebook. */
   readonly attached: File[] = [];
   attach: (path: string, file: File) => Promise<string> = async (_, file) => {
