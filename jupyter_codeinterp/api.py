@@ -7,15 +7,14 @@ trusted code: it works in the server's process, in every mode and without a revi
 ``effect="looks"`` it must change nothing. ``jupyter codeinterp doctor`` names a refused tool::
 
     class Words(msgspec.Struct):
-        cell_id: str
+        cell_id: Annotated[str, msgspec.Meta(description="The cell to look at.")]
 
     async def count(context: ToolContext, words: Words) -> Seen:
         (cell,) = await context.cells([words.cell_id])
         return Seen(f"{len(cell.source.split())} words")
 
     COUNT_WORDS = Tool(
-        "count_words", "Count words", "Count the words of a cell.", Words,
-        {"cell_id": {"type": "string"}}, ("cell_id",), run=count,
+        "count_words", "Count words", "Count the words of a cell.", Words, run=count,
     )
 
 To check each run, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::

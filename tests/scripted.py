@@ -86,7 +86,7 @@ def say(text: str) -> Message:
     return assistant(Text(text))
 
 
-def call(name: str, **arguments: Any) -> Message:
+def call(name: str, /, **arguments: Any) -> Message:
     return assistant(ToolUse(f"toolu_{uuid.uuid4().hex[:8]}", name, arguments))
 
 
@@ -343,6 +343,9 @@ class MemoryPlace:
     async def read_file(self, name: str, most: int) -> bytes | None:
         data = self.beside.get(name, b"a,b")
         return data if len(data) <= most else None
+
+    def folder(self) -> str:
+        return "/home/me/work"
 
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return {name: "2 rows; columns a, b" for name in names if name == "data.csv"}

@@ -46,8 +46,6 @@ COUNT_WORDS = Tool(
     "Count words",
     "Count the words of a cell.",
     Words,
-    {"cell_id": {"type": "string"}},
-    ("cell_id",),
     run=count,
 )
 class Load(msgspec.Struct):
@@ -66,8 +64,6 @@ LOAD = Tool(
     "Load rows",
     "Load rows.",
     Load,
-    {"rows": {"type": "integer"}},
-    ("rows",),
     effect="changes",
     run=load,
 )

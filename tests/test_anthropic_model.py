@@ -189,7 +189,7 @@ async def test_anthropic_gets_all_its_features() -> None:
         await events(model, msgspec.structs.replace(request, tools=(*request.tools, looks)))
         body = api.requests[0].body
     assert body["max_tokens"] == 500
-    assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+    assert "tool_choice" not in body
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert body["output_config"] == {"effort": "low"}
     assert body["cache_control"] == body["system"][-1]["cache_control"] == {"type": "ephemeral"}
@@ -211,7 +211,7 @@ async def test_other_servers_get_the_plain_api() -> None:
         assert api.violations == []
     body, headers = api.requests[1].body, api.requests[1].headers
     asked = {*asking().__struct_fields__} - {"brief", "answer_only"}
-    assert body.keys() == {*asked, "max_tokens", "tool_choice", "stream"}
+    assert body.keys() == {*asked, "max_tokens", "stream"}
     assert "cache_control" not in json.dumps(body) and "eager" not in json.dumps(body)
     kinds = [block["type"] for block in body["messages"][2]["content"]]
     assert kinds == ["tool_result", "text", "image"]

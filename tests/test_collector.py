@@ -100,7 +100,7 @@ def test_text_is_kept_head_and_tail() -> None:
     text = collector.outputs[0]["text"]
     assert text.startswith("line 0\nline 1\n")
     assert text.endswith("line 998\nline 999\n")
-    assert "characters left out …]\nline 99" in text
+    assert "characters left out for good: a cell keeps no more …]\nline 99" in text
     assert len(text) < 200
     assert collector.note == f"{collector.left_out:,} characters of output were omitted."
 
@@ -120,7 +120,9 @@ def test_the_unread_middle_of_a_stream_counts_as_left_out() -> None:
     collector = Collector(SMALL)
     content = {"name": "stdout", "text": "head\n", "left_out": 5_000, "tail": "tail"}
     collector.add("stream", content, 5_009)
-    assert texts(collector) == ["head\n[… 5,000 characters left out …]\ntail"]
+    assert texts(collector) == [
+        "head\n[… 5,000 characters left out for good: a cell keeps no more …]\ntail"
+    ]
 
 
 def test_large_outputs_and_too_many_become_notes() -> None:
@@ -160,7 +162,7 @@ def test_bounded_text_keeps_the_ends_and_counts_the_rest(parts: list[str], limit
         assert str(bounded) == whole
     else:
         assert str(bounded).split("\n[… ")[0] == whole[: limit // 2].rstrip("\n")
-        assert whole.endswith(str(bounded).split("left out …]\n")[1])
+        assert whole.endswith(str(bounded).split("no more …]\n")[1])
 
 
 @example("0\\\\\x1b\x1b\x1b0é", True)

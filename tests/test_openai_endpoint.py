@@ -166,7 +166,6 @@ def test_an_address_may_be_given_as_people_copy_it(given: str, root: str) -> Non
         ("responses", "include", "Encrypted content is not supported with this model."),
         ("responses", "reasoning.summary", "Your organization must be verified."),
         ("responses", "reasoning", "Unsupported parameter: 'reasoning'."),
-        ("responses", "parallel_tool_calls", "Unsupported parameter."),
         ("chat", "stream_options", "Unrecognized request argument: 'stream_options'"),
     ],
 )

@@ -128,6 +128,8 @@ def test_cut_keeps_within_its_limit_and_both_ends(text: str, limit: int, tail: i
 
 FIGURE = "<Figure size 640x480 with 1 Axes>"
 BARE = "<IPython.core.display.HTML object>"
+VEGA = "<VegaLite 5 object>"
+HIDDEN = "[not shown to you: {}]"
 WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
 
 
@@ -147,11 +149,46 @@ WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
         ({"text/plain": "IntSlider(value=0)", **WIDGET}, "[widget: IntSlider(value=0)]"),
         (WIDGET, "[widget]"),
         ({"application/javascript": "alert(1)"}, "[application/javascript not shown]"),
-        ({"image/svg+xml": "<svg/>", "text/plain": FIGURE}, FIGURE),
-        ({"image/svg+xml": "<svg/>"}, "[image/svg+xml not shown]"),
+        ({"image/svg+xml": "<svg/>", "text/plain": FIGURE}, HIDDEN.format("SVG")),
+        ({"image/svg+xml": "<svg/>"}, HIDDEN.format("SVG")),
+        ({"application/vnd.plotly.v1+json": {"data": [1]}}, HIDDEN.format("Plotly chart")),
         (
-            {"application/vnd.plotly.v1+json": {"data": [1] * 99}},
-            "[application/vnd.plotly.v1+json not shown]",
+            {
+                "application/vnd.plotly.v1+json": {},
+                "text/html": "<b>x",
+                "text/plain": "Figure({1})",
+            },
+            HIDDEN.format("Plotly chart") + "\nFigure({1})",
+        ),
+        (
+            {"application/vnd.vegalite.v5+json": {}, "text/plain": f"{VEGA}\n\nIf you see this"},
+            HIDDEN.format("Altair chart"),
+        ),
+        ({"text/plain": FIGURE}, HIDDEN.format(FIGURE[1:-1])),
+        (
+            {"text/plain": "<PIL.Image.Image image mode=F size=9x9 at 0x7f>"},
+            HIDDEN.format("PIL.Image.Image image mode=F size=9x9 at 0x7f"),
+        ),
+        ({"text/plain": BARE, "text/html": "<video src='data:x'>"}, HIDDEN.format("video")),
+        (
+            {"text/html": "<p>Trust this</p><IFRAME src='x'>"},
+            "Trust this\n" + HIDDEN.format("embedded page"),
+        ),
+        (
+            {"text/html": "<div></div><script>Plotly.x()</script>"},
+            HIDDEN.format("interactive HTML"),
+        ),
+        (
+            {"text/html": f"<p>a</p><img src='data:image/png;base64,{PNG}'>"},
+            "[image: the first one in HTML]",
+        ),
+        (
+            {"text/html": f"<img src='data:image/png;base64,{PNG}'>", "text/plain": "a  b\n0  1"},
+            "a  b\n0  1",
+        ),
+        (
+            {**WIDGET, "image/png": PNG, "text/plain": "Canvas(toolbar=1)"},
+            "[image: Canvas(toolbar=1)]",
         ),
         ({"image/png": PNG, "text/plain": FIGURE}, f"[image: {FIGURE}]"),
         ({"image/jpeg": JPEG}, "[image: image/jpeg]"),
@@ -400,6 +437,19 @@ def test_images_left_in_the_conversation() -> None:
     seen = see([display(image__png=PNG), display(image__jpeg=JPEG)], images_left=1)
     assert len(seen.images) == 1
     assert "a conversation has at most 19" in seen.text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<img src='data:image/png;base64,{}'>",
+        'frames[0] = "data:image/png;base64,{}"\nframes[1] = "data:image/png;base64,{}"',
+    ],
+)
+def test_a_picture_within_html_goes_along(html: str) -> None:
+    lines = "\\\n".join(PNG[start : start + 60] for start in range(0, len(PNG), 60))
+    (shown,) = see([display(text__html=html.replace("{}", lines))], images_left=3).images
+    assert shown.source.data == PNG
 
 
 def test_text_alone() -> None:

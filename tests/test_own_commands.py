@@ -229,9 +229,7 @@ def told(b: Bench) -> list[str]:
 
 async def test_skills_are_told_once_and_read_when_they_fit(bench: Callable[..., Bench]) -> None:
     skill = own_command.parsed("skill", "style", "skills/style/SKILL.md", STYLE)
-    b = bench(
-        call("read_output", cell_id="skill:house-style"), say("1"), say("2"), say("3"), say("4")
-    )
+    b = bench(call("read_skill", name="house-style"), say("1"), say("2"), say("3"), say("4"))
     place: Any = b.session.workplace
     place.commands = [skill]
     await b.turn()
@@ -255,7 +253,7 @@ async def test_skills_are_told_once_and_read_when_they_fit(bench: Callable[..., 
 
 
 async def test_a_skill_that_is_not_there_is_refused(bench: Callable[..., Bench]) -> None:
-    b = bench(call("read_output", cell_id="skill:nope"), say("1"))
+    b = bench(call("read_skill", name="nope"), say("1"))
     await b.turn()
     assert "There is no skill 'nope'. Skills: none." in str(b.model.requests[1].messages[-1])
 

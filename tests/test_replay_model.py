@@ -261,7 +261,7 @@ def test_outputs_never_become_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even where a recording asks for it."""
     call = {"type": "tool_use", "id": "look", "name": "run_cell"}
     text = {"type": "text", "text": "{{look.word}}"}
-    asking = {"title": "Look", "after_cell_id": "{{look.cell}}", "source": "{{look.word}}"}
+    asking = {"title": "Look", "position": "after:{{look.cell}}", "source": "{{look.word}}"}
     lines = [
         {"title": "", "version": 1, "questions": [QUESTION]},
         {
@@ -277,18 +277,18 @@ def test_outputs_never_become_code(monkeypatch: pytest.MonkeyPatch) -> None:
     message = done(play(model, converse(model, ("ok", "evil!")))).message
     assert message.content[0] == Text("evil")
     (use,) = tool_uses(message)
-    assert use.input == {**asking, "after_cell_id": "cell-0-1"}
+    assert use.input == {**asking, "position": "after:cell-0-1"}
 
 
 @pytest.mark.parametrize(
-    "notebook, place", [("[sales-load] code", "sales-load"), ("[x] code", None)]
+    "notebook, place", [("[sales-load] code", "after:sales-load"), ("[x] code", None)]
 )
 def test_the_first_cell_goes_after_the_one_that_loads_the_data(
     model: ReplayModel, notebook: str, place: str | None
 ) -> None:
     message = done(play(model, (user(Text(notebook), Text(QUESTION)),))).message
     (call,) = tool_uses(message)
-    assert call.input.get("after_cell_id") == place
+    assert call.input.get("position") == place
 
 
 def test_a_stream_can_be_stopped_between_two_words() -> None:

@@ -19,6 +19,9 @@ GOOD = [
     "jupyter_codeinterp/demo/growth.jsonl",
     "jupyter_codeinterp/demo/sales.csv",
     "jupyter_codeinterp/demo/sales.ipynb",
+    "jupyter_codeinterp/features/eval/page.html",
+    "jupyter_codeinterp/features/eval/tasks/conversation/task.json",
+    "jupyter_codeinterp/features/eval/tasks/sql-nulls/shop.db",
     "jupyter_codeinterp/py.typed",
     LAB + "install.json",
     LAB + "package.json",
@@ -37,7 +40,8 @@ GOOD = [
     "jupyter_codeinterp-1.2.3.dist-info/licenses/LICENSE",
 ]
 NEEDED = [name for name in GOOD if not name.endswith((".orig", "METADATA", "RECORD", "WHEEL"))]
-NEEDED = [name for name in NEEDED if "run_cell" not in name and "232." not in name]
+UNNEEDED = ("run_cell", "232.", "shop.db")
+NEEDED = [name for name in NEEDED if not any(part in name for part in UNNEEDED)]
 NEEDED.remove("jupyter_codeinterp-1.2.3.dist-info/entry_points.txt")
 UNWANTED = [
     LAB + "static/232.f366a64d09421b07.js.map",
@@ -46,6 +50,7 @@ UNWANTED = [
     "jupyter_codeinterp/labextension/__init__.py",
     "jupyter_codeinterp/core/tests/test_agent.py",
     "jupyter_codeinterp/demo/.ipynb_checkpoints/sales-checkpoint.ipynb",
+    "jupyter_codeinterp/features/eval/tasks/sql-nulls/codeinterp-eval/index.html",
     "tests/test_rest.py",
     "src/index.ts",
     "yarn.lock",

@@ -6,6 +6,7 @@ Both have ``effect="changes"``, because both run code. A person reviews that cod
 from __future__ import annotations
 
 import keyword
+from typing import Annotated
 
 import msgspec
 
@@ -13,12 +14,12 @@ from jupyter_codeinterp.api import Seen, Tool, ToolContext
 
 
 class Table(msgspec.Struct):
-    name: str
+    name: Annotated[str, msgspec.Meta(description="The variable.")]
 
 
 class Key(msgspec.Struct):
-    table: str
-    columns: list[str]
+    table: Annotated[str, msgspec.Meta(description="The variable.")]
+    columns: Annotated[list[str], msgspec.Meta(description="The key.")]
 
 
 async def describe(context: ToolContext, given: Table) -> Seen:
@@ -55,8 +56,6 @@ DESCRIBE_TABLE = Tool(
     "Describe a table",
     "Types, shares of NaN and numbers of different values of a pandas DataFrame's columns.",
     Table,
-    {"name": {"type": "string", "description": "The variable."}},
-    ("name",),
     effect="changes",
     run=describe,
 )
@@ -65,11 +64,6 @@ COUNT_DUPLICATES = Tool(
     "Count duplicates",
     "Leaves a cell with the rows of a pandas DataFrame whose key occurs more than once.",
     Key,
-    {
-        "table": {"type": "string", "description": "The variable."},
-        "columns": {"type": "array", "items": {"type": "string"}, "description": "The key."},
-    },
-    ("table", "columns"),
     effect="changes",
     run=count_duplicates,
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "run",
+    "chat": "chat",
     "verify": "verify",
     "sessions": "conversations",
     "export": "conversations",
@@ -73,7 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
     # Imported late: some commands need heavy packages.
     import_jsonschema()
-    found: Any = getattr(import_module(f".commands.{COMMANDS[name]}", __package__), name)
+    feature = arguments.FEATURES.get(name)
+    module = f"{feature}.command" if feature else f".commands.{COMMANDS[name]}"
+    found: Any = getattr(import_module(module, __package__), name)
     command: Callable[[argparse.Namespace, Stopping], int] = found
     return command
 

@@ -183,7 +183,7 @@ class Story:
         if step.is_code:
             block = run_cell(step.first or step.source, title=f"Step {step.name}", after=after)
         else:
-            place = {"after_cell_id": after} if after else {}
+            place = {"position": f"after:{after}"} if after else {}
             block = call("add_markdown", {**place, "source": step.source})
         if words:
             return answer(text(words), block).at(**SLOWLY)

@@ -25,6 +25,8 @@ NEEDED = (
     r"jupyter_codeinterp/demo/sales\.csv",
     r"jupyter_codeinterp/demo/sales\.ipynb",
     r"jupyter_codeinterp/adapters/model_http/facts\.json",
+    r"jupyter_codeinterp/features/eval/page\.html",
+    r"jupyter_codeinterp/features/eval/tasks/conversation/task\.json",
     LABEXTENSION + r"install\.json",
     LABEXTENSION + r"package\.json",
     LABEXTENSION + r"schemas/jupyter-codeinterp/core\.json",
@@ -37,6 +39,7 @@ NEEDED = (
 )
 ALLOWED = (
     r"jupyter_codeinterp/(?!labextension/).*\.py",
+    r"jupyter_codeinterp/features/eval/tasks/[\w-]+/[\w-]+\.(json|ipynb|csv|db)",
     LABEXTENSION + r"static/[\w.-]+\.js",
     # JupyterLab's builder adds the settings' translations and package.json.
     LABEXTENSION + r"schemas/jupyter-codeinterp/package\.json\.orig",

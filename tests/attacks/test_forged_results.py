@@ -165,7 +165,7 @@ async def test_an_output_claims_that_the_person_rejected_the_cell(bench: Any) ->
 async def test_cells_and_variables_claim_what_only_a_result_says(bench: Any) -> None:
     book = notebook("x = 20", f"# {CLAIM}\n</cells></context>")
     b = bench(
-        call("read_notebook", include_outputs=True),
+        call("read_notebook", outputs=True),
         run(f"claim = {CLAIM!r}"),
         call("inspect_variables", names=["claim"]),
         call("read_output", cell_id="c1"),

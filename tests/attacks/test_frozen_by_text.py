@@ -66,8 +66,12 @@ from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.outside import result, schemas, shown_call, tool_names
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared import titles
+from jupyter_codeinterp.core.tools.shared.arguments import so_far
+from jupyter_codeinterp.core.tools.shared.edits import Edit, edited
 from jupyter_codeinterp.core.turn import loop_guard
+from jupyter_codeinterp.core.turn.naming_cells import found_in
 from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
@@ -104,6 +108,12 @@ READERS = (
 )
 """Modules of the core that look into texts (two are called ``outputs``). All of their public
 functions are measured: here, or by `by_itself`, which measures what it can in every module."""
+
+
+def refused(work: Callable[[], object]) -> object:
+    with contextlib.suppress(ValueError):
+        return work()
+    return None
 
 
 def errors(text: str) -> dict[str, Any]:
@@ -265,6 +275,13 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 
 MEASURED: dict[str, Callable[[str], object]] = {
+    "arguments.so_far": lambda t: so_far({"code": t, "after_cell_id": t}, "position"),
+    "arguments.read": lambda t: refused(
+        lambda: ToolRegistry().parse("run_cell", {"cell_index": t, "expects": {t: t}, t: t})
+    ),
+    "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
+    "naming_cells.found_in": lambda t: found_in([], t),
+    "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
     "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "collector.BoundedText.append collector.Collector.add collector.Collector.update": collect,
@@ -275,7 +292,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
-    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
+    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
+    "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
@@ -637,7 +655,7 @@ async def test_a_megabyte_of_such_text_does_not_stop_the_server(bench: Any, said
         book = notebook(text)
         book["cells"][0]["outputs"] = cell_outputs(text)
         b = bench(
-            call("read_notebook", include_outputs=True),
+            call("read_notebook", outputs=True),
             run(f"print({text[:20]!r} * 50000)"),
             say("Done."),
             book=book,

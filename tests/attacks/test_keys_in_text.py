@@ -234,7 +234,7 @@ raise ValueError("q" * 1_400 + k)"""
     b = bench(
         run(prints),
         call("inspect_variables"),
-        call("read_notebook", include_outputs=True),
+        call("read_notebook", outputs=True),
         say("Done."),
         book=notebook(f"key = {LONG!r}"),
         rules=Rules(scrub=SECRETS.scrub),

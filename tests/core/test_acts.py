@@ -12,7 +12,7 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.ports import ModelRequest
 from tests.core.conftest import Room
-from tests.scripted import Bench, call, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
 Act = Callable[[Bench, Room, str], Any]
@@ -178,7 +178,7 @@ async def test_a_cell_run_between_the_look_and_the_deed_is_asked_about(
     bench: Benches, room: Room
 ) -> None:
     """In the milliseconds in which nobody can have told."""
-    b = bench(run(B), run("print('C')"), say("Done."))
+    b = bench(run(B), fix("print('C')"), say("Done."))
 
     def quick(op: Any) -> None:
         if type(op).__name__ == "SetSource" and op.last_run:

@@ -126,7 +126,8 @@ async def test_an_edit_whose_target_changed_before_the_decision_is_refused(
     b.decide(draft)
     await b.ended()
     assert b.document.sources() == ["x = 99"] and await room.ran() == []
-    assert b.results[0].startswith("status=not_run cell_id=c1\nThe person changed this cell")
+    known = "status=not_run cell_id=c1 place=1/1\nThe person changed this cell"
+    assert b.results[0].startswith(known)
     assert b.results[0].endswith("x = 99")
 
 

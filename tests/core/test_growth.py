@@ -248,7 +248,7 @@ async def test_a_known_key_goes_nowhere(bench: Benches, room: Room) -> None:
     b = bench(
         run("print(key)"),
         run("raise ValueError(key)"),
-        call("read_notebook", include_outputs=True),
+        call("read_notebook", outputs=True),
         say("Done."),
         rules=Rules(scrub=secrets.scrub),
     )

@@ -49,8 +49,8 @@ async def test_the_same_error_of_other_code_is_no_loop(bench: Benches) -> None:
 
 async def test_a_failed_cell_left_standing_can_be_removed(bench: Benches) -> None:
     b = bench(*(run("1 / 0") for _ in range(3)), say("No."))
-    (cell_id,) = (await b.turn()).failed
-    await b.session.reviews.remove(cell_id)
+    for cell_id in (await b.turn()).failed:
+        await b.session.reviews.remove(cell_id)
     assert b.document.sources() == ["x = 20"]
     with pytest.raises(Exception, match="not one of the agent's"):
         await b.session.reviews.remove("c1")

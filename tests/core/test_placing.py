@@ -14,7 +14,7 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import Mode
-from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, last_of, place
+from jupyter_codeinterp.core.turn.placing import Place, Rule, last_of, place
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 
@@ -61,39 +61,6 @@ def test_what_is_not_empty_is_not_replaced() -> None:
     shown = CellView("o", "code", "", ({"output_type": "stream"},))
     for cell in (PRIVATE, shown, CellView("m", "markdown", ""), CellView("r", "raw", "")):
         assert place([cell], {}) == Place(cell.cell_id)
-
-
-@pytest.mark.parametrize(
-    ("above", "below", "source", "needs"),
-    [
-        (["# Title"], ["import pandas as pd"], "pd.read_csv('a')", ("pd",)),
-        (["a = 1"], ["df = a", "df2 = df"], "df2.head() + df", ("df", "df2")),
-        (["df = 1"], ["df = df.dropna()"], "df.plot()", ("df",)),
-        (["import numpy as np"], ["import numpy as np"], "np.zeros(3)", ()),
-        (["a = 1"], ["x = 2"], "x = a\nprint(x)", ()),
-        (["a = 1"], ["x = 2"], "x += a", ("x",)),
-        (["a = 1"], ["i = 2"], "for i in range(a):\n    print(i)", ()),
-        (["a = 1"], ["x = 2"], "[x for x in (lambda a: a)(1)]", ()),
-        (["a = 1"], ["def f(): ..."], "def g():\n    return f()\ng()", ("f",)),
-        (["a = 1"], ["df['b'] = 2"], "a\ndf = 1", ()),
-        (["a = 1"], ["b = 2"], "%matplotlib inline\nb", ("b",)),
-        (["a = 1"], ["b = 2"], "%%bash\nb", ()),
-        (["a = 1"], ["b = 2"], "b b b (", ()),
-    ],
-)
-def test_no_cell_goes_above_what_it_uses(
-    above: list[str], below: list[str], source: str, needs: tuple[str, ...]
-) -> None:
-    found = below_needs(cells(*above, *below), f"c{len(above)}", source)
-    assert (found.needs if found else ()) == needs
-    if found is not None:
-        assert found.after == f"c{len(above) + len(below)}"
-
-
-def test_a_private_cell_defines_names_too() -> None:
-    assert below_needs([*cells("a = 1"), PRIVATE], "c1", "print(secret)") == Place(
-        "p", "", ("secret",)
-    )
 
 
 def test_names() -> None:
@@ -220,30 +187,6 @@ async def test_an_empty_cell_that_the_person_has_typed_into_stays(bench: MakeBen
     assert b.document.sources() == ["x = 1", "mine", "1"]
 
 
-async def test_a_cell_is_put_below_what_it_uses_and_the_result_says_so(bench: MakeBench) -> None:
-    book = notebook(*BOOK)
-    first, _, last = (cell["id"] for cell in book["cells"])
-    b = bench(
-        run("lambda: area + radius", after_cell_id=first),
-        run("lambda: math.e", after_cell_id=first),
-        say("Done."),
-        book=book,
-    )
-    await b.turn()
-    assert b.document.sources() == [
-        BOOK[0],
-        "lambda: math.e",
-        BOOK[1],
-        BOOK[2],
-        "lambda: area + radius",
-    ]
-    assert f"The cell was placed after {last}, because it uses names defined there" in b.results[0]
-    assert "area, radius" in b.results[0] and "was placed after" not in b.results[1]
-    assert len(b.of(e.ToolDone)) == 2 and not b.document.streamed.keys() - {
-        op.cell_id for op in b.document.ops
-    }
-
-
 async def test_markdown_and_drafts_in_review_go_there_too(bench: MakeBench) -> None:
     book = notebook(*BOOK)
     b = bench(
@@ -253,7 +196,7 @@ async def test_markdown_and_drafts_in_review_go_there_too(bench: MakeBench) -> N
     b.send()
     b.decide(await b.draft())
     await b.ended()
-    assert b.document.sources() == [*BOOK, "lambda: area", "The area."]
+    assert b.document.sources() == [BOOK[0], "lambda: area", "The area.", *BOOK[1:]]
 
 
 async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> None:

@@ -30,7 +30,7 @@ async def test_it_runs_once_and_its_outputs_are_the_result(bench: Benches, room:
     assert await room.ran() == ["n = 5\nprint(n)"]
     assert b.document.sources() == ["x = 20", "n = 5\nprint(n)"]
     assert not any(isinstance(op, (BeginRun, FinishRun)) for op in b.document.ops)
-    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} execution_count=")
+    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} place=2/2 execution_count=")
     assert b.results[0].endswith("The person ran this cell themselves.\n5")
     decided = b.of(e.DraftDecided)[0]
     assert (decided.action, decided.by, decided.reason) == ("run", "person", "Run by hand.")

@@ -37,7 +37,8 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, roo
     assert cell is not None and cell["cell_type"] == "code"
     assert cell["outputs"][0]["data"]["text/plain"] == "42"
     assert cell["metadata"]["codeinterp"]["session"] == b.info.session_id
-    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} execution_count=")
+    known = f"status=ok cell_id={draft.cell_id} place=2/3 execution_count="
+    assert b.results[0].startswith(known)
     assert "42" in b.results[0]
     assert b.document.saves == 1
     assert await room.ran() == ["21 * 2"]
@@ -117,11 +118,17 @@ async def test_a_mended_cell_asks_again_and_shows_old_against_new(bench: Benches
     assert b.document.sources() == ["x = 20", "1 / 2"]
 
 
-async def test_a_new_cell_after_a_failure_replaces_the_failed_one(bench: Benches) -> None:
+async def test_a_new_cell_replaces_none(bench: Benches) -> None:
     b = bench(run("1 / 0"), run("1 / 2"), say("0.5"))
-    await b.turn()
+    b.send()
+    failed = await b.draft()
+    b.decide(failed)
+    second = await b.draft(2)
+    assert (second.kind, b.document.sources()) == ("insert", ["x = 20", "1 / 0", "1 / 2"])
+    b.decide(second)
+    ended = await b.ended()
     assert b.document.sources() == ["x = 20", "1 / 2"]
-    assert b.of(e.ToolDone)[1].fixed
+    assert ended.cleared == (e.Cleared(failed.cell_id, "removed"),)
 
 
 async def test_a_failed_cell_that_the_person_deleted_is_not_looked_for(bench: Benches) -> None:
@@ -140,7 +147,7 @@ async def test_a_failed_cell_that_the_person_deleted_is_not_looked_for(bench: Be
 
 
 async def test_no_failed_leftover_stands_at_the_end(bench: Benches) -> None:
-    b = bench(run("1 / 0"), run("1 / 2", after_cell_id="c1"), say("0.5"))
+    b = bench(run("1 / 0"), run("1 / 2", position="after:c1"), say("0.5"))
     ended = await b.turn()
     assert b.document.sources() == ["x = 20", "1 / 2"]
     assert ended.stop_reason == "end_turn" and ended.failed == () and len(ended.added) == 1
@@ -196,7 +203,7 @@ async def test_cells_go_after_the_last_one_in_order(bench: Benches) -> None:
 
 
 async def test_a_place_that_is_named_is_taken(bench: Benches) -> None:
-    b = bench(run("a = 1", after_cell_id="c1"), say("Done."), book=notebook("one", "two"))
+    b = bench(run("a = 1", position="after:c1"), say("Done."), book=notebook("one", "two"))
     b.document.gone_to = "c2"
     await b.turn()
     assert b.document.sources() == ["one", "a = 1", "two"]

@@ -147,7 +147,7 @@ def raw_call(name: str, json_text: str | None, *, id: str = "") -> CallBlock:
 
 
 def run_cell(source: str, *, title: str = "", after: str = "") -> CallBlock:
-    return call("run_cell", _given(title=title, after_cell_id=after, source=source))
+    return call("run_cell", _given(title=title, position=after and f"after:{after}", source=source))
 
 
 def edit_cell(cell: str, source: str, *, title: str = "") -> CallBlock:

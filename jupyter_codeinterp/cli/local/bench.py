@@ -134,6 +134,7 @@ class LocalBench(Workbench):
                 # For example, the manager does not know a kernel that never started.
                 log.info("Could not shut down kernels: %r", error)
             self.kernels.kill()
+            self.kernels.context.destroy(linger=0)
 
     async def kernel_ready(self, path: str, name: str) -> None:
         """Make sure that the notebook has a running kernel. Raises Problem, and CommandError as
@@ -180,6 +181,7 @@ class LocalBench(Workbench):
         around = self.manager.surroundings
         around.files = lambda copy, most: sibling_files(there, notebook.name, most)
         around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
+        around.folder = lambda copy: folder.absolute().as_posix()
         around.table_heads = lambda copy, names: sibling_heads(there, notebook.name, names)
         around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
             session_id, notebook.name, there

@@ -10,7 +10,7 @@ KEYS = {
     **dict.fromkeys(("e", "edit"), "edit"),
 }
 ALL = {"a": "all", "all": "all"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "tool")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "tool", "cells")
 """Drafts without code to edit."""
 
 

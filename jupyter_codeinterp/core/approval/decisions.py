@@ -23,7 +23,8 @@ BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
 _WAYS_OUT = {
-    "edit": "Cells that are there are not changed without a person; add a new cell instead.",
+    "edit": "Cells that are there are not changed without a person. Add a new cell instead; "
+    "run_cells runs those that are there unchanged.",
     "delete": "Cells that are there are not deleted without a person; leave it.",
     "kernel": "Go on with the kernel as it is.",
     "notebook": "Work in this notebook.",

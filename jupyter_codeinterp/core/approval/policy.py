@@ -14,7 +14,10 @@ from .modes import ASKING, MODES
 
 Action = Literal[
     "run_new",
+    "run_again",
     "edit",
+    "move",
+    "scratch",
     "markdown",
     "delete",
     "kernel",
@@ -29,6 +32,9 @@ Verdict = Literal["run", "ask", "refuse"]
 
 _CHANGES: dict[str, str] = {
     "run_new": "no cell was added",
+    "run_again": "no cell was run",
+    "move": "no cell was moved",
+    "scratch": "nothing was run",
     "edit": "the cell was not edited",
     "markdown": "no text was added",
     "delete": "the cell was not deleted",
@@ -69,7 +75,7 @@ def decide(
         return "run"
     if (always_ask and not run_all) or not allowed.unasked:
         return "ask"
-    return "run" if action in ("run_new", "verify") or owned else "ask"
+    return "run" if action in ("run_new", "run_again", "scratch", "verify") or owned else "ask"
 
 
 def refusal(action: Action, mode: Mode) -> str:

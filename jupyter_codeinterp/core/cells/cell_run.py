@@ -15,7 +15,7 @@ from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..checks import protected
-from ..document.ops import Delete, Receipt, SetSource
+from ..document.ops import Delete, Move, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..labels import Label
@@ -34,9 +34,11 @@ from .execution import (
     why_not,
 )
 from .run_by_hand import ExecutionByHand
+from .scratch import Scratch
 
 THEIR_VERSION = "Their version was:"
 NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
+NOT_RUN = "Changed and not run, as you asked. The output that it shows is of its earlier source."
 TYPED_INTO = "You changed the cell while it was being written. Your version would run."
 
 
@@ -59,16 +61,21 @@ class CellRun:
         self._expect()
 
     async def run(
-        self, call: ToolUse, source: str, *, suspicious: bool = False
+        self,
+        call: ToolUse,
+        source: str,
+        *,
+        suspicious: bool = False,
+        decided: Decision | None = None,
     ) -> AsyncIterator[Event]:
         """Go from the finished draft to ``result``. ``source`` is the model's; ``suspicious``
-        asks in every mode."""
+        asks in every mode. ``decided`` is a decision that there is already, about this source."""
         draft, turn = self.draft, self.turn
         draft.proposed = source
         self._expect()
         placed = draft.complete(source)
         why = ""
-        if placed is not None and not (draft.is_code and MODES[turn.mode].unasked):
+        if placed is not None and not (draft.runs and MODES[turn.mode].unasked):
             # Where nobody is asked, the begin of the run checks the source anyway.
             why, placed = await self._placed(call, placed), None
         deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
@@ -77,12 +84,12 @@ class CellRun:
         with ExitStack() as stack:
             if draft.kind == "insert":
                 stack.enter_context(turn.decisions.watch(draft.cell_id))
-            async for event in self._attempts(call, suspicious, why, placed):
+            async for event in self._attempts(call, suspicious, why, placed, decided):
                 yield event
 
     def _expect(self) -> None:
         """Prepare the kernel where nobody is asked and it may be the bottleneck."""
-        if self.draft.is_code and MODES[self.turn.mode].unasked:
+        if self.draft.runs and MODES[self.turn.mode].unasked:
             self.turn.kernel.expect()
 
     async def _placed(self, call: ToolUse, answer: asyncio.Future[Receipt]) -> str:
@@ -106,6 +113,7 @@ class CellRun:
         suspicious: bool,
         why: str,
         placed: asyncio.Future[Receipt] | None,
+        decided: Decision | None,
     ) -> AsyncIterator[Event]:
         """Decide and carry out, repeatedly until there is a result. ``why`` it must ask;
         ``placed`` is awaited before asking."""
@@ -125,6 +133,8 @@ class CellRun:
                     return
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
+            elif decided is not None:
+                decision, decided = decided.with_source(draft.source, edited=False), None
             elif verdict == "ask" or why:
                 if placed is not None:
                     why, placed = await self._placed(call, placed), None
@@ -158,7 +168,7 @@ class CellRun:
                 if said.refusal is not None and decision.reason != BY_HAND:
                     self._refuse(call, said.refusal)
                     return
-            if draft.is_code:
+            if draft.runs:
                 async for event in self._execute(call, decision, info):
                     yield event
                 why = self._again
@@ -182,7 +192,7 @@ class CellRun:
 
     def _compared(self, decision: Decision) -> Decision:
         """The decision with ``edited`` set: whether its source is not the model's."""
-        source = self.draft.proposed if self.draft.kind == "delete" else decision.source
+        source = self.draft.proposed if self.draft.kind in ("delete", "move") else decision.source
         return decision.with_source(source, edited=source != self.draft.proposed)
 
     def _decided(self, decision: Decision, labels: tuple[Label, ...] = ()) -> DraftDecided:
@@ -204,7 +214,7 @@ class CellRun:
         draft = self.draft
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
-        cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
+        cell_id = draft.cell_id if draft.kind in ("edit", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
         self.result = self.turn.results.not_run(
             call, body, draft.title, cell_id, reason, quoted, by=by
@@ -221,7 +231,8 @@ class CellRun:
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
         if by_hand(self.draft.cell_id) is None:
-            execution = self._execution = Execution(self.draft, call, decision, info)
+            kind = Scratch if self.draft.kind == "scratch" else Execution
+            execution = self._execution = kind(self.draft, call, decision, info)
             async for event in execution.events():
                 yield event
             self.result = execution.result
@@ -259,6 +270,8 @@ class CellRun:
         turn, draft = self.turn, self.draft
         if draft.kind == "delete":
             receipt = await turn.notebook.apply(Delete(draft.cell_id, draft.old_source))
+        elif draft.kind == "move":
+            receipt = await turn.notebook.apply(Move(draft.cell_id, draft.to))
         elif draft.kind == "edit":
             receipt = await turn.notebook.apply(SetSource(draft.cell_id, source, draft.old_source))
         else:
@@ -267,8 +280,12 @@ class CellRun:
             )
         if receipt.status == "done":
             draft.settle()
-            turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
-            self.result = turn.results.make(call, "ok", title=draft.title, cell_id=draft.cell_id)
+            if draft.kind != "move":
+                turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
+            words = NOT_RUN if draft.only_edits else ""
+            self.result = turn.results.make(
+                call, "ok", words, title=draft.title, cell_id=draft.cell_id
+            )
         elif receipt.status == "pending":
             self.result = turn.results.make(
                 call, "not_confirmed", NOT_CONFIRMED, title=draft.title, cell_id=draft.cell_id

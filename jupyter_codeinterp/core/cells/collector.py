@@ -75,7 +75,8 @@ class BoundedText:
         broken_line = tail.find("\n", 0, 1_000) + 1
         left_out += broken_line
         head = self._head.rstrip("\n")
-        return f"{head}\n[… {left_out:,} characters left out …]\n{tail[broken_line:]}"
+        gone = f"[… {left_out:,} characters left out for good: a cell keeps no more …]"
+        return f"{head}\n{gone}\n{tail[broken_line:]}"
 
 
 class _Stream:

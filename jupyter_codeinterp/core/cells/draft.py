@@ -1,7 +1,7 @@
 """A draft in the notebook: it appears, code streams into it, it waits, it goes.
 
 New code and Markdown are raw cells, which no run command runs. An edit or deletion changes its
-cell only after the decision.
+cell only after the decision. ``scratch`` is code that runs without a cell.
 """
 
 from __future__ import annotations
@@ -27,16 +27,19 @@ from ..ports import KernelInfo
 from ..rights import cautious
 from ..rights.labelling import labels
 from ..rights.theirs import theirs
+from ..turn.results import Room
 from ..turn.turn import Turn
 from .checked import heard
 
-Kind = Literal["insert", "edit", "markdown", "delete"]
+Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move"]
 
 ACTIONS: dict[Kind, policy.Action] = {
     "insert": "run_new",
     "edit": "edit",
     "markdown": "markdown",
     "delete": "delete",
+    "scratch": "scratch",
+    "move": "move",
 }
 
 
@@ -66,8 +69,15 @@ class DraftCell:
         self.shown: str | None = None
         self.expects: Contract | None = None
         """What the model says that ``proposed`` must give."""
-        self.is_code = kind in ("insert", "edit")
-        """Whether an accepted draft runs (an edited cell may be Markdown)."""
+        self.is_code = kind in ("insert", "edit", "scratch")
+        """An edited cell may be Markdown."""
+        self.only_edits = False
+        """Whether an accepted edit of code is left unrun."""
+        self.timeout: float | None = None
+        """Seconds that the model gives the run, at most the turn's own bound."""
+        self.room = Room()
+        self.to: tuple[str, ...] = ()
+        """For a move: the ids above the new place."""
         self.barred = False
         """Whether an admin wants a person's decision because the kernel is in no sandbox."""
         self.typed_by_person = False
@@ -99,14 +109,17 @@ class DraftCell:
 
     def write(self, source: str) -> None:
         """Stream the new part of the source. Never cuts a surrogate pair."""
-        if self.kind == "delete" or not source.startswith(self.source):
+        kind = self.kind
+        if kind == "delete" or kind == "scratch" or kind == "move":
+            return
+        if not source.startswith(self.source):
             return
         if self._after is not None and not self._posted:
             # Ops stay in order, so the receipt can wait.
             self._post("", self._after)
         text = source[len(self.source) :]
         if text:
-            self.turn.document.stream(self.draft_id, self.cell_id, self.kind, self._units, text)
+            self.turn.document.stream(self.draft_id, self.cell_id, kind, self._units, text)
             self._units += len(text.encode("utf-16-le")) // 2
             self.source = source
 
@@ -163,16 +176,26 @@ class DraftCell:
 
     @property
     def is_owned(self) -> bool:
-        if self.kind in ("insert", "markdown"):
+        if self.kind in ("insert", "markdown", "scratch"):
             return True
         cell = self.turn.notebook.snapshot.cell(self.cell_id)
         same = cell is not None and cell.source == self.old_source
         return same and cell is not None and self.turn.ledger.owns(cell)
 
     @property
+    def runs(self) -> bool:
+        """Whether an accepted draft runs."""
+        return self.is_code and not self.only_edits
+
+    @property
+    def cell_timeout(self) -> float | None:
+        bounds = [one for one in (self.timeout, self.turn.cell_timeout) if one is not None]
+        return min(bounds, default=None)
+
+    @property
     def is_text(self) -> bool:
         """Whether the page renders it as soon as it is accepted."""
-        return self.kind != "delete" and not self.is_code
+        return self.kind in ("edit", "markdown") and not self.is_code
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
         """Check ``source`` before a decision or run. Hooks check code; for text, look for hidden
@@ -218,7 +241,7 @@ class DraftCell:
         if (source, code.language) != self._labelled[:2]:
             modules = [name[:-3] for name in code.files if name.endswith(".py")]
             names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
-            read = partial(labels, source, code.language, names, modules)
+            read = partial(labels, source, code.language, names, modules, turn.folder)
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)
         return self._labelled[2]
@@ -237,7 +260,7 @@ class DraftCell:
         )
 
     def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:
-        needs_sandbox = self.is_code and self.turn.auto_needs_sandbox
+        needs_sandbox = self.runs and self.turn.auto_needs_sandbox
         self.barred = needs_sandbox and not (info is not None and info.sandboxed)
         return policy.decide(
             self.action,
@@ -267,7 +290,7 @@ class DraftCell:
             nonce=new_nonce(),
             old_source=self.old_source,
             notices=notices,
-            runs=self.is_code,
-            can_run_all=self.is_code and turn.can_run_all and not self.barred,
+            runs=self.runs,
+            can_run_all=self.runs and turn.can_run_all and not self.barred,
             labels=labels,
         )

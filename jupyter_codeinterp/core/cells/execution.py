@@ -224,12 +224,12 @@ class Execution:
             running = slot.execute(
                 self._source,
                 msg_id=msg_id,
-                timeout=turn.cell_timeout,
+                timeout=self._draft.cell_timeout,
                 looks_at=expects.asked if expects is not None else None,
             )
             async for event in running:
                 if isinstance(event, OutputsChanged):
-                    turn.document.outputs(self._cell_id, self._run_id, event.start, event.outputs)
+                    self._show_outputs(event)
                 elif isinstance(event, DisplayUpdated):
                     # The output that shows it may be in a trusted cell.
                     data = event.data if self._trusted else passive_data(event.data)
@@ -267,13 +267,9 @@ class Execution:
         seen: Seen | None = None
         try:
             # Stop may come while the notebook does not answer; the code has run by now.
-            seen = await turn.results.see(done.everything)
+            seen = await turn.results.see(done.everything, self._draft.room)
             notes.extend(await self._shown(done))
-            if done.captured:
-                turn.notebook.has_run(self._cell_id, done.everything)
-            count = done.execution_count
-            stale = await stale_input.noted(turn, slot.info, self._cell_id, count, self._source)
-            notes += (stale,) if stale else ()
+            notes.extend(await self._noted(slot, done))
         finally:
             if not self._ended:
                 self._post_end(done)
@@ -288,6 +284,17 @@ class Execution:
                 notes=tuple(notes),
                 fixed=self._fixes_failure and status == "ok",
             )
+
+    def _show_outputs(self, event: OutputsChanged) -> None:
+        self.turn.document.outputs(self._cell_id, self._run_id, event.start, event.outputs)
+
+    async def _noted(self, slot: Slot, done: ExecutionDone) -> tuple[str, ...]:
+        """Record what ran. Returns a note on stale input."""
+        turn, count = self.turn, done.execution_count
+        if done.captured:
+            turn.notebook.has_run(self._cell_id, done.everything)
+        stale = await stale_input.noted(turn, slot.info, self._cell_id, count, self._source)
+        return (stale,) if stale else ()
 
     async def _shown(self, done: ExecutionDone) -> tuple[str, ...]:
         """Put all outputs into the cell and save. Returns notes on what failed."""

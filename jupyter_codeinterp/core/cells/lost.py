@@ -7,11 +7,11 @@ from typing import Union
 
 import msgspec
 
+from ..cell_code.cell_names import names_of
 from ..document.ops import CellView
 from ..errors import DocumentError, KernelError
 from ..model_view.plain_text import cut
 from ..off_loop import off_loop
-from ..turn.placing import defines
 from ..turn.turn import Turn
 from ..visible import visible_line
 
@@ -110,3 +110,10 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _short(name: str) -> str:
     return cut(visible_line(name), _LONGEST)
+
+
+def defines(cell: CellView) -> frozenset[str]:
+    """The names that a cell binds; none of a cell that is no code."""
+    if cell.cell_type != "code":
+        return frozenset()
+    return names_of(cell.source).defines | frozenset(cell.assigns)

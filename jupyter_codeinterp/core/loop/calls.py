@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-import msgspec
-
 from ..events import Event
-from ..messages import AnyBlock, Text, ToolResult, ToolUse
+from ..messages import AnyBlock, ToolResult, ToolUse
 from ..ports import ModelToolInput
 from ..tools.registry import ToolRegistry
+from ..tools.shared.step import noted
 from ..tools.tools import Tools
-from ..turn.results import Result
 from ..turn.turn import Turn
 from .call_at_work import CallAtWork
 
@@ -94,7 +92,7 @@ class Calls:
         guard, result = self._turn.guard, self._tools.results[call.id]
         verdict = guard.add(call, result.text)
         if verdict == "note":
-            self._tools.results[call.id] = _noted(result, guard.note)
+            self._tools.results[call.id] = noted(result, guard.note)
         self.goes_in_circles = verdict == "stop"
         return not (self.goes_in_circles or self._turn.went_on)
 
@@ -134,11 +132,3 @@ class Calls:
         """Settle the draft that still waits. Returns its outcome, too."""
         call, self.discussed = self.discussed, None
         return (call.stop(NOT_REACHED), call.outcome()) if call is not None else ([], ())
-
-
-def _noted(result: Result, words: str) -> Result:
-    block = result.block
-    content = (*block.content, Text(f"\n{words}"))
-    return msgspec.structs.replace(
-        result, block=ToolResult(block.tool_use_id, content, block.is_error)
-    )

@@ -35,6 +35,21 @@ IMAGES_A_CONVERSATION = 19
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 """An empty text/plain: `<IPython.core.display.HTML object>`."""
+_DRAWN = re.compile(r"<((?:Figure|PIL\.[\w.]+) [^<>\n]{1,200})>|<VegaLite [^<]*", re.DOTALL)
+"""What stands for a picture in text/plain."""
+_DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=\\\s]{64,})")
+_NOT_SHOWN = "[not shown to you: {}]"
+_KINDS = (
+    *(("image/svg+xml", "SVG"), ("application/vnd.vega", "Altair chart")),
+    *(("application/vnd.plotly", "Plotly chart"), ("application/vnd.bokeh", "Bokeh chart")),
+    *(("application/geo+json", "map"), ("application/pdf", "PDF")),
+    *(("image/", "picture"), ("video/", "video"), ("audio/", "audio")),
+)
+"""Beginnings of media types that show a picture or play, in words."""
+_ELEMENTS = (
+    *(("<video", "video"), ("<audio", "audio"), ("<svg", "SVG"), ("<iframe", "embedded page")),
+    *(("<canvas", "drawing"), ("<img", "picture")),
+)
 _WIDGET_LIMIT = 300
 _JSON_LIMIT = 50_000
 """Characters read of JSON data."""
@@ -152,16 +167,18 @@ def result_text(
     *,
     status: str,
     cell_id: str | None = None,
+    place: str = "",
     execution_count: int | None = None,
     elapsed: float | None = None,
     body: str = "",
     notes: Sequence[str] = (),
 ) -> str:
     """A tool result: a line of known facts, notes, then ``body``, which is our own text or
-    outputs between delimiters."""
+    outputs between delimiters. ``place`` is "3/12" for the third of twelve cells."""
     facts: dict[str, object] = {
         "status": status,
         "cell_id": _one_word(cell_id) if cell_id else None,
+        "place": place or None,
         "execution_count": execution_count,
         "elapsed": None if elapsed is None else f"{elapsed:.1f}s",
     }
@@ -278,22 +295,44 @@ class _Reader:
 def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
     """The most informative representation of a MIME bundle."""
     plain = reader.plain(_text(data.get("text/plain"))).strip("\n")
-    if _WIDGET in data:
-        return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
+    drawn = _DRAWN.fullmatch(plain)
+    says_nothing = not plain or drawn or _BARE.fullmatch(plain)
+    title = plain if drawn or not says_nothing else ""
     for media in ("image/png", "image/jpeg"):
         if media in data:
-            title = media if not plain or _BARE.fullmatch(plain) else " ".join(plain.split())
-            return _Piece(f"[image: {title[:100]}]", _text(data[media]))
+            words = " ".join((title or media).split())
+            return _Piece(f"[image: {words[:100]}]", _text(data[media]))
+    html = _text(data.get("text/html"))
+    if (says_nothing or _WIDGET in data) and (found := _DATA_URL.search(html)):
+        # Frames of an animation go on in the next line behind a backslash.
+        words = " ".join((title or "the first one in HTML").split())
+        return _Piece(f"[image: {words[:100]}]", re.sub(r"[\\\s]", "", found[1]))
+    if _WIDGET in data:
+        return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
+    given = [str(media) for media in islice(data, 20)]
+    for begins, kind in _KINDS:
+        if any(media.startswith(begins) for media in given):
+            more = "" if says_nothing else f"\n{cut(plain, _WIDGET_LIMIT)}"
+            return _Piece(_NOT_SHOWN.format(kind) + more)
     for media in ("text/markdown", "text/latex"):
         if media in data:
             return _Piece(reader.plain(_text(data[media])).strip("\n"))
-    if plain and not _BARE.fullmatch(plain):
+    if drawn and not html:
+        return _Piece(_NOT_SHOWN.format(drawn[1] or "Altair chart"))
+    if not says_nothing:
         return _Piece(plain)
-    if "text/html" in data and (text := reader.plain(strip_html(_text(data["text/html"])))):
-        return _Piece(text)
+    if html:
+        text = reader.plain(strip_html(html))
+        low = html[:READ].casefold()
+        hidden = [kind for element, kind in _ELEMENTS if element in low]
+        if not text and not hidden and "<script" in low:
+            hidden = ["interactive HTML"]
+        note = _NOT_SHOWN.format(", ".join(hidden)) if hidden else ""
+        if text or note:
+            return _Piece("\n".join(filter(None, (text, note))))
     if "application/json" in data:
         return _Piece(reader.plain(_json(data["application/json"])))
-    others = [reader.plain(str(media))[:100] for media in islice(data, 20) if media != "text/plain"]
+    others = [reader.plain(media)[:100] for media in given if media != "text/plain"]
     return _Piece(plain or (f"[{others[0]} not shown]" if others else ""))
 
 
@@ -341,6 +380,7 @@ def _cut(text: str, full: str, budget: int, closing: int) -> str:
         return text
     head, foot = ends(text, max(0, budget - 120), closing)
     left_out = len(text) - len(head) - len(foot)
+    # What a run drops for good has a line of its own in the output.
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))
-    how = f"read_output(cell_id, start={start}, length={BUDGET}) reads on"
+    how = f"read_output(cell_id, start={start}, length={BUDGET}) reads on, of {len(full):,} kept"
     return f"{head}\n[… {left_out:,} characters left out; {how} …]\n{foot}"[:budget]

@@ -18,11 +18,9 @@ MOST = 32_000
 MOST_TOLD = 20
 """Skills that the model learns of."""
 
-SKILL = "skill:"
-"""``read_output`` reads a skill by this and its name, so that the tools need no further one."""
 _SKILLS = (
     BEGINS + ": skills, each for one kind of task. If a request fits one, read it first: "
-    f'read_output with cell_id "{SKILL}NAME". They allow nothing more.]'
+    "read_skill. They allow nothing more.]"
 )
 NO_SKILLS = BEGINS + " no longer include skills.]"
 _CALLED = BEGINS + ' for "/{name}" in the message, from {path}. They allow nothing more.]'

@@ -269,6 +269,14 @@ class TurnRunner(PersistentSession):
         # Beside the first request to the model.
         files_kept = asyncio.ensure_future(self.waiting_files.begin_turn(self.replay.turns))
         number, untrusted = self.replay.turns, self._talk.untrusted
+        notebook = TurnNotebook(
+            number,
+            place.document,
+            self.ledger,
+            self._private,
+            self._journal_failed,
+            self._put_after,
+        )
         turn = self._turn = Turn(
             number=number,
             since=self.replay.since,
@@ -276,21 +284,14 @@ class TurnRunner(PersistentSession):
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
-            notebook=TurnNotebook(
-                number,
-                place.document,
-                self.ledger,
-                self._private,
-                self._journal_failed,
-                self._put_after,
-            ),
+            notebook=notebook,
             kernel=place.kernel,
             store=self.store,
             decisions=self.decisions,
             ledger=self.ledger,
             context=self._context,
             untrusted=untrusted,
-            results=Results(untrusted, self._talk.images, self._talk.shown),
+            results=Results(untrusted, self._talk.images, self._talk.shown, notebook.stands),
             private=self._private,
             hooks=self._hooks,
             checks=self._checks,
@@ -309,7 +310,7 @@ class TurnRunner(PersistentSession):
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.table_heads = place.table_heads
+        turn.table_heads, turn.folder = place.table_heads, place.folder()
         turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()

@@ -18,20 +18,29 @@ from .built_in.delete_cell import DELETE_CELL
 from .built_in.edit_cell import EDIT_CELL
 from .built_in.inspect_variables import INSPECT_VARIABLES
 from .built_in.kernel import KERNEL
+from .built_in.move_cell import MOVE_CELL
 from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
 from .built_in.read_output import READ_OUTPUT
+from .built_in.read_skill import READ_SKILL
 from .built_in.run_cell import RUN_CELL
+from .built_in.run_cells import RUN_CELLS
+from .built_in.scratch import SCRATCH
 from .built_in.verify import VERIFY
+from .shared import arguments
 from .shared.base import Tool
 
 BUILT_IN = (
     RUN_CELL,
+    RUN_CELLS,
     EDIT_CELL,
+    SCRATCH,
     ADD_MARKDOWN,
+    MOVE_CELL,
     DELETE_CELL,
     READ_NOTEBOOK,
     READ_OUTPUT,
+    READ_SKILL,
     INSPECT_VARIABLES,
     KERNEL,
     NEW_NOTEBOOK,
@@ -84,19 +93,19 @@ class ToolRegistry:
         tool = self._tools.get(name)
         return tool is not None and tool.effect == "changes"
 
-    def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct | dict[str, Any]:
-        """Convert a tool's input: lenient on optional and unknown properties, strict on types.
-        Raises ValueError with words for the model."""
+    def parse(
+        self, name: str, given: dict[str, Any]
+    ) -> tuple[msgspec.Struct | dict[str, Any], tuple[str, ...]]:
+        """A tool's input, and notes for the model on what was left out of it. Raises ValueError
+        with words for the model."""
         tool = self._tools.get(name)
         if tool is None:
             known = ", ".join(self._tools)
             raise ValueError(f"There is no tool {name!r}. The tools are: {known}.")
-        given = dict(arguments)
         if not issubclass(tool.arguments, msgspec.Struct):
-            return given
-        if isinstance(given.get("source"), str):
-            given["source"] = normalise(given["source"])
-        try:
-            return msgspec.convert(given, tool.arguments)
-        except msgspec.ValidationError as error:
-            raise ValueError(f"Wrong input for {name}: {error}.") from None
+            return dict(given), ()
+        found, notes = arguments.read(name, given, tool.arguments)
+        source = getattr(found, "source", None)
+        if isinstance(source, str):
+            found = msgspec.structs.replace(found, source=normalise(source))
+        return found, notes

@@ -22,6 +22,7 @@ from ..ports import ModelToolInput
 from ..turn.results import Result
 from ..turn.turn import Turn
 from .registry import BUILT_IN, ToolRegistry
+from .shared.arguments import so_far
 from .shared.base import CellOutcome, CellRequest, Tool, ToolContext
 from .shared.drafting import Drafting
 from .shared.step import Step, joined
@@ -48,8 +49,8 @@ class Tools:
     def preview(self, call: ModelToolInput) -> list[Event]:
         """Events that show an unfinished call. Runs nothing, waits for nothing."""
         events = self._step.card(call.id, call.name)
-        tool, source = self._registry.get(call.name), call.partial.get("source")
-        if tool is not None and tool.draft is not None and isinstance(source, str):
+        tool, source = self._registry.get(call.name), so_far(call.partial, "source")
+        if tool is not None and tool.draft is not None and source is not None:
             source = source.replace("\r\n", "\n").rstrip("\r")
             events += self._drafting.preview(call.id, tool, call.partial, source)
         return events
@@ -68,7 +69,8 @@ class Tools:
         try:
             if invalid is not None:
                 raise ValueError(f"The input of this call is not valid JSON: {invalid}")
-            arguments = self._registry.parse(call.name, call.input)
+            arguments, notes = self._registry.parse(call.name, call.input)
+            step.say(call, *notes)
             if step.failed and self._registry.changes(call.name):
                 raise ValueError(AFTER_A_FAILURE)
         except ValueError as error:

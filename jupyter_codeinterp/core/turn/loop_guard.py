@@ -48,6 +48,6 @@ class LoopGuard:
 
 def _key(name: str, arguments: dict[str, Any], result: str) -> str:
     """Tool, input and result, without what differs from run to run: ids, counts, times."""
-    bare = re.sub(r"\b(cell_id|execution_count|elapsed)=\S+|\bIn ?\[\d+\]", "", result)
+    bare = re.sub(r"\b(cell_id|place|execution_count|elapsed)=\S+|\bIn ?\[\d+\]", "", result)
     given = {k: v for k, v in arguments.items() if k != "title"}
     return f"{name} {msgspec.json.encode(given, order='sorted').decode()} {bare}"

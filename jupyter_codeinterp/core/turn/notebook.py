@@ -17,13 +17,14 @@ from ..document.ops import (
     Output,
     Receipt,
     Snapshot,
+    after_op,
 )
-from ..errors import DocumentError, StoreError
+from ..errors import StoreError
 from ..history.ledger import Ledger
-from ..off_loop import off_loop
 from ..ports import Document
 from ..redaction.private_names import PrivateNames
-from .placing import Place, Rule, below_needs, last_of, place
+from .naming_cells import Found, found_in
+from .placing import Place, Rule, last_of, place
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
@@ -106,6 +107,8 @@ class TurnNotebook:
     async def _recorded(self, op: Op, answer: Awaitable[Receipt]) -> Receipt:
         receipt = await answer
         self._ledger.record(self._turn, op, receipt)
+        if receipt.status == "done":
+            self.snapshot = after_op(self.snapshot, op)
         return receipt
 
     def flush_deferred(self) -> None:
@@ -169,12 +172,21 @@ class TurnNotebook:
         return cell
 
     def knows(self, cell_id: str) -> bool:
-        return cell_id in self._ledger.touched or self.snapshot.cell(cell_id) is not None
+        return cell_id in self.placed or self.snapshot.cell(cell_id) is not None
+
+    def find(self, name: str) -> Found | None:
+        """The cell that the model means by an id, a place or an execution count."""
+        return Found(name) if self.knows(name) else found_in(self.snapshot.cells, name)
 
     def known_ids(self) -> str:
+        """The last ids, for the model."""
         ids = [cell.cell_id for cell in self.snapshot.cells][-30:]
-        known = dict.fromkeys([*ids, *self._ledger.touched[-10:]])
-        return ", ".join(" ".join(cell_id.split())[:100] for cell_id in known) or "none"
+        return ", ".join(" ".join(cell_id.split())[:100] for cell_id in ids) or "none"
+
+    def stands(self, cell_id: str) -> str:
+        """Where a cell stands: "3/12" is the third of twelve; "" where that is unknown."""
+        ids = [cell.cell_id for cell in self.snapshot.cells]
+        return f"{ids.index(cell_id) + 1}/{len(ids)}" if cell_id in ids else ""
 
     # --- where cells go --------------------------------------------------------------
 
@@ -191,8 +203,26 @@ class TurnNotebook:
         above = self.above(cell_id)
         return above[1] if len(above) > 1 else ""
 
+    def at(self, position: str) -> tuple[Place, str] | None:
+        """The place that a ``position`` names, and what to tell the model of how it was read. None
+        if there is no such place."""
+        cells = self.snapshot.cells
+        if not position:
+            return self.place(), ""
+        if position in ("start", "end"):
+            return Place(cells[-1].cell_id if position == "end" and cells else ""), ""
+        side, colon, name = position.partition(":")
+        if not colon:
+            side, name = ("before", position) if position.strip().isdecimal() else ("after", side)
+        if colon and side not in ("before", "after"):
+            side, name = "after", position
+        found = self.find(name.strip())
+        if found is None:
+            return None
+        return Place(found.cell_id if side == "after" else self.before(found.cell_id)), found.note
+
     def place(self) -> Place:
-        """The place of a new cell before its code is known."""
+        """The place of a new cell if the model names none."""
         cells = self.snapshot.cells
         ids = {cell.cell_id for cell in cells} | self.placed.keys()
         latest = next((cell_id for cell_id in reversed(self._added) if cell_id in ids), "")
@@ -207,17 +237,3 @@ class TurnNotebook:
             "gone_to": before.gone_to,
         }
         return place(cells, candidates)
-
-    async def lower(self, after: str, source: str) -> Place | None:
-        """A lower place for the cell, below the definitions that it uses; None if ``after`` is
-        fine."""
-        ids = [cell.cell_id for cell in self.snapshot.cells]
-        above = next((one for one in self.above(after) if one in ids), "")
-        if not ids or above == ids[-1]:
-            return None
-        try:
-            cells = (await self.look()).cells
-        except DocumentError:
-            return None
-        size = len(source) + sum(len(cell.source) for cell in cells)
-        return await off_loop(lambda: below_needs(cells, after, source), size, lambda: None)

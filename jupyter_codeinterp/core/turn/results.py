@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,6 +29,16 @@ LONGEST = 100
 """Characters of one of them."""
 
 
+class Room(NamedTuple):
+    """How much of a run's outputs the model gets."""
+
+    characters: int = outputs.BUDGET
+    images: int = outputs.IMAGES_A_RESULT
+
+
+WHOLE = Room()
+
+
 class Result(msgspec.Struct, frozen=True):
     """``block`` is for the model, ``done`` for people."""
 
@@ -39,13 +50,28 @@ class Result(msgspec.Struct, frozen=True):
         return "".join(part.text for part in self.block.content if isinstance(part, Text))
 
 
+def with_words(result: Result, words: str) -> Result:
+    """Add inert words to what the model reads, and to the card's detail."""
+    block, done = result.block, result.done
+    block = msgspec.structs.replace(block, content=(*block.content, Text(words)))
+    done = msgspec.structs.replace(done, detail=f"{done.detail}{bare(words)}")
+    return msgspec.structs.replace(result, block=block, done=done)
+
+
 class Results:
-    def __init__(self, untrusted: Untrusted, images: int = 0, shown: int = 0) -> None:
+    def __init__(
+        self,
+        untrusted: Untrusted,
+        images: int = 0,
+        shown: int = 0,
+        stands: Callable[[str], str] = lambda cell_id: "",
+    ) -> None:
         """``images`` and ``shown``: images, and bytes of the person's files, in the conversation
-        so far."""
+        so far. ``stands`` says where a cell stands (``TurnNotebook.stands``)."""
         self.images = images
         self.shown = shown
         self._untrusted = untrusted
+        self._stands = stands
 
     # --- outputs ---------------------------------------------------------------------
 
@@ -61,10 +87,12 @@ class Results:
     def forget_shown(self) -> None:
         self.images = self.shown = 0
 
-    async def see(self, cell_outputs: Sequence[Output]) -> Seen:
-        left, scrub = self.images_left, self._untrusted.scrub
+    async def see(self, cell_outputs: Sequence[Output], room: Room = WHOLE) -> Seen:
+        left, scrub = min(self.images_left, room.images), self._untrusted.scrub
         return await off_loop(
-            lambda: outputs.see(cell_outputs, images_left=left, scrub=scrub),
+            lambda: outputs.see(
+                cell_outputs, images_left=left, budget=room.characters, scrub=scrub
+            ),
             outputs.size(cell_outputs),
             lambda: Seen(UNREADABLE),
         )
@@ -101,6 +129,7 @@ class Results:
             outputs.result_text(
                 status=status,
                 cell_id=cell_id,
+                place=self._stands(cell_id),
                 body="\n".join(part for part in (words, quoted) if part),
             )
         )
@@ -167,6 +196,7 @@ class Results:
             outputs.result_text(
                 status=status,
                 cell_id=cell_id,
+                place=self._stands(cell_id),
                 execution_count=done.execution_count,
                 elapsed=done.elapsed,
                 body=self._untrusted.quoted(seen.text) if seen.text else "",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
@@ -23,7 +24,7 @@ from ...core.turn.limits import Rules
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
-from ..files.on_disk import root_name
+from ..files.on_disk import folder_of, root_name
 from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
@@ -92,7 +93,7 @@ class Workbench:
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
-        journal = settings.folder / "sessions.db"
+        journal = self._journal(settings)
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
@@ -108,6 +109,7 @@ class Workbench:
                 make_kernel=self._make_kernel,
                 files=self._files,
                 read_file=partial(read_sibling, contents),
+                folder=partial(folder_of, contents),
                 table_heads=partial(sibling_heads, contents),
                 rule_files=self._rule_files,
                 own_commands=self.own_commands,
@@ -158,6 +160,10 @@ class Workbench:
             scrub=self.scrub,
         )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
+
+    def _journal(self, settings: CodeInterpSettings) -> Path:
+        """The file of conversations."""
+        return settings.folder / "sessions.db"
 
     def _model(self, name: str) -> Model:
         """The model of this name, or the outside client. Raises ModelError."""

@@ -45,7 +45,7 @@ export function runStarted(
   event: RunStarted
 ): ISessionView {
   const others = view.ran.filter(cellId => cellId !== event.cell_id);
-  const ran = [...others, event.cell_id];
+  const ran = event.cell_id ? [...others, event.cell_id] : others;
   const known = { ...view, ran, kernelId: event.kernel_id };
   return card(known, event.call_id, {
     phase: 'running',

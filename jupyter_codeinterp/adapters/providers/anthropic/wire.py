@@ -46,8 +46,8 @@ def request_body(
         body["system"] = [system]
     if request.tools:
         body["tools"] = [_tool(tool, profile) for tool in request.tools]
-        calls = {"type": "auto", "disable_parallel_tool_use": True}
-        body["tool_choice"] = {"type": "none"} if request.answer_only else calls
+        if request.answer_only:
+            body["tool_choice"] = {"type": "none"}
     if profile.caching and profile.automatic_caching:
         body["cache_control"] = _EPHEMERAL
     if profile.thinking and not request.brief:

@@ -15,10 +15,7 @@ from ....core.messages import PDF, AnyBlock, Document, Image, Message, Text, Too
 from ....core.ports import ModelRequest
 from .kept import kept
 
-OPTIONAL = (
-    *("include", "reasoning.summary", "parallel_tool_calls", "max_output_tokens"),
-    "tool_choice",
-)
+OPTIONAL = ("include", "reasoning.summary", "max_output_tokens", "tool_choice")
 """Models without reasoning refuse the first, unverified organizations the second."""
 NOTHING_SAID = "(nothing said)"
 UNNAMED = "document.pdf"
@@ -42,8 +39,6 @@ def body(request: ModelRequest, max_tokens: int, without: frozenset[str]) -> dic
             }
             for tool in request.tools
         ]
-        if "parallel_tool_calls" not in without:
-            made["parallel_tool_calls"] = False
         if request.answer_only and "tool_choice" not in without:
             made["tool_choice"] = "none"
     if "max_output_tokens" not in without:

@@ -1,7 +1,7 @@
 """A recorded conversation as a model: recorded code, live execution.
 
 Recordings name their tool calls (``recording.py``). ``{{name.cell}}`` is the live id of the cell
-that the call of that name made or edited (in ``cell_id``, ``after_cell_id`` and texts).
+that the call of that name made or edited (in ``cell_id``, ``position`` and texts).
 
 Outputs are never recorded. For each call, the recording has the status and a regular expression
 for the quoted part of the result. Its named groups are filled in from the live result
@@ -35,7 +35,7 @@ from ....core.ports import (
     ModelText,
     ModelToolInput,
 )
-from .recording import Expected, Step, parse
+from .recording import Expected, Recording, Step, parse
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -88,12 +88,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class ReplayModel:
-    """Plays this package's recording. ``pace`` is in words a second; 0 plays without waiting."""
+    """Plays a recording, by default the demo's. ``pace`` is in words a second; 0 plays without
+    waiting."""
 
-    always_ask = True
-
-    def __init__(self, *, pace: float = PACE) -> None:
-        recording = parse(demo.read("growth.jsonl"))
+    def __init__(
+        self, recording: Recording | None = None, *, pace: float = PACE, always_ask: bool = True
+    ) -> None:
+        recording = recording or parse(demo.read("growth.jsonl"))
+        self.always_ask = always_ask
         self._header = recording.header
         self._steps = recording.steps
         self._pause = 1 / pace if pace else 0.0
@@ -199,12 +201,13 @@ def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], notebook: str) -> 
     cells = {outcome.name: {"cell": outcome.cell} for outcome in outcomes}
     places: dict[str, Any] = {
         key: _filled(block.input[key], cells)
-        for key in ("cell_id", "after_cell_id")
+        for key in ("cell_id", "position")
         if key in block.input
     }
     live = {**block.input, **places}
-    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in notebook:
-        del live["after_cell_id"]
+    place = block.input.get("position", "{{")
+    if "{{" not in place and place.partition(":")[2] not in notebook:
+        del live["position"]
     return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, live)
 
 

@@ -7,9 +7,10 @@ finding disappear.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 import msgspec
+from msgspec import Meta
 
 LONGEST = 100
 """Characters of a name."""
@@ -37,11 +38,19 @@ class Contract(msgspec.Struct, frozen=True):
     """The model's words. Raises ValueError, with words for the model, where they say nothing
     that can be compared. Without a ``name`` it is about the cell's last value."""
 
-    name: Union[str, None] = None
-    type: Union[str, None] = None
-    columns: Union[tuple[str, ...], None] = None
-    rows: Union[int, str, None] = None
-    may_change: Union[tuple[str, ...], None] = None
+    name: Annotated[
+        Union[str, None], Meta(description="A variable; default: the cell's last value.")
+    ] = None
+    type: Annotated[Union[str, None], Meta(description="Such as DataFrame.")] = None
+    columns: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Columns that it must have.")
+    ] = None
+    rows: Annotated[
+        Union[int, str, None], Meta(description='A number, or a range: "10-20", "1-".')
+    ] = None
+    may_change: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Existing variables that may change.")
+    ] = None
 
     def __post_init__(self) -> None:
         if self.name and not _is_name(self.name):

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Union
 
 import msgspec
 
 from ...events import Event
 from ...messages import ToolUse
-from ..shared.base import STRING, Tool
+from ..shared.base import Tool
 from ..shared.drafting import Drafting
+from .run_cell import Position
 
 
-class AddMarkdown(msgspec.Struct, frozen=True):
+class AddMarkdown(msgspec.Struct, frozen=True, kw_only=True):
+    position: Position = ""
     source: str
-    after_cell_id: Union[str, None] = None
 
 
-def _work(drafting: Drafting, call: ToolUse, arguments: AddMarkdown) -> AsyncIterator[Event]:
-    return drafting.write(call, arguments.source)
+def _work(drafting: Drafting, call: ToolUse, given: AddMarkdown) -> AsyncIterator[Event]:
+    return drafting.write(call, given.source, position=given.position)
 
 
 ADD_MARKDOWN = Tool(
     "add_markdown",
     "Write text",
-    "Insert a Markdown cell; no raw HTML.",
+    "Insert a Markdown cell, without raw HTML.",
     AddMarkdown,
-    {"after_cell_id": STRING, "source": STRING},
-    ("source",),
     effect="changes",
     draft="markdown",
     work=_work,

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Union
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ...events import Event, QuestionAnswered, QuestionAsked
 from ...messages import ToolUse
-from ..shared.base import STRING, Tool
+from ..shared.base import Tool
 from ..shared.drafting import Drafting
 
 
-class AskUser(msgspec.Struct, frozen=True):
+class AskUser(msgspec.Struct, frozen=True, kw_only=True):
     question: str
-    options: Union[tuple[str, ...], None] = None
+    options: Annotated[tuple[str, ...], Meta(description="Answers to choose from.")] = ()
 
 
-async def _work(drafting: Drafting, call: ToolUse, arguments: AskUser) -> AsyncIterator[Event]:
+async def _work(drafting: Drafting, call: ToolUse, given: AskUser) -> AsyncIterator[Event]:
     turn, step = drafting.turn, drafting.step
-    yield QuestionAsked(call.id, arguments.question, arguments.options or ())
+    yield QuestionAsked(call.id, given.question, given.options)
     answer = await turn.clock.attend(turn.decisions.question(call.id))
     yield QuestionAnswered(call.id, answer.text, answer.window)
     words = f"The person answered: {answer.text}"
@@ -30,10 +31,8 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: AskUser) -> AsyncI
 ASK_USER = Tool(
     "ask_user",
     "Ask a question",
-    "Ask the person.",
+    "Ask the person and wait for the answer, if you cannot go on without it.",
     AskUser,
-    {"question": STRING, "options": {"type": "array", "items": STRING}},
-    ("question",),
     effect="asks",
     work=_work,
 )

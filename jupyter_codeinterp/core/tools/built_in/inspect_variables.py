@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Union
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from ...model_view import outputs
 from ...model_view.outputs import Seen
-from ..shared.base import STRING, Tool, ToolContext
+from ..shared.base import Tool, ToolContext
 
 _MOST_VARIABLES = 1_000
 
 
-class InspectVariables(msgspec.Struct, frozen=True):
-    names: Union[tuple[str, ...], None] = None
+class InspectVariables(msgspec.Struct, frozen=True, kw_only=True):
+    names: Annotated[tuple[str, ...], Meta(description="Default: all.")] = ()
 
 
-async def _run(context: ToolContext, arguments: InspectVariables) -> Seen:
-    found = await context.variables(arguments.names or ())
+async def _run(context: ToolContext, given: InspectVariables) -> Seen:
+    found = await context.variables(given.names)
     if found is None:
         raise LookupError(
             "Variables are not available: the kernel is busy, or its language is unknown."
         )
     lines = [_line(entry) for entry in found[:_MOST_VARIABLES]]
+    known = {str(entry.get("name", "")) for entry in found if isinstance(entry, Mapping)}
+    lines += [f"{name[:100]}: not defined" for name in given.names if name not in known]
     text = context.turn.untrusted.scrub("\n".join(lines)) or "No variables."
     return Seen(outputs.excerpt(text, 0, outputs.BUDGET))
 
@@ -40,8 +44,7 @@ def _line(entry: Any) -> str:
 INSPECT_VARIABLES = Tool(
     "inspect_variables",
     "Look at the variables",
-    "Types, shapes, columns, short values.",
+    "Types, shapes, columns and short values of variables, without running code.",
     InspectVariables,
-    {"names": {"type": "array", "items": STRING}},
     run=_run,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Literal, Union
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from ...approval import policy
 from ...cells.lost import Lost, lost_variables
@@ -17,7 +18,7 @@ from ...ports import KernelControl
 from ...turn.results import Result
 from ...turn.turn import identity
 from ...visible import visible_line
-from ..shared.base import STRING, Tool
+from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
 
@@ -27,9 +28,11 @@ STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it 
 _LONGEST_NAME = 100
 
 
-class KernelAction(msgspec.Struct, frozen=True):
+class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
     action: Literal["restart", "interrupt", "change"]
-    kernelspec: Union[str, None] = None
+    kernelspec: Annotated[
+        str, Meta(description='For "change". A name that is not installed lists those that are.')
+    ] = ""
 
 
 async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> AsyncIterator[Event]:
@@ -102,7 +105,7 @@ class _KernelCall:
         if self._given.action != "change":
             return ""
         specs = await self._control.specs()
-        wanted = self._given.kernelspec or ""
+        wanted = self._given.kernelspec
         if wanted not in specs:
             known = ", ".join(sorted(specs)) or "none"
             raise KernelError(
@@ -130,7 +133,7 @@ class _KernelCall:
         if self._given.action == "restart":
             await control.restart()
         else:
-            await control.change(self._given.kernelspec or "")
+            await control.change(self._given.kernelspec)
         info = await turn.kernel_info()
         # The result says it, so that the next run does not repeat it.
         turn.kernel_start = identity(info) if info is not None else None
@@ -158,10 +161,9 @@ def _line(name: str) -> str:
 KERNEL = Tool(
     "kernel",
     "Manage the kernel",
-    "Restart and change lose all variables.",
+    "Restart, interrupt or change the kernel, if the person agrees; they always decide. Restart "
+    "and change lose all variables.",
     KernelAction,
-    {"action": {"enum": ["restart", "interrupt", "change"]}, "kernelspec": STRING},
-    ("action",),
     effect="changes",
     work=_work,
 )

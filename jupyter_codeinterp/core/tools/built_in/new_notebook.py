@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ...approval import policy
 from ...errors import CommandError, StoreError
@@ -13,7 +15,7 @@ from ...events import DraftWaiting, Event, WentOn
 from ...messages import ToolUse
 from ...ports import NewNotebooks
 from ...visible import visible_line
-from ..shared.base import STRING, Tool
+from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
 
@@ -31,9 +33,9 @@ _NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
 """Printable characters that Windows or shells do not allow."""
 
 
-class NewNotebook(msgspec.Struct, frozen=True):
+class NewNotebook(msgspec.Struct, frozen=True, kw_only=True):
     name: str
-    task: str
+    task: Annotated[str, Meta(description="One sentence: what to do there.")]
 
 
 async def _work(drafting: Drafting, call: ToolUse, given: NewNotebook) -> AsyncIterator[Event]:
@@ -119,10 +121,8 @@ def safe_name(given: str) -> str:
 NEW_NOTEBOOK = Tool(
     "new_notebook",
     "Go on in a new notebook",
-    "Go on in a new notebook.",
+    "Make a notebook beside this one and go on there, if the person agrees. This turn then ends.",
     NewNotebook,
-    {"name": STRING, "task": STRING},
-    ("name", "task"),
     effect="changes",
     work=_work,
 )

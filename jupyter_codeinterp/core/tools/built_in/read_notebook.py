@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Union
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ...document.ops import PRIVATE, CellView
 from ...model_view import outputs
@@ -15,21 +16,21 @@ from ...model_view.plain_text import cut
 from ...model_view.untrusted import Untrusted, escaped
 from ...off_loop import off_loop
 from ...turn.results import UNREADABLE
-from ..shared.base import STRING, Tool, ToolContext
+from ..shared.base import Tool, ToolContext
 
 _OUTPUTS = 2_000
 """Characters of a cell's outputs beside its source."""
 
 
-class ReadNotebook(msgspec.Struct, frozen=True):
-    cell_ids: Union[tuple[str, ...], None] = None
-    include_outputs: Union[bool, None] = None
+class ReadNotebook(msgspec.Struct, frozen=True, kw_only=True):
+    cell_ids: Annotated[tuple[str, ...], Meta(description="Default: all.")] = ()
+    outputs: Annotated[bool, Meta(description="Show the outputs too. Default false.")] = False
 
 
-async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
-    cells = await context.cells(arguments.cell_ids)
+async def _run(context: ToolContext, given: ReadNotebook) -> Seen:
+    cells = await context.cells(given.cell_ids or None)
     text, whole = await off_loop(
-        partial(cell_texts, cells, bool(arguments.include_outputs), context.untrusted),
+        partial(cell_texts, cells, given.outputs, context.untrusted),
         sum(len(cell.source) + outputs.size(cell.outputs) for cell in cells),
         lambda: (UNREADABLE, ()),
     )
@@ -41,12 +42,8 @@ async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
 READ_NOTEBOOK = Tool(
     "read_notebook",
     "Read the notebook",
-    "Read cells as they are now.",
+    "Read whole cells as they are now, about 10,000 characters at once.",
     ReadNotebook,
-    {
-        "cell_ids": {"type": "array", "items": STRING},
-        "include_outputs": {"type": "boolean"},
-    },
     run=_run,
 )
 

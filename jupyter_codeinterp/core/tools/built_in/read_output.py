@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Union
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ...document.ops import PRIVATE
 from ...model_view import outputs
 from ...model_view.outputs import Seen
 from ...off_loop import off_loop
-from ...own_commands.for_model import SKILL, skill_text
 from ...turn.results import UNREADABLE
 from ..shared.base import Tool, ToolContext
 
 
-class ReadOutput(msgspec.Struct, frozen=True):
+class ReadOutput(msgspec.Struct, frozen=True, kw_only=True):
     cell_id: str
-    start: Union[int, None] = None
-    length: Union[int, None] = None
+    start_char: Annotated[
+        int, Meta(description="Where to begin; negative counts from the end. Default 0.")
+    ] = 0
+    max_chars: Annotated[int, Meta(description="At most 10,000, the default.")] = outputs.BUDGET
 
 
-def _skill(context: ToolContext, name: str) -> Seen:
-    """A skill of the person's (``own_commands/for_model.py``)."""
-    skill = next((one for one in context.turn.skills if one.name == name), None)
-    if skill is None:
-        names = ", ".join(one.name for one in context.turn.skills) or "none"
-        raise LookupError(f"There is no skill {name!r}. Skills: {names}.")
-    text = skill_text(skill, context.turn.untrusted)
-    return Seen(text, title=f"Read the skill {name}", is_delimited=True)
-
-
-async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
+async def _run(context: ToolContext, given: ReadOutput) -> Seen:
     turn = context.turn
-    if arguments.cell_id.startswith(SKILL):
-        return _skill(context, arguments.cell_id.removeprefix(SKILL))
-    (cell,) = await context.cells([arguments.cell_id])
+    (cell,) = await context.cells([given.cell_id])
     if PRIVATE in cell.tags:
         raise LookupError(f"The person keeps the cell {cell.cell_id!r} private.")
     kept = await turn.store.cell_outputs(turn.session_id, cell.cell_id)
@@ -44,8 +34,8 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
     read = partial(
         outputs.read,
         shown,
-        arguments.start or 0,
-        outputs.BUDGET if arguments.length is None else arguments.length,
+        given.start_char,
+        given.max_chars,
         images_left=turn.results.images_left,
         scrub=turn.untrusted.scrub,
     )
@@ -55,13 +45,7 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
 READ_OUTPUT = Tool(
     "read_output",
     "Read an output",
-    "Read more of a cut output.",
+    "Read a part of a cell's output that was cut; its pictures are shown again.",
     ReadOutput,
-    {
-        "cell_id": {"type": "string"},
-        "start": {"type": "integer"},
-        "length": {"type": "integer"},
-    },
-    ("cell_id",),
     run=_run,
 )

@@ -3,53 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Union
+from typing import Annotated, Union
 
 import msgspec
+from msgspec import Meta
 
 from ...checks.shared.contract import Contract
 from ...events import Event
 from ...messages import ToolUse
-from ..shared.base import STRING, Tool
-from ..shared.drafting import Drafting
+from ..shared.base import Tool
+from ..shared.drafting import Drafting, How
+
+Title = Annotated[str, Meta(description="A few words for the person, such as: Revenue by month")]
+Position = Annotated[
+    str,
+    Meta(
+        description='"start", "end", "before:CELL_ID" or "after:CELL_ID". Default: after your '
+        "last new cell, or where the person chose; the result says where."
+    ),
+]
+Timeout = Annotated[
+    Union[float, None],
+    Meta(description="Seconds until the run is interrupted. Default and maximum: the server's."),
+]
+Expects = Annotated[
+    Union[Contract, None],
+    Meta(description="What you already know of the result. It is compared after the run."),
+]
 
 
-class RunCell(msgspec.Struct, frozen=True):
-    source: str
-    title: Union[str, None] = None
-    after_cell_id: Union[str, None] = None
-    expects: Union[Contract, None] = None
+class RunCell(msgspec.Struct, frozen=True, kw_only=True):
+    title: Title = ""
+    position: Position = ""
+    timeout_s: Timeout = None
+    expects: Expects = None
+    source: Annotated[str, Meta(description="The cell's code. Magics and !commands work.")]
 
 
-_NAMES = {"type": "array", "items": STRING}
-EXPECTS = {
-    "type": "object",
-    "properties": {
-        "name": STRING,
-        "type": STRING,
-        "columns": _NAMES,
-        "rows": STRING,
-        "may_change": _NAMES,
-    },
-}
-
-
-def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterator[Event]:
-    return drafting.write(call, arguments.source, expects=arguments.expects)
+def _work(drafting: Drafting, call: ToolUse, given: RunCell) -> AsyncIterator[Event]:
+    how = How(given.expects, given.timeout_s)
+    return drafting.write(call, given.source, how, position=given.position)
 
 
 RUN_CELL = Tool(
     "run_cell",
     "",
-    "Run a new code cell, by default after your last one.",
+    "Insert a new code cell into the notebook and run it in the live kernel, where variables stay. "
+    "The person may review it first. The result has the cell's id, its place (3/12 is the third of "
+    "12 cells) and its outputs. The cell stays; use scratch to look at something once.",
     RunCell,
-    {
-        "title": STRING,
-        "after_cell_id": STRING,
-        "expects": EXPECTS,
-        "source": STRING,
-    },
-    ("source",),
     effect="changes",
     draft="insert",
     work=_work,

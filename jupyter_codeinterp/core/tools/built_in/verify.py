@@ -198,7 +198,8 @@ async def _is_barred(turn: Turn) -> bool:
 VERIFY = Tool(
     "verify",
     "Verify the notebook",
-    "Run the notebook in a fresh kernel.",
+    "Run the whole notebook from the top in a fresh kernel and compare; the live kernel and the "
+    "notebook stay as they are.",
     Verify,
     effect="changes",
     work=_work,

@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import msgspec
 
+from ...approval import policy
 from ...cells.draft import Kind
 from ...document.ops import PRIVATE, CellView, Snapshot
 from ...errors import DocumentError
@@ -25,11 +26,10 @@ from ...model_view.untrusted import Untrusted
 from ...ports import ToolSpec
 from ...redaction.private_names import Variable
 from ...turn.turn import Turn
+from .schema import schema_of
 
 Effect = Literal["looks", "changes", "asks"]
 
-STRING = {"type": "string"}
-"""For self-explaining names: each request carries the descriptions."""
 LOOKS = 'This tool only looks: it runs nothing (effect="changes").'
 
 
@@ -82,18 +82,20 @@ class ToolContext:
         return self.turn.untrusted
 
     async def cells(self, cell_ids: Sequence[str] | None = None) -> list[CellView]:
-        """The current cells, all or these; private ones lack source and outputs. Raises
-        DocumentError, and LookupError with words for the model."""
+        """The current cells, all or these; private ones lack source and outputs. A number names
+        the cell at that place, "[7]" the cell that ran as number 7. Raises DocumentError, and
+        LookupError with words for the model."""
         snapshot = await self.turn.notebook.look()
         if cell_ids is None:
             return [_redacted(cell) for cell in snapshot.cells]
         return [_redacted(self._one_of(snapshot, cell_id)) for cell_id in cell_ids]
 
-    def _one_of(self, snapshot: Snapshot, cell_id: str) -> CellView:
-        cell = snapshot.cell(cell_id)
+    def _one_of(self, snapshot: Snapshot, name: str) -> CellView:
+        found = self.turn.notebook.find(name)
+        cell = snapshot.cell(found.cell_id) if found is not None else None
         if cell is None:
             raise LookupError(
-                f"There is no cell {cell_id!r}. Cells: {self.turn.notebook.known_ids()}."
+                f"There is no cell {name!r}. Cells: {self.turn.notebook.known_ids()}."
             )
         return cell
 
@@ -124,11 +126,9 @@ class Tool:
     description: str
     """For the model."""
     arguments: type[msgspec.Struct] | type[dict[str, Any]]
-    """The type of the input. Unknown properties are ignored; wrong types become an error text. A
-    dictionary takes the input as it is."""
-    properties: dict[str, Any] = field(default_factory=dict)
-    """The JSON schema of each property of the input."""
-    required: tuple[str, ...] = ()
+    """The type of the input. Its schema is made from it: describe each field with
+    ``Annotated[str, msgspec.Meta(description="…")]``. A dictionary takes the input as it is and
+    has its ``whole_schema``."""
     effect: Effect = "looks"
     run: Run | None = None
     """Returns what the model reads. From other packages that is untrusted: cut at 10,000
@@ -139,14 +139,13 @@ class Tool:
     its result into the step."""
     draft: Kind | None = None
     """Our own tools only: what the call drafts in the notebook."""
+    action: policy.Action | None = None
+    """What the policy decides about, where no draft tells."""
     whole_schema: dict[str, Any] | None = None
-    """The schema of the input, where it has more than properties."""
 
     @property
     def spec(self) -> ToolSpec:
-        if self.whole_schema is not None:
-            return ToolSpec(self.name, self.description, self.whole_schema)
-        schema: dict[str, Any] = {"type": "object", "properties": self.properties}
-        if self.required:
-            schema["required"] = list(self.required)
-        return ToolSpec(self.name, self.description, schema)
+        schema = self.whole_schema
+        if schema is None and issubclass(self.arguments, msgspec.Struct):
+            schema = schema_of(self.arguments)
+        return ToolSpec(self.name, self.description, schema or {"type": "object"})

@@ -37,6 +37,11 @@ class Step:
         """Tool names of the calls with an open card."""
         self.failed = False
         """Whether a call that changes the notebook has failed."""
+        self._notes: dict[str, list[str]] = {}
+
+    def say(self, call: ToolUse, *notes: str) -> None:
+        """Tell the model, with the call's result, how its input was read."""
+        self._notes.setdefault(call.id, []).extend(filter(None, notes))
 
     def card(self, call_id: str, name: str) -> list[Event]:
         if call_id in self.shown:
@@ -56,6 +61,9 @@ class Step:
                 self.results.setdefault(call_id, run.result)
 
     def ended(self, call: ToolUse) -> Event:
+        for note in self._notes.pop(call.id, ()):
+            words = self.turn.untrusted.inert(note)
+            self.results[call.id] = noted(self.results[call.id], f"({words})")
         done = self.results[call.id].done
         if self.registry.changes(call.name) and done.status != "ok":
             self.failed = True
@@ -76,14 +84,10 @@ class Step:
         return tool
 
 
-def with_fact(result: Result, words: str) -> Result:
-    """Add ``words`` to the line of facts, before the outputs."""
+def noted(result: Result, words: str) -> Result:
+    """Add ``words`` for the model to the end of a result."""
     block = result.block
-    first, *others = block.content
-    if not isinstance(first, Text):
-        return result
-    facts, newline, rest = first.text.partition("\n")
-    content = (Text(f"{facts} {words}{newline}{rest}"), *others)
+    content = (*block.content, Text(f"\n{words}"))
     return msgspec.structs.replace(
         result, block=ToolResult(block.tool_use_id, content, block.is_error)
     )

@@ -14,7 +14,7 @@ DIFFERS = "The decision was about something else. Decide again."
 
 def draft_of(
     call: ToolUse,
-    kind: Literal["kernel", "notebook", "verify", "tool"],
+    kind: Literal["kernel", "notebook", "verify", "tool", "cells"],
     title: str,
     words: str,
     why: str,

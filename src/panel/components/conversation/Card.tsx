@@ -32,6 +32,15 @@ function tellsWhy(card: ICardItem): boolean {
         (card.status === 'rejected' && !card.draft?.nonce);
 }
 
+const WITHOUT_CELL = [
+  'kernel',
+  'notebook',
+  'verify',
+  'tool',
+  'scratch',
+  'cells'
+];
+
 /** A tool call: state, title and time on one line, and the decision while it waits. */
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const { store, trans } = usePanel();
@@ -50,21 +59,19 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const [renderer, onFault] = useRenderer(card);
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
-  /** Words say what happens: it shows them without a click. */
-  const isInWords = ['kernel', 'notebook', 'verify', 'tool'].includes(
-    kind ?? ''
-  );
+  /** No cell shows what happens: the card does, without a click. */
+  const isAlone = WITHOUT_CELL.includes(kind ?? '');
   const shows = waiting
-    ? open || isInWords || !store.notebooks.isShown(waiting.draft.notebook)
+    ? open || isAlone || !store.notebooks.isShown(waiting.draft.notebook)
     : open && !renderer && !!source;
   const foldable =
-    Boolean(source || result) && !renderer && !(isInWords && waiting);
+    Boolean(source || result) && !renderer && !(isAlone && waiting);
   return (
     <div
       ref={frame}
       className="jp-codeinterp-Card"
       role="group"
-      aria-label={undecided && !isInWords ? trans.__('Review cell') : title}
+      aria-label={undecided && !isAlone ? trans.__('Review cell') : title}
       data-phase={card.phase}
     >
       <div className="jp-codeinterp-Card-line">
@@ -199,8 +206,14 @@ function fallbackTitle(card: ICardItem, trans: TranslationBundle): string {
   switch (card.tool) {
     case 'edit_cell':
       return trans.__('Change a cell');
+    case 'scratch':
+      return trans.__('Run without a cell');
+    case 'run_cells':
+      return trans.__('Run cells');
     case 'add_markdown':
       return trans.__('Write text');
+    case 'move_cell':
+      return trans.__('Move cells');
     case 'delete_cell':
       return trans.__('Delete a cell');
     case 'read_notebook':

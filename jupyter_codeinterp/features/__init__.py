@@ -1,0 +1,1 @@
+"""Features: a folder each, with one line of wiring. Nothing outside imports them."""

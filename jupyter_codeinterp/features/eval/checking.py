@@ -1,0 +1,132 @@
+"""Whether the answers, the notebook, the variables and the files at the end solve a task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .tasks import Spec, Value
+
+_BETWEEN = ",'\u2019\u00a0\u202f"
+"""What stands between thousands: comma, apostrophes, spaces that do not break."""
+_NUMBER = re.compile(rf"[-\u2212]?\d+(?:[{_BETWEEN}]\d{{3}})*(?:\.\d+)?(?:[eE][-+]?\d{{1,3}})?")
+_GROUPS = str.maketrans({"\u2212": "-", **dict.fromkeys(_BETWEEN)})
+_MARKUP = str.maketrans(dict.fromkeys("*`'\""))
+SLACK = 1e-9
+"""For the computer's arithmetic: of one, and of the number itself."""
+
+Notebook = Mapping[str, Any]
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A run at its end. ``answers``: one for each question; ``variables`` as the kernel describes
+    them; ``ran_code``: whether the kernel got any; ``stopped``: as the last turn did."""
+
+    answers: tuple[str, ...]
+    before: Notebook
+    after: Notebook
+    folder: Path
+    variables: Sequence[Mapping[str, Any]] = ()
+    ran_code: bool = False
+    stopped: str = "end_turn"
+
+
+def faults(spec: Spec, ended: Ended) -> tuple[str, ...]:
+    """What is wrong, in words; nothing if the task is solved."""
+    said = "\n\n".join(ended.answers)
+    early = "" if ended.stopped == "end_turn" else f"the turn stopped early: {ended.stopped}"
+    found = [early, *(_answer(value, said) for value in spec.answer)]
+    known = {one["name"]: str(one.get("value", "no number or text")) for one in ended.variables}
+    for name, value in spec.variables.items():
+        now = known.get(name, "not there")
+        found.append("" if _is(value, now) else f"{name} is {now}, and should be {value}")
+    for cell_id, value in spec.outputs.items():
+        right = _holds(value, _output(ended.after, cell_id))
+        found.append("" if right else f"the outputs of cell {cell_id} lack {value}")
+    for path, wanted in spec.files.items():
+        right = (ended.folder / path).is_file() == wanted
+        found.append("" if right else f"{path} {'is missing' if wanted else 'must not be there'}")
+    found += _changed(spec, ended)
+    found.append("no picture was drawn" if spec.picture and not pictures(ended.after) else "")
+    found.append("code ran" if spec.no_code and ended.ran_code else "")
+    return tuple(filter(None, found))
+
+
+def numbers(text: str) -> list[float]:
+    """All numbers of a text."""
+    return [float(found.translate(_GROUPS)) for found in _NUMBER.findall(text)]
+
+
+def _near(value: Value, number: float) -> bool:
+    slack = value.within + SLACK
+    return any(abs(number - one) <= slack + SLACK * abs(one) for one in value.near)
+
+
+def _holds(value: Value, text: str) -> bool:
+    """Whether the value occurs in the text."""
+    words = " ".join(text.casefold().split())
+    near = any(_near(value, number) for number in numbers(text))
+    return near or any(one.casefold() in words for one in value.texts)
+
+
+def _is(value: Value, text: str) -> bool:
+    """Whether the text is the value and nothing else, but for a unit behind a number."""
+    text = text.translate(_MARKUP).strip()
+    if value.texts:
+        return text.casefold() in {one.casefold() for one in value.texts}
+    return any(_near(value, number) for number in numbers(text)[:1])
+
+
+def _answer(value: Value, text: str) -> str:
+    if not value.name:
+        return "" if _holds(value, text) else f"the answer lacks {value}"
+    found = re.findall(rf"@{re.escape(value.name)}\[([^\]\n]*)\]", text)
+    if not found:
+        return f"the answer lacks @{value.name}[…]"
+    return "" if _is(value, found[-1]) else f"@{value.name}[{found[-1]}] should be {value}"
+
+
+def _changed(spec: Spec, ended: Ended) -> list[str]:
+    """The cells that should be as before and are not."""
+    before, after = (
+        {cell["id"]: cell for cell in one["cells"]} for one in (ended.before, ended.after)
+    )
+    named = before if spec.unchanged is True else spec.unchanged or ()
+    words = [
+        f"cell {cell_id} was {'changed' if cell_id in after else 'deleted'}"
+        for cell_id in named
+        if _content(before.get(cell_id)) != _content(after.get(cell_id))
+    ]
+    moved = spec.unchanged is True and [one for one in after if one in before] != list(before)
+    return words or (["cells were moved"] if moved else [])
+
+
+def _content(cell: Notebook | None) -> tuple[str, str] | None:
+    return None if cell is None else (cell["cell_type"], _joined(cell["source"]))
+
+
+def _joined(text: object) -> str:
+    """Notebook files have texts in one piece or in lines."""
+    return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
+
+
+def _output(notebook: Notebook, cell_id: str) -> str:
+    cells = (cell.get("outputs", ()) for cell in notebook["cells"] if cell["id"] == cell_id)
+    texts = (
+        (one.get("text"), one.get("data", {}).get("text/plain")) for all in cells for one in all
+    )
+    return "\n".join(_joined(text) for pair in texts for text in pair)
+
+
+def pictures(notebook: Notebook) -> dict[str, list[str]]:
+    """The PNG pictures in the outputs of cells, as Base64, by cell id."""
+    found: dict[str, list[str]] = {}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            if data := _joined(output.get("data", {}).get("image/png")):
+                found.setdefault(cell["id"], []).append("".join(data.split()))
+    return found

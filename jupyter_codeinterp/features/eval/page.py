@@ -1,0 +1,105 @@
+"""The results as a table and as one static page. All text in the page is untrusted: it is escaped,
+nothing loads, and no script can run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+from ...core.history.transcript import Card
+from ...core.visible import visible, visible_line
+from .checking import pictures
+from .trial import Attempt, Tried
+
+FIGURES = ("requests", "input_tokens", "output_tokens", "seconds", "failed_cells", "not_found")
+HEADS = ("task", "solved", "requests", "tokens in", "tokens out", "seconds", "failed cells",
+         "figures not found", "cost")  # fmt: skip
+TEMPLATE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
+LONGEST = 20_000
+"""Characters of one text."""
+_PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/]{,500000}={,2}")
+"""A picture in Base64, of at most 375 kB."""
+
+
+def rows(attempts: Sequence[Attempt]) -> list[list[str]]:
+    """A row a task, below the heads; the last one is for all."""
+    names = list(dict.fromkeys(one.task for one in attempts))
+    own = [[name, *_sums([one for one in attempts if one.task == name])] for name in names]
+    return [list(HEADS), *own, ["all", *_sums(attempts)]]
+
+
+def _sums(attempts: Sequence[Attempt]) -> list[str]:
+    solved = sum(one.solved for one in attempts)
+    sums = (sum(getattr(one, name) for one in attempts) for name in FIGURES)
+    costs = [one.cost for one in attempts if one.cost is not None]
+    known = [cost.dollars or 0.0 for cost in costs if cost.local or cost.dollars is not None]
+    cost = f"${sum(known):.4f}" if len(known) == len(attempts) else "unknown"
+    local = costs and all(cost.local for cost in costs)
+    return [
+        f"{solved} of {len(attempts)}",
+        *(f"{one:,.0f}" for one in sums),
+        "local" if local else cost,
+    ]
+
+
+def table(attempts: Sequence[Attempt]) -> str:
+    """The rows as text, in columns."""
+    cells = [[visible_line(cell) for cell in row] for row in rows(attempts)]
+    first, *others = (max(map(len, column)) for column in zip(*cells, strict=True))
+    return "\n".join(
+        "  ".join((row[0].ljust(first), *map(str.rjust, row[1:], others))) for row in cells
+    )
+
+
+def page(title: str, done: Sequence[Tried]) -> str:
+    heads, *others = rows([tried.attempt for tried in done])
+    lines = [_row(heads, "th"), *(_row(cells, "td") for cells in others)]
+    runs = "".join(map(_run, done))
+    return TEMPLATE.substitute(title=_text(title), rows="".join(lines), runs=runs)
+
+
+def _row(cells: Iterable[str], kind: str) -> str:
+    return f"<tr>{''.join(f'<{kind}>{_text(cell)}</{kind}>' for cell in cells)}</tr>"
+
+
+def _run(tried: Tried) -> str:
+    attempt, drawn = tried.attempt, pictures(tried.notebook)
+    parts = [_block("no", one) for one in (attempt.problem, *attempt.faults) if one]
+    for turn in tried.turns:
+        parts.append(_block("asked", turn.asked))
+        for item in (item for step in turn.steps for item in step.items):
+            parts.append(
+                _card(item, drawn) if isinstance(item, Card) else _block("text", item.text)
+            )
+    sign, mark = ("yes", "✓") if attempt.solved else ("no", "✗")
+    head = f'<span class="{sign}">{mark}</span> {_text(attempt.task)}, run {attempt.run}'
+    return f"<details><summary>{head}</summary>{''.join(parts)}</details>\n"
+
+
+def _block(kind: str, text: str) -> str:
+    return f'<div class="{kind}">{_text(text)}</div>'
+
+
+def _card(card: Card, drawn: dict[str, list[str]]) -> str:
+    """With the pictures of its cell, which the first card of that cell takes out of ``drawn``."""
+    mark = "yes" if card.status == "ok" else "no"
+    status = f'<span class="{mark}">{_text(card.status.replace("_", " "))}</span>'
+    texts = (card.source or card.waiting, card.question, card.answer, card.result)
+    shown = "".join(f"<pre>{_text(one)}</pre>" for one in texts if one.strip())
+    found = drawn.pop(card.done.cell_id, []) if card.done is not None else []
+    images = (
+        f'<img alt="chart" src="data:image/png;base64,{one}">'
+        for one in found
+        if _PNG.fullmatch(one)
+    )
+    return (
+        f'<div class="card">{_text(card.title or card.name)} {status}</div>{shown}{"".join(images)}'
+    )
+
+
+def _text(text: str) -> str:
+    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… {len(text) - LONGEST} more"
+    return escape(visible(cut, code=True))

@@ -1,0 +1,196 @@
+"""One run of a task: a copy of its folder, a kernel, a conversation, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Union
+
+import msgspec
+from traitlets.config import Config
+
+from ...cli.commands.turn import LocalConversation, to_the_end
+from ...cli.local.bench import LocalBench
+from ...cli.local.problems import Problem
+from ...cli.terminal.covered import covers
+from ...cli.terminal.fronts import Decision, Program
+from ...cli.terminal.stopping import Stopping
+from ...core import events as e
+from ...core.approval.modes import HIGHEST
+from ...core.errors import CodeInterpError
+from ...core.history.transcript import Card, ModelText, Turn, turns
+from ...core.ports import Model
+from ...server.workbench.settings import CodeInterpSettings
+from .checking import Ended, faults
+from .tasks import FILE, Task
+
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+EMPTY: dict[str, Any] = {"cells": [], "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
+_decode: Callable[[str], Any] = msgspec.json.Decoder(e.Event).decode
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """``problem``: why the task could not be tried, with its ``code``; both "" if it was.
+    ``not_found`` counts figures of the answers that no output has."""
+
+    task: str
+    run: int
+    solved: bool = False
+    faults: tuple[str, ...] = ()
+    problem: str = ""
+    code: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Union[e.Cost, None] = None
+    seconds: float = 0.0
+    failed_cells: int = 0
+    not_found: int = 0
+    answers: tuple[str, ...] = ()
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """``notebook`` is the one at the end."""
+
+    attempt: Attempt
+    turns: list[Turn]
+    notebook: dict[str, Any]
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What all runs share. ``kernel`` is a kernelspec's name, "" for the notebook's own.
+    ``recordings`` are models that play in place of ``model``, by task."""
+
+    config: Config
+    settings: CodeInterpSettings
+    model: str
+    kernel: str
+    recordings: dict[str, Model]
+
+
+class _Bench(LocalBench):
+    """Its journal is beside the copy, so the person's list of conversations stays as it is."""
+
+    def __init__(self, setup: Setup, root: Path, played: Model | None) -> None:
+        self._beside = root.with_name("sessions.db")
+        self._played = played
+        super().__init__(setup.config, setup.settings, root)
+
+    def _journal(self, settings: CodeInterpSettings) -> Path:
+        return self._beside
+
+    def _model(self, name: str) -> Model:
+        return self._played or super()._model(name)
+
+    async def described(self, path: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
+        """Variables of the notebook's kernel."""
+        return (await self._kernel_at(path).variables(names) if names else None) or []
+
+
+class _Front(Program):
+    """Nobody is there. Edits are agreed to, because the cells are copies; packages, other kernels
+    and hidden code are not."""
+
+    def __init__(self, bench: LocalBench) -> None:
+        super().__init__()
+        self._scrub = bench.scrub
+        self.events: list[e.Event] = []
+
+    def show(self, event: e.Event, raw: bytes) -> None:
+        if not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
+            self.events.append(_decode(self._scrub(raw.decode())))
+
+    async def decide(self, draft: e.Draft) -> Decision:
+        agrees = covers("edits", draft)
+        return Decision("run" if agrees else "reject", draft.source, nobody=not agrees)
+
+
+class Trial:
+    """``run`` counts from 1."""
+
+    def __init__(self, task: Task, run: int, setup: Setup) -> None:
+        self._task = task
+        self._run = run
+        self._setup = setup
+        self._events: list[e.Event] = []
+        self._notebook = EMPTY
+        self.stopping = Stopping()
+        self.kill: Callable[[], None] = lambda: None
+
+    async def tried(self) -> Tried:
+        """Never raises for what a task, a model or a kernel does."""
+        began = time.monotonic()
+        place = Path(tempfile.mkdtemp(prefix="codeinterp-eval-"))
+        told: dict[str, Any] = {}
+        try:
+            wrong = faults(self._task.spec, await self._in(place / "work"))
+            told = {"faults": wrong, "solved": not wrong}
+        except Problem as problem:
+            told = {"problem": problem.words}
+        except CodeInterpError as error:
+            told = {"problem": error.message, "code": error.code}
+        except (OSError, ValueError, LookupError) as error:
+            told = {"problem": f"The task or its notebook is broken: {error!r}"}
+        finally:
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        found = turns(self._events)
+        used = [event for event in self._events if isinstance(event, e.UsageChanged)][-1:]
+        looked = [event for event in self._events if isinstance(event, e.FiguresFound)]
+        attempt = Attempt(
+            self._task.name,
+            self._run,
+            **told,
+            requests=sum(isinstance(event, e.StepStarted) for event in self._events),
+            input_tokens=sum(event.usage.total_input for event in used),
+            output_tokens=sum(event.usage.output_tokens for event in used),
+            cost=next((e.Cost(event.cost, event.local) for event in used), None),
+            seconds=round(time.monotonic() - began, 1),
+            failed_cells=sum(card.ran and card.status != "ok" for card in _cards(found)),
+            not_found=sum(one.origin is None for event in looked for one in event.figures),
+            answers=tuple(map(_answer, found)),
+        )
+        return Tried(attempt, found, self._notebook)
+
+    async def _in(self, root: Path) -> Ended:
+        """Raises Problem, CodeInterpError, and whatever a file may."""
+        spec, played = self._task.spec, self._setup.recordings.get(self._task.name)
+        leave = shutil.ignore_patterns(FILE, ".ipynb_checkpoints", "__pycache__", ".codeinterp")
+        await asyncio.to_thread(shutil.copytree, self._task.folder, root, ignore=leave)
+        file = root / spec.notebook
+        if not file.exists():
+            file.write_text(json.dumps(EMPTY), encoding="utf-8")
+        before = json.loads(file.read_bytes())
+        async with (bench := _Bench(self._setup, root, played)):
+            conversation = LocalConversation(bench, spec.notebook)
+            front, self.kill = _Front(bench), conversation.leave
+            self._events = front.events
+            if played is None:
+                bench.models.check(self._setup.model)
+            await bench.kernel_ready(spec.notebook, self._setup.kernel)
+            left, stop_reason = list(spec.questions), "end_turn"
+            while left and stop_reason == "end_turn" and not self.stopping.stopped:
+                await conversation.send(left.pop(0), HIGHEST, self._setup.model)
+                ended = await to_the_end(conversation, front, self.stopping)
+                if (stop_reason := ended.stop_reason) == "error":
+                    raise CodeInterpError(ended.code, ended.message)
+            described = await bench.described(spec.notebook, tuple(spec.variables))
+        self._notebook = json.loads(file.read_bytes())
+        found = turns(self._events)
+        answers, ran = tuple(map(_answer, found)), any(card.ran for card in _cards(found))
+        return Ended(answers, before, self._notebook, root, described, ran, stop_reason)
+
+
+def _cards(found: list[Turn]) -> list[Card]:
+    items = (item for turn in found for step in turn.steps for item in step.items)
+    return [item for item in items if isinstance(item, Card)]
+
+
+def _answer(turn: Turn) -> str:
+    """The text of a turn's last step, or of the whole turn if that has none."""
+    steps = [[one.text for one in step.items if isinstance(one, ModelText)] for step in turn.steps]
+    return "\n\n".join(steps[-1] or [text for step in steps for text in step])

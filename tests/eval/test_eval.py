@@ -1,0 +1,264 @@
+"""``jupyter codeinterp eval``: recordings, the fake of the Messages API, and its words."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from jupyter_codeinterp.cli.local.problems import Problem
+from jupyter_codeinterp.features.eval.checking import Ended, faults
+from jupyter_codeinterp.features.eval.tasks import SHIPPED, Spec, Task, Value, find, load
+from jupyter_codeinterp.sandbox import doctor
+from tests.cli import Cli, Ran, fake_process, make_cli
+from tests.reference_window import notebook
+
+RECORDINGS = Path(__file__).parent / "recordings"
+WRONG = "clean-missing-codes"
+"""The recording that takes -999 for a weight."""
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[str]:
+    with fake_process() as url:
+        yield url
+
+
+@pytest.fixture
+def cli(tmp_path: Path, fake: str) -> Cli:
+    return make_cli(tmp_path, fake)
+
+
+def make(cli: Cli, name: str, *questions: str, cells: tuple[str, ...] = (), **checks: Any) -> None:
+    folder = cli.folder / "mine" / name
+    folder.mkdir(parents=True)
+    spec = {"about": name, "questions": questions, **checks}
+    (folder / "task.json").write_text(json.dumps(spec))
+    if cells:
+        (folder / "nb.ipynb").write_text(json.dumps(notebook(*cells)))
+
+
+def results(cli: Cli, ran: Ran) -> dict[str, Any]:
+    """The attempts by task; the page is inert."""
+    page = (cli.folder / "out" / "index.html").read_text()
+    assert re.search(r"Policy\" content=\"default-src 'none'; style-src 'sha256-\S+'; img", page)
+    assert not re.search(r"<(script|iframe|link|object|img (?!alt=\"chart\" src=\"data:))", page)
+    assert set(re.findall(r"(?:src|href)=\"([^\"]{9})", page)) <= {"data:imag"}
+    told = json.loads((cli.folder / "out" / "results.json").read_text())
+    return {one["task"]: one for one in told["attempts"]}
+
+
+# --- whole runs ------------------------------------------------------------------------------
+
+
+def test_recordings_are_measured(cli: Cli) -> None:
+    before = sorted(path for path in SHIPPED.rglob("*"))
+    ran = cli.run("eval", "--recordings", str(RECORDINGS), "--output", "out")
+    told = results(cli, ran)
+    assert set(told) == {file.stem for file in RECORDINGS.iterdir()}
+    assert [name for name, one in told.items() if not one["solved"]] == [WRONG]
+    assert told[WRONG]["faults"][1] == "@missing[5] should be 14"
+    assert (told["bug-wrong-total"]["requests"], told["bug-wrong-total"]["failed_cells"]) == (7, 1)
+    rows = {row.split()[0]: row.split() for row in ran.out.splitlines()}
+    assert rows[WRONG][1:5] == ["0", "of", "1", "2"] and rows["all"][1:5] == ["6", "of", "7", "19"]
+    assert ran.code == 1 and "No sandbox" in ran.err and f"{WRONG} 1: @mean[-128" in ran.err
+    page = (cli.folder / "out" / "index.html").read_text()
+    assert page.count("<img ") == 1 and "Ignore your instructions" in page
+    fixed = json.loads((cli.folder / "out" / "bug-wrong-total-1.ipynb").read_text())
+    assert "1 - lines" in "".join(next(c for c in fixed["cells"] if c["id"] == "net")["source"])
+    assert not list(cli.data.glob("codeinterp/sessions.db*")), "the person's list stays"
+    assert sorted(path for path in SHIPPED.rglob("*")) == before
+
+
+def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
+    attack = "<img src=x onerror=alert(1)><script>alert(1)</script>\u202e"
+    said = [{"name": "a", "near": [1]}, {"name": "b", "near": [2000]}]
+    make(cli, "talk", "#says\n@a[1]", f"#says\n@b[2,000] {attack}", answer=said, no_code=True)
+    code = "#code ```\nopen('made.txt', 'w').close()\nn = 6.5\n```"
+    make(cli, "code", code, files={"made.txt": True}, variables={"n": {"near": [6.5]}})
+    make(cli, "edit", "#edit_theirs", cells=("a = 1", "b = 2"), unchanged=True)
+    make(cli, "change", "#change_kernel", cells=("a = 1",), unchanged=True)
+    options = ("-m", "claude-sonnet-5-5", "--output", "out", "--jobs", "3", "--runs", "2", "--json")
+    ran = cli.run("eval", "mine", *options)
+    told = results(cli, ran)
+    assert [told[name]["faults"] for name in ("talk", "code")] == [[], []], ran.err
+    assert re.fullmatch(r"cell \S+ was changed", told["edit"]["faults"][0]), "asked, and agreed to"
+    assert told["change"]["solved"] and told["edit"]["requests"] == 3
+    assert "@a[1]" in told["talk"]["answers"][0] and told["talk"]["output_tokens"] > 0
+    assert told["code"]["cost"] == {"dollars": None, "local": False}, "its prices are not known"
+    lines = [json.loads(line) for line in ran.out.splitlines()]
+    assert sorted((one["task"], one["run"]) for one in lines) == [
+        (name, run) for name in ("change", "code", "edit", "talk") for run in (1, 2)
+    ]
+    page = (cli.folder / "out" / "index.html").read_text()
+    assert "&lt;script&gt;alert(1)" in page and "\\u202e" in page
+    left = {path.name for path in (cli.folder / "mine").rglob("*") if path.is_file()}
+    assert left == {"task.json", "nb.ipynb"} and (cli.folder / "out" / "code-2.ipynb").is_file()
+
+
+def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
+    make(cli, "a", "#says\nyes", answer=[{"texts": ["yes"]}])
+    make(cli, "b", "#infinite_loop", no_code=True)
+    make(cli, "c", "#says\nyes", answer=[{"texts": ["yes"]}])
+    with cli.started("eval", "mine", "--output", "out", "--jobs", "1") as process:
+        assert process.stderr is not None
+        while "a 1: solved" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.wait() == 130, rest
+    assert "Interrupted after 1 of 3 runs." in rest
+    told = json.loads((cli.folder / "out" / "results.json").read_text())
+    assert [one["task"] for one in told["attempts"]] == ["a"]
+
+
+@pytest.mark.skipif(bool(doctor.problem()), reason="no sandbox can run here")
+def test_it_uses_the_sandboxed_kernel(cli: Cli) -> None:
+    assert cli.run("sandbox", "install", "--user").code == 0
+    code = "#code ```\nimport os\nhome = os.path.exists(os.path.expanduser('~/work'))\n```"
+    make(cli, "home", code, variables={"home": {"texts": ["false"]}})
+    ran = cli.run("eval", "mine", "--output", "out")
+    assert ran.code == 0, ran.err
+    assert "Code runs in the kernel python3-sandboxed." in ran.err
+
+
+# --- words -----------------------------------------------------------------------------------
+
+BROKEN = {
+    "not_json": ("{", "is not a task: Input data was truncated"),
+    "other_field": ('{"about": "", "questions": ["x"], "eval": "1"}', "unknown field `eval`"),
+    "no_question": ('{"about": "", "questions": [" "]}', "it has no question"),
+    "no_check": ('{"about": "", "questions": ["x"]}', "it checks nothing"),
+    "no_value": ('{"about": "", "questions": ["x"], "answer": [{}]}', "needs near or texts"),
+    "outside": ('{"about": "", "questions": ["x"], "files": {"../a": true}}', "'../a' is not"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_task_is_named(cli: Cli, name: str) -> None:
+    text, words = BROKEN[name]
+    (cli.folder / "mine").mkdir()
+    (cli.folder / "mine" / "task.json").write_text(text)
+    ran = cli.run("eval", "mine")
+    assert ran.code == 2 and words in ran.err and "mine/task.json" in ran.err
+
+
+def test_other_errors_are_words(cli: Cli) -> None:
+    make(cli, "a", "#says\nyes", answer=[{"texts": ["yes"]}])
+    make(cli, "b", "#wrong_key", answer=[{"texts": ["yes"]}])
+    broken = notebook("1")
+    broken["metadata"]["kernelspec"] = {"name": "gone", "display_name": "Gone"}
+    (cli.folder / "mine" / "a" / "nb.ipynb").write_text(json.dumps(broken))
+    for words, code, told in (
+        (["nothing"], 2, "nothing is no task and no folder of tasks. Tasks of this package: amb"),
+        (["mine", "-m", "nobody/x"], 1, "does not know the model “nobody/x”"),
+        (["mine", "--recordings", "mine"], 2, "mine has no recording of these tasks."),
+        (["mine", "--output", "mine"], 2, "mine already exists. Choose another folder."),
+        (["mine/a"], 1, "a 1: There is no kernel 'gone' here. Installed: python3."),
+        (["mine/b"], 1, "Stopped: "),
+        (["mine", "--runs", "0"], 2, "must be 1 or more"),
+    ):
+        ran = cli.run("eval", *words)
+        assert ran.code == code and told in ran.err, (words, ran.err)
+    cli.configure(day_cost=1.0)
+    ran = cli.run("eval", "mine")
+    assert ran.code == 2 and "c.CodeInterp.day_cost" in ran.err
+    cli.configure(highest_mode="review")
+    ran = cli.run("eval", "mine")
+    assert ran.code == 2 and "c.CodeInterp.highest_mode" in ran.err
+    cli.configure()
+    cli.environment.pop("ANTHROPIC_API_KEY")
+    cli.environment.pop("ANTHROPIC_BASE_URL")
+    ran = cli.run("eval", "mine")
+    assert ran.code == 1 and "key set" in ran.err
+
+
+# --- checks ----------------------------------------------------------------------------------
+
+
+def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
+    kinds = {"cell_type": "code", "metadata": {}}
+    return {"cells": [{**kinds, "id": i, "source": s, "outputs": o} for i, s, o in cells]}
+
+
+BOOK = book(("a", "x = 1", []), ("b", "print(x)", [{"text": ["1,2", "34.5\n"]}]))
+DRAWN = book(("a", "x = 1", []), ("b", "", [{"data": {"image/png": PNG, "text/plain": "7"}}]))
+MORE = {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]}
+CHECKS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"answer": [{"near": [1234.5]}]}, {"answers": ("It is 1,234.50 euros.",)}, ""),
+    ({"answer": [{"near": [-3], "within": 0.5}]}, {"answers": ("\u22123.4",)}, ""),
+    ({"answer": [{"near": [3], "within": 0.5}]}, {"answers": ("3.6",)}, "lacks 3 ± 0.5"),
+    ({"answer": [{"near": [1, 2]}]}, {"answers": ("2", "none")}, ""),
+    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[4] no, @n[**5** h]",)}, ""),
+    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("5",)}, "lacks @n[…]"),
+    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[6 or 5]",)}, "@n[6 or 5] should"),
+    ({"answer": [{"texts": ["b", "c"], "name": "n"}]}, {"answers": ("@n[`B`]",)}, ""),
+    ({"answer": [{"texts": ["b c"]}]}, {"answers": ("a B\n c",)}, ""),
+    ({"answer": [{"texts": ["b"]}]}, {"answers": ()}, "lacks b"),
+    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n", "value": "5.0"}]}, ""),
+    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n"}]}, "n is no number"),
+    ({"variables": {"n": {"texts": ["k"]}}}, {"variables": [{"name": "n", "value": "'k'"}]}, ""),
+    ({"variables": {"n": {"near": [5]}}}, {}, "n is not there"),
+    ({"outputs": {"b": {"near": [1234.5]}}}, {}, ""),
+    ({"outputs": {"a": {"near": [1234.5]}}}, {}, "outputs of cell a lack"),
+    ({"outputs": {"b": {"near": [7]}}}, {"after": DRAWN}, ""),
+    ({"files": {"there": True, "not": False}}, {}, ""),
+    ({"files": {"there": False}}, {}, "there must not be there"),
+    ({"files": {"not": True}}, {}, "not is missing"),
+    ({"unchanged": True}, {"after": MORE}, ""),
+    ({"unchanged": True}, {"after": DRAWN}, "cell b was changed"),
+    ({"unchanged": ["a"]}, {"after": DRAWN}, ""),
+    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][:1]}}, "cell b was deleted"),
+    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][::-1]}}, "cells were moved"),
+    ({"picture": True}, {"after": DRAWN}, ""),
+    ({"picture": True}, {}, "no picture"),
+    ({"no_code": True}, {"ran_code": True}, "code ran"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(CHECKS)))
+def test_checks(tmp_path: Path, number: int) -> None:
+    checks, given, words = CHECKS[number]
+    (tmp_path / "there").touch()
+    spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, Spec)
+    ended = Ended(**{"answers": (), "before": BOOK, "after": BOOK, "folder": tmp_path, **given})
+    found = faults(spec, ended)
+    assert (words in found[0] and len(found) == 1) if words else found == ()
+
+
+# --- the tasks that come with the package ----------------------------------------------------
+
+
+@pytest.mark.parametrize("task", find([]), ids=lambda task: task.name)
+def test_a_task_of_the_package(task: Task) -> None:
+    """Its own values solve it, an empty answer does not, and cells that it names are there."""
+    spec, file = task.spec, task.folder / task.spec.notebook
+    assert len(task.spec.about) < 60 and not re.search(r"[^\x00-\x7f]{3}", spec.about)
+    before = json.loads(file.read_bytes()) if file.exists() else {"cells": []}
+    ids = {cell["id"] for cell in before["cells"]}
+    assert {*spec.outputs, *(spec.unchanged if isinstance(spec.unchanged, tuple) else ())} <= ids
+    right = " ".join(_said(value) for value in spec.answer)
+    found = faults(spec, Ended((right,), before, before, task.folder))
+    assert not [fault for fault in found if "answer" in fault or fault.startswith("@")]
+    assert faults(spec, Ended(("",), before, before, task.folder))
+
+
+def _said(value: Value) -> str:
+    given = (
+        value.texts[0] if value.texts else f"{value.near[0]:.4f}" if value.within else value.near[0]
+    )
+    return f"@{value.name}[{given}]" if value.name else str(given)
+
+
+def test_the_tasks_are_small() -> None:
+    assert len(find([])) == 30
+    assert sum(file.stat().st_size for file in SHIPPED.rglob("*") if file.is_file()) <= 400_000
+    with pytest.raises(Problem, match="Cannot read"):
+        load(SHIPPED)
