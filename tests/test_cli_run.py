@@ -224,7 +224,7 @@ UNUSABLE: list[tuple[tuple[str, ...], str]] = [
     (("run", "a.ipynb", "  ", "--yes"), "prompt is empty. Put the task after NOTEBOOK"),
     (("run", "a.ipynb", "Use sk-ant-api03-0123456789abcdef", "--yes"), "looks like an API key"),
     (("run", "a.ipynb", "x" * 100_001, "--yes"), "The limit is 100,000"),
-    (("run", "none.ipynb", "Go", "--yes"), "does not exist. NOTEBOOK must be an existing .ipynb"),
+    (("run", "no/none.ipynb", "Go", "--yes"), "does not exist. NOTEBOOK must be an .ipynb file"),
     (("run", ".", "Go", "--yes"), "is not a file"),
     (("run", "words.txt", "Go", "--yes"), "not JSON"),
     (("run", "list.ipynb", "Go", "--yes"), "no cells"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from importlib import import_module
 from typing import NoReturn
 
@@ -29,9 +30,15 @@ EXAMPLES = {
 examples:
   jupyter codeinterp run sales.ipynb "Which region grew fastest?"
   jupyter codeinterp run sales.ipynb - --yes < task.txt
+  jupyter codeinterp run sales.ipynb "And by month?" --continue
+
+Without an option it asks before each cell.
 
 """
     + EXITS,
+    "chat": """\
+/help lists the commands. Ctrl+C stops a turn, Ctrl+D leaves. The kernel lives until then.
+""",
     "verify": """\
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
@@ -42,6 +49,7 @@ jupyter codeinterp sessions lists the ids.
 }
 
 
+_SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
 YES = (
     (("--yes", "-y"), "run", "run code without asking"),
     (("--yes=edits",), "edits", "also change your own cells without asking"),
@@ -66,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=__version__)
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _run(_command(commands, "run", "work on a task in a notebook"))
+    _chat(_command(commands, "chat", "talk about a notebook in this terminal"))
     _verify(_command(commands, "verify", "run a notebook afresh and compare its outputs"))
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
@@ -84,6 +93,16 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: object, **given: object) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **given})  # type: ignore[arg-type]
+
+    def format_help(self) -> str:
+        """With the settings of this machine in the places of ``{…}``."""
+        words = super().format_help()
+        if not _SETTING.search(words):
+            return words
+        from ..server.workbench import config
+
+        settings = config.settings(config.load())
+        return _SETTING.sub(lambda found: _said(getattr(settings, found[1])), words)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.format_usage()}{self.prog}: {message}. See: {self.prog} --help\n")
@@ -104,14 +123,45 @@ def _command(
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
-    run.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
-    asks = run.add_mutually_exclusive_group()
+    run.add_argument("notebook", metavar="NOTEBOOK", help="the notebook; a new one is made")
+    run.add_argument(
+        "prompt", metavar="PROMPT", nargs="?", help="the task; - reads it from standard input"
+    )
+    _turns(run)
+    run.add_argument(
+        "--commit",
+        action="store_true",
+        help="with --sandbox: list the files that the code wrote, and ask before they are copied "
+        "into the notebook's folder",
+    )
+    run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
+    run.add_argument(
+        "--json", action="store_true", help=("print events as lines of JSON and nothing else")
+    )
+
+
+def _chat(chat: argparse.ArgumentParser) -> None:
+    chat.add_argument("notebook", metavar="NOTEBOOK", help="the notebook; a new one is made")
+    chat.set_defaults(json=False, commit=False, output=None)
+    _turns(chat)
+
+
+def _turns(command: argparse.ArgumentParser) -> None:
+    """What ``run`` and ``chat`` share. ``{…}`` in the help: see ``_Parser.format_help``."""
+    asks = command.add_mutually_exclusive_group()
     for name, value, words in YES:
         asks.add_argument(*name, action="store_const", const=value, dest="yes", help=words)
     asks.add_argument("--plan", action="store_true", help="plan only: run and change nothing")
-    run.add_argument("-m", "--model", metavar="MODEL", help="the model to use")
-    kernel = run.add_mutually_exclusive_group()
+    command.add_argument(
+        "-m", "--model", metavar="MODEL", help="the model to use (default: {model})"
+    )
+    command.add_argument(
+        "--continue",
+        dest="continued",
+        action="store_true",
+        help="go on with the notebook's latest conversation; the kernel is new",
+    )
+    kernel = command.add_mutually_exclusive_group()
     kernel.add_argument(
         "--kernel", metavar="NAME", help="the kernelspec to use (default: the notebook's)"
     )
@@ -120,32 +170,28 @@ def _run(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use the sandboxed kernel, which sandbox install adds",
     )
-    run.add_argument(
-        "--commit",
-        action="store_true",
-        help="with --sandbox: list the files that the code wrote, and ask before they are copied "
-        "into the notebook's folder",
-    )
     kernel.add_argument(
         "--existing",
         action="store_true",
         help="use the notebook's kernel in a running server, if no page has the notebook open",
     )
-    run.add_argument(
+    command.add_argument(
         "--server",
         metavar="URL",
         help="work on a running server; NOTEBOOK is a path there, and $JUPYTER_TOKEN its token",
     )
-    run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
-    run.add_argument("--max-steps", metavar="N", type=_steps, help="maximum number of model calls")
-    run.add_argument(
+    command.add_argument(
+        "--max-steps",
+        metavar="N",
+        type=_steps,
+        help="model calls in a turn, at most {max_steps} here (the default)",
+    )
+    command.add_argument(
         "--timeout",
         metavar="S",
         type=_seconds,
-        help="time limit in seconds, not counting time spent asking you",
-    )
-    run.add_argument(
-        "--json", action="store_true", help=("print events as lines of JSON and nothing else")
+        help="time limit of a turn in seconds, not counting time spent asking you (default: "
+        "none; with --yes {turn_timeout}, and {cell_timeout} for a cell)",
     )
 
 
@@ -287,3 +333,7 @@ def _seconds(text: str) -> float:
     if not (number > 0 and math.isfinite(number)):
         raise argparse.ArgumentTypeError("must be more than 0")
     return number
+
+
+def _said(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "run",
+    "chat": "chat",
     "verify": "verify",
     "sessions": "conversations",
     "export": "conversations",

@@ -30,6 +30,8 @@ class Surroundings:
     """Names and sizes of files beside it, at most so many."""
     read_file: Callable[[str, str, int], Awaitable[Union[bytes, None]]]
     """A file beside it, by name and maximum size; None if it is larger or unreadable."""
+    folder: Callable[[str], str]
+    """Its folder with the whole path; "" if unknown."""
     table_heads: Callable[[str, Sequence[str]], Awaitable[dict[str, str]]]
     """What tables beside it hold, in words, by their names."""
     rule_files: Callable[[str], Awaitable[list[RuleFile]]]
@@ -87,6 +89,9 @@ class NotebookPlace:
 
     async def read_file(self, name: str, most: int) -> bytes | None:
         return await self._around.read_file(self._notebook().path, name, most)
+
+    def folder(self) -> str:
+        return self._around.folder(self._notebook().path)
 
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return await self._around.table_heads(self._notebook().path, names)

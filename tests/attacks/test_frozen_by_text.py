@@ -294,7 +294,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
     "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
-    "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),

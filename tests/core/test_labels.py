@@ -10,7 +10,7 @@ from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import DraftDecided
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.theirs import theirs
-from tests.scripted import Bench, run, say
+from tests.scripted import Bench, call, last_cell, run, say
 
 TABLE = r"""
                 | df.to_csv()
@@ -109,6 +109,43 @@ def test_variables_of_the_persons_cells_are_theirs() -> None:
         "z": "",
         "df": "",
     }
+
+
+FOLDER_TABLE = """
+/home/me/work     | data.csv ./data.csv data/../a.csv ../work/a.csv /home/me/work/a.csv
+C:/me/work        | a.csv C:/me/work/a.csv
+C:/me/work not    | C:/me/a.csv D:/me/work/a.csv C:a.csv
+/home/me/work/    | /home/me/work/x/../a.csv
+/ not             | /etc/passwd
+/                 | a.csv
+                  | a.csv ./a.csv
+/home/me/work not | ../a.csv /home/me/work2/a.csv /home/me/work/../a.csv /etc/passwd ../work/../b
+/home/me/work not | //home/me/work/a.csv ~/a.csv \\\\host\\a C:\\a ~me/a
+not               | /home/me/work/a.csv ../work/a.csv C:/a ~/a
+"""
+
+
+@pytest.mark.parametrize("line", FOLDER_TABLE.strip("\n").split("\n"))
+def test_reads_in_the_notebooks_folder_have_no_label(line: str) -> None:
+    where, _, given = line.partition("| ")
+    folder, outside = where.replace("not", "").strip(), "not" in where
+    for path in given.split():
+        found = {one.kind for one in labels(f"open({path!r})", "python", folder=folder)}
+        assert ("reads_outside" in found) == outside, path
+
+
+async def test_a_deleted_cell_is_not_named(bench: Callable[..., Bench]) -> None:
+    made = bench(
+        run("x = 1"),
+        lambda request: call("delete_cell", cell_id=last_cell(request)),
+        call("edit_cell", cell_id="gone", source="x = 2"),
+        say("done"),
+    )
+    await made.turn(mode="auto")
+    ran, deleted, refused = made.sent_results
+    cell = deleted.split("cell_id=")[1].split()[0]
+    assert "status=ok" in deleted and f"cell_id={cell}" in ran
+    assert "There is no cell 'gone'" in refused and cell not in refused
 
 
 async def test_drafts_and_runs_carry_labels(bench: Callable[..., Bench]) -> None:

@@ -143,6 +143,12 @@ def _repeated(request: Request) -> Turn:
     return _done(shape["before"] + opened + shape["middle"] + closed + shape["after"])
 
 
+def _known(request: Request) -> str:
+    """Whether the conversation has the question and the cell of ``one_cell``."""
+    said = str(request.body["messages"])
+    return "both" if "#one_cell first" in said and "1 + 1" in said else "neither"
+
+
 def _fenced(request: Request) -> str:
     """Code that the person's message brings, in a fence; the whole of it without one."""
     parts = request.said[-1].split("```")
@@ -245,6 +251,7 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "knows": lambda r: answer(text(f"I know of {_known(r)}.")),
     "discussed": _discussed,
     "five_steps": five_steps,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),

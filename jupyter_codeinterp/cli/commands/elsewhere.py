@@ -8,7 +8,7 @@ import getpass
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
@@ -25,7 +25,7 @@ from .turn import exit_code, refused, to_the_end
 
 VARIABLE = "JUPYTER_TOKEN"
 """Of the environment: the server's token or password."""
-NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
+NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout", "continued")
 """Options that belong to work in this process."""
 
 
@@ -39,12 +39,16 @@ class RemoteConversation:
         """The number of the last event that was read."""
         self._stopping: asyncio.Future[None] | None = None
 
-    async def send(self, text: str, mode: Mode, model: str) -> None:
+    async def send(
+        self, text: str, mode: Mode, model: str, references: tuple[e.Reference, ...] = ()
+    ) -> None:
         given = {"mode": mode, "model": model, "kernel": self._kernel}
         if not self._session_id:
             session = await self._begin("sessions", {"notebook": self._notebook, **given})
             self._session_id = str(session["session_id"])
-        await self._begin(f"sessions/{self._session_id}/messages", {"text": text, **given})
+        named = [{"kind": one.kind, "name": one.name} for one in references]
+        message = {"text": text, "references": named, **given}
+        await self._begin(f"sessions/{self._session_id}/messages", message)
 
     async def retry(self) -> None:
         await self._begin(f"sessions/{self._session_id}/retry", {"kernel": self._kernel})
@@ -96,16 +100,23 @@ class RemoteConversation:
             await self._server.post(f"sessions/{self._session_id}/{what}", given, again=True)
 
 
+@asynccontextmanager
+async def conversation_there(options: argparse.Namespace) -> AsyncIterator[RemoteConversation]:
+    """Raises Problem."""
+    if wrong := next((name for name in NOT_HERE if getattr(options, name, None)), ""):
+        wrong = wrong.replace("_", "-").replace("continued", "continue")
+        raise Problem(f"--{wrong} does not go with --server.", USAGE)
+    url = address(options.server)
+    async with RemoteServer(url) as server:
+        await server.log_in(_password(url))
+        yield RemoteConversation(server, options.notebook, options.kernel or "")
+
+
 async def run_there(
     options: argparse.Namespace, mode: Mode, front: Front, stopping: Stopping
 ) -> int:
     """The exit code. Raises Problem."""
-    if wrong := next((name for name in NOT_HERE if getattr(options, name)), ""):
-        raise Problem(f"--{wrong.replace('_', '-')} does not go with --server.", USAGE)
-    url = address(options.server)
-    async with RemoteServer(url) as server:
-        await server.log_in(_password(url))
-        talk = RemoteConversation(server, options.notebook, options.kernel or "")
+    async with conversation_there(options) as talk:
         await talk.send(options.prompt, mode, options.model or "")
         return exit_code(await to_the_end(talk, front, stopping))
 

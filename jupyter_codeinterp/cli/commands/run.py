@@ -6,19 +6,22 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.events import Mode
 from ...core.redaction.pasted_keys import looks_like_key
+from ...core.turn.ending import LIMITS
 from ...core.visible import visible_line
 from ...server.workbench import config as config_files
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
-from ..local.place import check, copy, place_of
+from ..local.place import check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import Front, Program
 from ..terminal.stopping import Stopping
@@ -33,7 +36,16 @@ LONGEST_PROMPT = 1_000_000
 PLAN: Mode = min(MODES, key=lambda mode: MODES[mode].rank)
 
 
+GO_ON = "Go on."
+TO_GO_ON = "To go on: jupyter codeinterp run {notebook} --continue"
+
+
 def run(options: argparse.Namespace, stopping: Stopping) -> int:
+    if options.prompt is None:
+        if not options.continued:
+            words = "PROMPT is missing. Put the task after NOTEBOOK, or add --continue."
+            raise Problem(words, USAGE)
+        options.prompt = GO_ON
     if options.prompt == "-":
         options.prompt = sys.stdin.buffer.read(LONGEST_PROMPT).decode("utf-8", "replace")
     if not options.prompt.strip():
@@ -46,7 +58,7 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
-    mode, yes = _mode(options), options.yes or ""
+    mode, yes = mode_of(options), options.yes or ""
     if options.commit and not options.sandbox:
         raise Problem("--commit needs --sandbox.", USAGE)
     if options.server:
@@ -54,36 +66,71 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
 
         front = front_for(str, options.json, stopping, yes)
         return await run_there(options, mode, front, stopping)
+    async with opened(options, mode) as here:
+        front = front_for(lambda: here.bench.language, options.json, stopping, yes)
+        talk = await here.conversation(options, stopping)
+        await talk.send(options.prompt, mode, options.model or "")
+        ended = await to_the_end(talk, front, stopping, talk.watch)
+    if ended.code in LIMITS:
+        notebook = options.output or options.notebook
+        print(visible_line(TO_GO_ON.format(notebook=notebook)), file=sys.stderr, flush=True)
+    return exit_code(ended) if here.whole else exit_code(ended) or FAILED
+
+
+@dataclass
+class Opened:
+    """The workbench of a command and its notebook. ``kernel``: the kernelspec's name, "" for the
+    notebook's own; ``whole``: whether all files were kept that the person wanted."""
+
+    bench: LocalBench
+    path: str
+    kernel: str
+    whole: bool = True
+
+    async def conversation(
+        self, options: argparse.Namespace, stopping: Stopping
+    ) -> LocalConversation:
+        """A new one, or the latest, with a running kernel. Raises Problem."""
+        talk = LocalConversation(self.bench, self.path, options.timeout)
+        if options.continued:
+            talk.take_up()
+        await talk.open(self.kernel, options.model or "", stopping)
+        return talk
+
+
+@asynccontextmanager
+async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opened]:
+    """Raises Problem."""
     config = config_files.load()
     settings = config_files.settings(config)
     apply_limits(settings, mode, options.max_steps)
+    output = options.output
     source = place_of(options.notebook)
-    place = place_of(options.output) if options.output else source
-    check(source.file, written=not options.output)
+    place = place_of(output) if output else source
+    if not output and MODES[mode].changes and not options.existing and make(source.file):
+        print(visible_line(f"Made {source.path}."), file=sys.stderr, flush=True)
+    check(source.file, written=not output)
     kernel = _sandboxed(config) if options.sandbox else options.kernel or ""
     existing = find(source.file) if options.existing else None
-    if options.output:
+    if output:
         copy(source.file, place.file)
     elif existing is None:
         warn_of_page(source.file)
     left = _written(config, source.file, options) if options.sandbox else None
-    whole, ended = True, False
+    here, ended = None, False
     try:
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
-            if options.output:
+            if output:
                 bench.work_beside(source.file)
-            front = front_for(lambda: bench.language, options.json, stopping, yes)
-            talk = LocalConversation(bench, place.path, options.timeout)
-            model = options.model or ""
-            await talk.open(kernel, model, stopping)
-            await talk.send(options.prompt, mode, model)
-            code = exit_code(await to_the_end(talk, front, stopping, talk.watch))
+            here = Opened(bench, place.path, kernel)
+            yield here
         ended = True
     finally:
         # The files wait, however the run ended; but only one that did asks.
         if left is not None:
             whole = await left(ended)
-    return code if whole else code or FAILED
+            if here is not None:
+                here.whole = whole
 
 
 def _written(
@@ -125,7 +172,7 @@ def _sandboxed(config: Config) -> str:
     raise Problem(words, USAGE)
 
 
-def _mode(options: argparse.Namespace) -> Mode:
+def mode_of(options: argparse.Namespace) -> Mode:
     if options.plan:
         return PLAN
     if options.yes:

@@ -36,7 +36,9 @@ def exit_code(ended: e.TurnEnded) -> int:
 class Conversation(Talk, Protocol):
     """``send`` and ``retry`` begin a turn; both raise Problem."""
 
-    async def send(self, text: str, mode: e.Mode, model: str) -> None: ...
+    async def send(
+        self, text: str, mode: e.Mode, model: str, references: tuple[e.Reference, ...] = ()
+    ) -> None: ...
 
     async def retry(self) -> None: ...
 
@@ -94,7 +96,8 @@ class LocalConversation:
     async def open(self, kernel: str, model: str, stopping: Stopping) -> None:
         """Start the kernel. Raises Problem."""
         models = self._bench.models
-        chosen = model or models.default_for(self._path)
+        before = self._session.info.model if self._session is not None else ""
+        chosen = model or before or models.default_for(self._path)
         models.check(chosen)
         # Import the heavy SDK while the kernel starts in its own process.
         self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
@@ -105,7 +108,18 @@ class LocalConversation:
             except CommandError as error:
                 raise refused(error) from None
 
-    async def send(self, text: str, mode: e.Mode, model: str) -> None:
+    def take_up(self) -> None:
+        """Go on with the notebook's latest conversation. Raises Problem."""
+        manager = self._bench.manager
+        latest = next(iter(manager.list(self._path)), None)
+        if latest is None:
+            raise Problem(f"{self._path} has no conversation to continue.", USAGE)
+        self._session = manager.session(latest.session_id)
+        self._last = self._session.event_log.last_seq
+
+    async def send(
+        self, text: str, mode: e.Mode, model: str, references: tuple[e.Reference, ...] = ()
+    ) -> None:
         session_id = self._id if self._session else ""
         try:
             sent = self._service.send(
@@ -115,6 +129,7 @@ class LocalConversation:
                 mode=mode,
                 model=model,
                 headless=True,
+                references=references,
             )
         except CommandError as error:
             raise refused(error) from None

@@ -181,6 +181,7 @@ class LocalBench(Workbench):
         around = self.manager.surroundings
         around.files = lambda copy, most: sibling_files(there, notebook.name, most)
         around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
+        around.folder = lambda copy: folder.absolute().as_posix()
         around.table_heads = lambda copy, names: sibling_heads(there, notebook.name, names)
         around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
             session_id, notebook.name, there

@@ -34,11 +34,27 @@ def place_of(notebook: str) -> Place:
     return Place(root, file.relative_to(root).as_posix())
 
 
+def make(file: Path) -> bool:
+    """Make an empty notebook if there is no such file, whose folder must exist. Returns whether it
+    did. Raises Problem."""
+    if os.path.lexists(file) or file.suffix != ".ipynb" or not file.parent.is_dir():
+        return False
+    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    try:
+        with file.open("x", encoding="utf-8") as made:
+            json.dump(empty, made)
+    except OSError as error:
+        raise Problem(f"Cannot write {file}: {error.strerror}.", USAGE) from None
+    return True
+
+
 def check(file: Path, *, written: bool) -> None:
     """Raises Problem if the file is no notebook, or not writable although ``written``."""
     if not file.is_file():
         what = "is not a file" if file.exists() else "does not exist"
-        raise Problem(f"{file} {what}. NOTEBOOK must be an existing .ipynb file.", USAGE)
+        raise Problem(
+            f"{file} {what}. NOTEBOOK must be an .ipynb file in an existing folder.", USAGE
+        )
     try:
         content = json.loads(file.read_bytes())
     except OSError as error:

@@ -46,7 +46,7 @@ class Person:
         self._stopping = stopping
         self._asks = asks
         self._language = language
-        self._yes = yes
+        self.yes = yes
         self._live: Live | None = None
         self._streamed = ""
         self._titles: dict[str, str] = {}
@@ -128,6 +128,9 @@ class Person:
     def print(self, what: RenderableType) -> None:
         self.pause()
         self._console.print(Inert(what), highlight=False, markup=False, soft_wrap=False)
+
+    def note(self, words: str) -> None:
+        self.print(Text(visible_line(words)))
 
     def _line(self, sign: str, style: str, words: str) -> None:
         self.print(beside(Text(sign, style=style), Text(visible_line(words), style=style)))
@@ -236,7 +239,7 @@ class Person:
     # --- questions -------------------------------------------------------------------
 
     async def decide(self, draft: e.Draft) -> Decision:
-        if covers(self._yes, draft):
+        if covers(self.yes, draft):
             return Decision("run", draft.source)
         if not self._asks:
             return refused(draft)

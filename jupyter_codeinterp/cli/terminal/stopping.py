@@ -53,6 +53,10 @@ class Stopping:
         finally:
             self._ignored = False
 
+    def again(self) -> None:
+        """Forget the first Ctrl-C: the work goes on with another turn."""
+        self.stopped = False
+
     def stop(self) -> None:
         """Do the same as the first Ctrl-C."""
         self.stopped = True

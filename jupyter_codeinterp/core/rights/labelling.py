@@ -31,11 +31,13 @@ def labels(
     language: str,
     theirs: Mapping[str, str] | Collection[str] = (),
     modules: Collection[str] = (),
+    folder: str = "",
 ) -> tuple[Label, ...]:
     """The labels of a cell, the gravest first, one of each kind with its first line.
 
     ``theirs`` are the person's variables, with the import that defines each, if any. ``modules``
-    are files next to the notebook, which an import would run. Never raises.
+    are files next to the notebook, which an import would run. ``folder`` is the whole path of the
+    notebook's folder; "" if unknown. Never raises.
     """
     if not source.strip():
         return ()
@@ -43,7 +45,7 @@ def labels(
     if language.lower() != "python":
         return (_at("unreadable", 1, lines),)
     found = dict[Kind, int]()
-    for kind, line in _found(source, lines, theirs, frozenset(modules)):
+    for kind, line in _found(source, lines, theirs, frozenset(modules), folder):
         found[kind] = min(line, found.get(kind, line))
     return tuple(_at(kind, found[kind], lines) for kind in WORDS if kind in found)
 
@@ -58,6 +60,7 @@ def _found(
     lines: list[str],
     theirs: Mapping[str, str] | Collection[str],
     modules: frozenset[str],
+    folder: str,
 ) -> Iterator[tuple[Kind, int]]:
     if installs.found_in(source, "python"):
         yield "installs", _first_line(lines, "pip", "conda", "mamba", "uv")
@@ -78,7 +81,7 @@ def _found(
     if read is None or not all(number in begins for number in replaced if plain[number - 1]):
         yield "unreadable", 1
         return
-    yield from Reader(read, modules).found()
+    yield from Reader(read, modules, folder).found()
     changed = protected.changed(code, tuple(theirs))
     if changed is None:
         yield "unreadable", 1
@@ -148,8 +151,9 @@ def _cell_magic(name: str, rest: str) -> tuple[str | None, tuple[Kind, ...], boo
 class Reader:
     """Reads what each name and call of a cell may reach."""
 
-    def __init__(self, source: Source, modules: frozenset[str]) -> None:
+    def __init__(self, source: Source, modules: frozenset[str], folder: str) -> None:
         self._source = source
+        self._folder = folder
         self._modules = modules
         self._imported: dict[str, str] = {}
         for node in source.nodes:
@@ -247,7 +251,7 @@ class Reader:
         path = None if place is None else paths.written(self._source, place)
         if path is not None and paths.is_url(path):
             yield "network"
-        elif path is None or not paths.is_inside(path):
+        elif path is None or not paths.is_inside(path, self._folder):
             yield "reads_outside"
 
     def _full(self, node: ast.AST, depth: int = 8) -> str:

@@ -44,8 +44,13 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
-def is_inside(path: str) -> bool:
-    """Whether it leads nowhere but into the folder. Links are not followed."""
-    if _DRIVE.match(path) or "//" in path or "\\" in path or "\0" in path:
+def is_inside(path: str, folder: str = "") -> bool:
+    """Whether it leads nowhere but into the folder, whose whole path is known, or "". Links are
+    not followed."""
+    if "//" in path or "\\" in path or "\0" in path or path.startswith("~"):
         return False
-    return not posixpath.normpath(path).startswith("..")
+    whole = _DRIVE.match(path)
+    if folder.strip("/"):
+        full = posixpath.normpath(path if whole else f"{folder}/{path}")
+        return f"{full}/".startswith(f"{folder.rstrip('/')}/")
+    return not (whole or posixpath.normpath(path).startswith(".."))

@@ -87,6 +87,9 @@ class Workplace(Protocol):
     async def read_file(self, name: str, most: int) -> bytes | None:
         """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
 
+    def folder(self) -> str:
+        """The notebook's folder with its whole path, with slashes; "" where that is unknown."""
+
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         """What those of these files that are tables hold, in words; untrusted."""
 
@@ -407,11 +410,11 @@ class PersistentSession:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
 
-        def changed(kind: str) -> tuple[str, ...]:
+        def changed(*kinds: str) -> tuple[str, ...]:
             return tuple(
                 change.cell_id
                 for change in changes
-                if change.kind == kind and not change.was_replaced
+                if change.kind in kinds and not change.was_replaced
             )
 
         self.show(
@@ -421,7 +424,7 @@ class PersistentSession:
                 code=ending.code,
                 message=ending.message,
                 added=changed("added"),
-                edited=changed("edited"),
+                edited=changed("edited", "moved"),
                 removed=changed("removed"),
                 failed=tuple(self.ledger.failed_since(turn)),
                 retry=ending.retry,

@@ -310,7 +310,7 @@ class TurnRunner(PersistentSession):
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.table_heads = place.table_heads
+        turn.table_heads, turn.folder = place.table_heads, place.folder()
         turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()

@@ -99,6 +99,8 @@ class Turn:
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)
     """Names and sizes (bytes) of what lies beside the notebook."""
+    folder: str = ""
+    """The notebook's folder with its whole path, with slashes; "" where that is unknown."""
     look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
     """The same of more of them."""
     read_file: Callable[[str, int], Awaitable[bytes | None]] | None = None

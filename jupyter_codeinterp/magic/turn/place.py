@@ -51,6 +51,9 @@ class ProcessPlace:
         """Return None: a prompt in a cell cannot reference files."""
         return None
 
+    def folder(self) -> str:
+        return Path.cwd().as_posix()
+
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return await asyncio.to_thread(heads, Path.cwd(), "", names) if self.context else {}
 

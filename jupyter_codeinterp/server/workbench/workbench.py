@@ -24,7 +24,7 @@ from ...core.turn.limits import Rules
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
-from ..files.on_disk import root_name
+from ..files.on_disk import folder_of, root_name
 from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
@@ -109,6 +109,7 @@ class Workbench:
                 make_kernel=self._make_kernel,
                 files=self._files,
                 read_file=partial(read_sibling, contents),
+                folder=partial(folder_of, contents),
                 table_heads=partial(sibling_heads, contents),
                 rule_files=self._rule_files,
                 own_commands=self.own_commands,

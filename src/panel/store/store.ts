@@ -157,8 +157,9 @@ export class Store {
 
   // --- the notebook ------------------------------------------------------------------
 
-  async reveal(cellId: string): Promise<void> {
-    await this.notebooks.reveal(this.state.now.notebook, cellId);
+  /** False if the notebook is not open, or has no such cell. */
+  reveal(cellId: string): Promise<boolean> {
+    return this.notebooks.reveal(this.state.now.notebook, cellId);
   }
 
   /** Mark code in a cell; false if the cell has it no longer. */

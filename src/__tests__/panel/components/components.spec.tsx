@@ -900,6 +900,21 @@ describe('streamed text', () => {
     });
     fireEvent.click(await screen.findByText('the chart'));
     expect(shown.notebooks.revealed).toEqual(['ab1']);
+    expect(screen.getByText('the chart').title).toBe('');
+  });
+
+  it('says of a link that its cell is gone', async () => {
+    const shown = await panel(started, {
+      type: 'text_done',
+      block: 0,
+      text: 'See <a href="#cell:ab1">the chart</a>.'
+    });
+    shown.notebooks.reveal = () => Promise.resolve(false);
+    const link = await screen.findByText('the chart');
+    fireEvent.click(link);
+    await waitFor(() =>
+      expect(link.title).toBe('The cell is no longer in the notebook.')
+    );
   });
 });
 

@@ -51,7 +51,11 @@ export function Log(props: {
     const cellId = cellOfLink(link?.getAttribute('href') ?? '');
     if (cellId) {
       event.preventDefault();
-      void store.reveal(cellId);
+      void store.reveal(cellId).then(found => {
+        if (link && !found && store.notebooks.isShown(state.notebook)) {
+          link.title = trans.__('The cell is no longer in the notebook.');
+        }
+      });
     }
   };
   const info = view?.info ?? null;

@@ -1,0 +1,163 @@
+"""``chat``: a conversation about a notebook in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.history import InMemoryHistory
+
+from ...core.approval.modes import HIGHEST, MODES, within
+from ...core.errors import CodeInterpError
+from ...core.events import Mode, Reference
+from ...core.own_commands.own_command import OwnCommand
+from ...core.redaction.pasted_keys import looks_like_key
+from ...core.visible import visible_line
+from ...server.files.own_commands import own_commands
+from ..local.problems import DONE, Problem
+from ..terminal.people import Person
+from ..terminal.stopping import Stopping
+from .run import front_for, mode_of, need_terminal, opened
+from .turn import Conversation, to_the_end
+
+HELP = {
+    "/mode": f"MODE   the permission mode: {', '.join(MODES)}",
+    "/model": "NAME  another model",
+    "/help": "       this list",
+    "/quit": "       leave; Ctrl+D does, too. Ctrl+C stops a turn",
+}
+Commands = Callable[[], Awaitable[list[OwnCommand]]]
+LOOKS_LIKE_KEY = "This looks like an API key, so it was not sent."
+UNKNOWN = "There is no command {name}. /help lists them."
+
+
+def chat(options: argparse.Namespace, stopping: Stopping) -> int:
+    need_terminal(False, "a task with: jupyter codeinterp run NOTEBOOK PROMPT --yes")
+    return asyncio.run(_chat(options, stopping))
+
+
+async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
+    mode = mode_of(options)
+    async with AsyncExitStack() as stack:
+        talk: Conversation
+        highest: Mode = HIGHEST
+        if options.server:
+            from .elsewhere import conversation_there  # with an HTTP client
+
+            talk = await stack.enter_async_context(conversation_there(options))
+            language: Callable[[], str] = str
+            commands: Commands = _none
+        else:
+            here = await stack.enter_async_context(opened(options, mode))
+            talk = await here.conversation(options, stopping)
+            bench, path, highest = here.bench, here.path, here.bench.manager.rules.highest_mode
+            language = lambda: bench.language  # noqa: E731
+            commands = lambda: own_commands(bench.contents, path)  # noqa: E731
+        front = front_for(language, False, stopping, options.yes or "")
+        if not isinstance(front, Person):
+            raise TypeError("a chat needs a person")
+        await _Chat(talk, front, stopping, commands, mode, highest).begin(options.model or "")
+    return DONE
+
+
+async def _none() -> list[OwnCommand]:
+    return []
+
+
+class _Chat:
+    def __init__(
+        self,
+        talk: Conversation,
+        front: Person,
+        stopping: Stopping,
+        commands: Commands,
+        mode: Mode,
+        highest: Mode,
+    ) -> None:
+        self._talk = talk
+        self._front = front
+        self._stopping = stopping
+        self._commands = commands
+        self._mode = mode
+        self._highest = highest
+        self._model = ""
+        self._session: PromptSession[str] = PromptSession(history=InMemoryHistory())
+
+    async def begin(self, model: str) -> None:
+        """Until the person leaves."""
+        self._model = model
+        while (text := await self._asked()) is not None:
+            word, _, rest = text.partition(" ")
+            if word == "/quit":
+                return
+            if not text:
+                continue
+            try:
+                own = await self._commands() if word.startswith("/") else []
+                if not self._commanded(word, rest.strip(), own):
+                    await self._turn(text, own)
+            except Problem as problem:
+                self._front.note(problem.words)
+            except CodeInterpError as error:
+                self._front.note(error.message)
+            self._stopping.again()
+
+    async def _asked(self) -> str | None:
+        """A line of the person; None if they leave."""
+        words = [*HELP, *(f"/{one.name}" for one in await self._commands() if not one.trouble)]
+        completer = WordCompleter(words, sentence=True)
+        try:
+            text = await self._session.prompt_async(
+                f"{MODES[self._mode].label}> ",
+                completer=completer,
+                complete_while_typing=False,
+                handle_sigint=False,
+            )
+        except KeyboardInterrupt:
+            return ""
+        except EOFError:
+            return None
+        return text.strip()
+
+    def _commanded(self, word: str, rest: str, own: list[OwnCommand]) -> bool:
+        """Whether the line was a command of ours, or one that nobody has."""
+        if word == "/help":
+            for name, words in HELP.items():
+                self._front.note(f"{name} {words}")
+            for one in own:
+                told = one.trouble or one.description
+                self._front.note(visible_line(f"/{one.name} {one.hint}  {told}"))
+        elif word == "/mode":
+            self._set_mode(rest.lower())
+        elif word == "/model":
+            self._model = rest or self._model
+            self._front.note(f"The model is {visible_line(self._model) or 'the default'}.")
+        elif word.startswith("/") and not any(word == f"/{one.name}" for one in own):
+            self._front.note(UNKNOWN.format(name=visible_line(word)))
+        else:
+            return False
+        return True
+
+    def _set_mode(self, name: str) -> None:
+        modes: dict[str, Mode] = {str(mode): mode for mode in MODES}
+        mode = modes.get(name)
+        if mode is None:
+            self._front.note(f"/mode takes one of {', '.join(MODES)}.")
+        elif not within(mode, self._highest):
+            self._front.note(f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode).")
+        else:
+            self._mode, self._front.yes = mode, ""
+
+    async def _turn(self, text: str, own: list[OwnCommand]) -> None:
+        if looks_like_key(text):
+            self._front.note(LOOKS_LIKE_KEY)
+            return
+        called = text.partition(" ")[0].removeprefix("/")
+        named = [one for one in own if one.name == called and not one.trouble][:1]
+        references = tuple(Reference(one.kind, one.name) for one in named)
+        await self._talk.send(text, self._mode, self._model, references)
+        await to_the_end(self._talk, self._front, self._stopping)
