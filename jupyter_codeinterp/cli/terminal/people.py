@@ -26,7 +26,16 @@ from .stopping import Stopping
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
-_VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
+_VERBS = {
+    "insert": "",
+    "edit": "edits a cell",
+    "markdown": "text",
+    "delete": "deletes a cell",
+    "scratch": "leaves no cell",
+}
+_WITH_RESULT = ("run_cell", "run_cells", "edit_cell", "scratch", "kernel", "verify")
+_SHORT = ("rerun", "move")
+"""What happens to a cell that is there needs no code: its line has the title."""
 _GOOD, _BAD = "green", "red"
 
 
@@ -118,7 +127,7 @@ class Person:
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
         asked = event.draft_id in self._waiting or event.source is None
-        if opened is not None and event.action == "run" and not asked:
+        if opened is not None and opened.kind not in _SHORT and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
             self._busy(f"running {self._title(event.call_id)}")
@@ -186,7 +195,7 @@ class Person:
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
         detail = without_reports(event.detail, event.notes)
         body = detail.partition("\n")[2].strip("\n")
-        if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
+        if event.name in _WITH_RESULT and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):
             self._line("·", "dim", did)
@@ -205,6 +214,7 @@ class Person:
             (len(event.added), "added"),
             (len(event.edited), "edited"),
             (len(event.removed), "removed"),
+            (len(event.run_again), "run again"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
         summary = f"Cells: {changes}." if changes else "No cells changed."
