@@ -24,6 +24,7 @@ _COMMON = frozenset(
         "the this to true we with yes",
     )
 )
+TIMES = ("year", "quarter", "month", "day", "weekday")
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _COUNTRIES = """
@@ -170,8 +171,9 @@ def _stems(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     """One form of a word. Codes of one or two capitals stay as they are: IT is not “it”."""
+    word = re.sub("['\u2019]s$", "", word)
     if len(word) <= 2 and word.isupper():
         return word
-    word = re.sub("['\u2019]s$", "", word.lower())
+    word = word.lower()
     word = _MEASURES.get(word, word)
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

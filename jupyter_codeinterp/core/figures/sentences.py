@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .names import Mention, Names, stems
+from .names import TIMES, Mention, Names, stems
 from .numbers import Number
 
 _END = re.compile(
@@ -36,7 +36,8 @@ _LEAD = re.compile(
     r"[ \t>]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\*\*|__)?([^\W\d_][^:\d\n*|]{0,40}?)(?:\*\*|__)?:"
 )
 _SUBJECT = re.compile(
-    r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30})[ *_]{1,4}(?:ha[sd]|is|was|made|makes|sold"
+    r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2})[ *_]{1,4}"
+    r"(?:ha[sd]|is|was|made|makes|sold"
     r"|sells|paid|pays|earn(?:s|ed)|took|got|gets|grew|fell|rose|leads|owes?d?|costs?|spent|won|reached)\b",
     re.MULTILINE,
 )
@@ -153,6 +154,8 @@ class Sentences:
         if before and not is_measure:
             return _chosen(before[-1], number, sentence, groups)
         for part in range(own - 1, -1, -1):
+            if kind in TIMES and self._text[edges[part + 1]] == ";":
+                return set()
             earlier, _ = inside(part)
             if earlier:
                 end = earlier[-1][-1].end
