@@ -12,7 +12,7 @@ from .tables import Label
 LONGEST = 5
 """Words of a name; longer labels are texts."""
 MOST = 20_000
-_WORD = re.compile(r"[^\W_]+(?:['\u2019]s\b)?")
+_WORD = re.compile(r"(?:19|20)\d\d(?=Q[1-4]\b)|[^\W_]+(?:['\u2019]s\b)?")
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?![\d-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DECIMALS = re.compile(r"[.,]\d")
@@ -82,7 +82,7 @@ class Names:
         if not words or len(words) > LONGEST or len(self._kinds) > MOST:
             return
         kind = label.column
-        if all(word.isdigit() for word in words) and words != ("50",):
+        if len(words) == 1 and words[0].isdigit() and words[0] != "50":
             # A number is a name with what it counts: “cluster 3”.
             words = (*_stems("" if ":" in kind else kind), *words)
             if len(words) < 2:
@@ -119,6 +119,8 @@ class Names:
             text = label.text
             if text.isdigit() and ":" not in label.column:
                 text = f"{label.column} {text}"
+            if len(text) > 2 and text.islower():
+                text = text.capitalize()  # Months and weekdays have a capital.
             for one in self.find(text):
                 if one.kind != label.column and self.is_measure(one.kind):
                     continue

@@ -20,7 +20,7 @@ _END = re.compile(
 )
 _CUT = re.compile(
     r"[,;:](?=[\s*_])|(?<=\s)[-\u2013\u2014](?=\s)|[()]|\b(?:and|but|while|whereas|to|vs|versus|against|than"
-    r"|then|before|followed|und|aber|w\u00e4hrend|bis)\b",
+    r"|then|before|after|followed|und|aber|w\u00e4hrend|bis)\b",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -37,8 +37,9 @@ _LEAD = re.compile(
 )
 _SUBJECT = re.compile(
     r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2})[ *_]{1,4}"
-    r"(?:ha[sd]|is|was|made|makes|sold"
-    r"|sells|paid|pays|earn(?:s|ed)|took|got|gets|grew|fell|rose|leads|owes?d?|costs?|spent|won|reached)\b",
+    r"(?:ha[sd]|have|is|was|were|made|makes|sold|sells|paid|pays|earn(?:s|ed)|took|takes|got|gets|lost"
+    r"|grew|fell|rose|leads|led|owes?d?|costs?|spen[dt]s?|won|reache[sd]|brings|brought|place[sd]|stands"
+    r"|stood|averaged?s?|employ(?:s|ed)|scored?s?|generate[sd]|accounts|contribute[sd]|ranks)\b",
     re.MULTILINE,
 )
 _PLACE = re.compile(

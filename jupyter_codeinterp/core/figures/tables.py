@@ -152,12 +152,10 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """Whether the cell is one number, perhaps with a unit."""
     found = next(scan(cell), None)
-    return (
-        found is not None
-        and len(cell) <= (found.end - found.start) + 12
-        and not re.search(r"[^\W\d_]{4}", cell)
-    )
+    rest = cell[: found.start] + cell[found.end :] if found is not None else "0"
+    return len(rest) <= 12 and not re.search(r"\d|[^\W\d_]{4}", rest)
 
 
 # --- printed tables ----------------------------------------------------------------------
