@@ -61,7 +61,7 @@ def test_at_a_limit_the_person_lets_it_go_on(cli: Cli) -> None:
         child.expect(r"460|Go on\?")
         child.send("\x03")
         assert ended(child) in (0, 3)
-    assert len(cli.sources()) == 3
+    assert len(cli.sources()) >= 3
 
 
 def test_no_runs_nothing(cli: Cli) -> None:
