@@ -369,8 +369,8 @@ class Draft(msgspec.Struct, frozen=True):
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
     ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
-    arguments; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
-    happens to several cells, with their sources.
+    arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once;
+    ``cells``: ``source`` says what happens to several cells, with their sources.
     ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
@@ -389,6 +389,7 @@ class Draft(msgspec.Struct, frozen=True):
         "verify",
         "tool",
         "scratch",
+        "move",
         "cells",
     ]
     cell_id: str
@@ -415,7 +416,7 @@ class DraftOpened(_Event, frozen=True, tag="draft_opened"):
 
     call_id: str
     draft_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "scratch"]
+    kind: Literal["insert", "edit", "markdown", "delete", "scratch", "move"]
     cell_id: str
     title: str
     old_source: str = ""

@@ -974,7 +974,7 @@ export interface DraftOpened {
   type: 'draft_opened';
   call_id: string;
   draft_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'scratch';
+  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'move' | 'scratch';
   cell_id: string;
   title: string;
   old_source: string;
@@ -995,8 +995,8 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
- * arguments; ``scratch``, no cell: the code ``source`` runs once; ``cells``: ``source`` says what
- * happens to several cells, with their sources.
+ * arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once;
+ * ``cells``: ``source`` says what happens to several cells, with their sources.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
@@ -1005,7 +1005,18 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'cells' | 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'scratch' | 'tool' | 'verify';
+  kind:
+    | 'cells'
+    | 'delete'
+    | 'edit'
+    | 'insert'
+    | 'kernel'
+    | 'markdown'
+    | 'move'
+    | 'notebook'
+    | 'scratch'
+    | 'tool'
+    | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1220,7 +1231,7 @@ export interface OpFrame {
   epoch: number;
   session_id: string;
   seq: number;
-  op: Insert | SetSource | BeginRun | FinishRun | Delete | Restore;
+  op: Insert | SetSource | BeginRun | FinishRun | Delete | Move | Restore;
 }
 /**
  * Insert a cell. A draft is ``raw``: no run command runs it.
@@ -1304,6 +1315,15 @@ export interface Delete {
   cell_id: string;
   expect: string;
   last_run: string | null;
+}
+/**
+ * Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
+ * it.
+ */
+export interface Move {
+  op: 'move';
+  cell_id: string;
+  after: string[];
 }
 /**
  * Undo: give a cell the state it had before ops changed or deleted it.

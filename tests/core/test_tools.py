@@ -294,6 +294,46 @@ async def test_several_cells_are_deleted_after_one_decision(bench: Benches) -> N
     assert b.document.sources() == ["1", "2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("cell_ids", "position", "expected"),
+    [
+        (["c1"], "end", ["2", "3", "4", "1"]),
+        (["c4", "c2"], "start", ["4", "2", "1", "3"]),
+        (["c1", "c3"], "after:c3", ["2", "1", "3", "4"]),
+        (["c4"], "before:c2", ["1", "4", "2", "3"]),
+        (["c2"], "after:c1", ["1", "2", "3", "4"]),
+    ],
+)
+async def test_cells_move_whole_and_undo_moves_them_back(
+    bench: Benches, cell_ids: list[str], position: str, expected: list[str]
+) -> None:
+    made = notebook("1", "2", "3", "4")
+    made["cells"][0] |= {"execution_count": 7, "metadata": {"tags": ["t"]}}
+    before = [dict(cell) for cell in made["cells"]]
+    b = bench(call("move_cell", cell_ids=cell_ids, position=position), say("Done."), book=made)
+    b.send()
+    draft = await b.draft()
+    assert draft.kind == "cells" and not draft.runs and draft.title.startswith("Move ")
+    b.decide(draft)
+    ended = await b.ended()
+    assert b.document.sources() == expected and set(ended.edited) == set(cell_ids)
+    assert all(cell in before for cell in b.document.notebook["cells"])
+    place = expected.index(cell_ids[0][1]) + 1
+    assert f"status=ok cell_id={cell_ids[0]} place={place}/4" in b.results[0]
+    await b.session.reviews.undo(1)
+    assert b.document.sources() == ["1", "2", "3", "4"]
+
+
+async def test_a_move_to_nowhere_is_none(bench: Benches) -> None:
+    b = bench(
+        call("move_cell", cell_ids=["c1"], position="after:c9"),
+        call("move_cell", cell_ids=["c9"], position="end"),
+        say("Done."),
+    )
+    await b.turn()
+    assert "no position 'after:c9'" in b.results[0] and "no cell 'c9'" in b.results[1]
+
+
 # --- code without a cell ------------------------------------------------------------------------
 
 

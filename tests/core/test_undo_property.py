@@ -17,6 +17,7 @@ from jupyter_codeinterp.core.document.ops import (
     Delete,
     FinishRun,
     Insert,
+    Move,
     Notebook,
     Op,
     Output,
@@ -73,6 +74,9 @@ PERSON = st.lists(
     ),
     max_size=4,
 )
+
+
+MOVES = st.sampled_from(["move", "edit", "run"])
 
 
 @st.composite
@@ -147,7 +151,9 @@ class World:
         cell_id, now = cell["id"], cell["source"]
         ours = cell["metadata"].get("codeinterp")
         run_id = str(ours.get("run_id")) if isinstance(ours, dict) else ""
+        ids = [one["id"] for one in self.cells if one is not cell]
         ops: dict[str, Op | None] = {
+            "move": Move(cell_id, tuple(reversed(ids[: len(source) * 2]))[:5]),
             "edit": SetSource(cell_id, source, now),
             "retype": SetSource(cell_id, source, now, cell_type),
             "run": BeginRun(cell_id, digest(now), name, {"turn": turn}, tell=True),
@@ -232,6 +238,18 @@ def test_undoing_a_turn_gives_the_notebook_back(
     assert world.undo(2, changes).kept == () and world.cells == before
     # Once more, as after a server that was killed before it could say so.
     assert world.undo(2, changes).kept == () and world.cells == before
+
+
+@settings(max_examples=200)
+@given(notebooks(), st.lists(st.tuples(MOVES, PLACES, SOURCES, TYPES), max_size=10))
+def test_moved_cells_come_back_to_their_places(notebook: Notebook, steps: list[Step]) -> None:
+    world = World(notebook)
+    before = copy.deepcopy(world.cells)
+    world.agent(1, steps)
+    left = copy.deepcopy(world.cells)
+    changes = world.ledger.changes(1)
+    assert world.undo(1, changes).kept == () and world.cells == before
+    assert world.redo(1, changes).kept == () and world.cells == left
 
 
 def test_many_cells_come_back_in_their_order() -> None:

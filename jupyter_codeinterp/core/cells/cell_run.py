@@ -15,7 +15,7 @@ from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..checks import protected
-from ..document.ops import Delete, Receipt, SetSource
+from ..document.ops import Delete, Move, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..labels import Label
@@ -192,7 +192,7 @@ class CellRun:
 
     def _compared(self, decision: Decision) -> Decision:
         """The decision with ``edited`` set: whether its source is not the model's."""
-        source = self.draft.proposed if self.draft.kind == "delete" else decision.source
+        source = self.draft.proposed if self.draft.kind in ("delete", "move") else decision.source
         return decision.with_source(source, edited=source != self.draft.proposed)
 
     def _decided(self, decision: Decision, labels: tuple[Label, ...] = ()) -> DraftDecided:
@@ -214,7 +214,7 @@ class CellRun:
         draft = self.draft
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
-        cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
+        cell_id = draft.cell_id if draft.kind in ("edit", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
         self.result = self.turn.results.not_run(
             call, body, draft.title, cell_id, reason, quoted, by=by
@@ -270,6 +270,8 @@ class CellRun:
         turn, draft = self.turn, self.draft
         if draft.kind == "delete":
             receipt = await turn.notebook.apply(Delete(draft.cell_id, draft.old_source))
+        elif draft.kind == "move":
+            receipt = await turn.notebook.apply(Move(draft.cell_id, draft.to))
         elif draft.kind == "edit":
             receipt = await turn.notebook.apply(SetSource(draft.cell_id, source, draft.old_source))
         else:
@@ -278,7 +280,8 @@ class CellRun:
             )
         if receipt.status == "done":
             draft.settle()
-            turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
+            if draft.kind != "move":
+                turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
             words = NOT_RUN if draft.only_edits else ""
             self.result = turn.results.make(
                 call, "ok", words, title=draft.title, cell_id=draft.cell_id

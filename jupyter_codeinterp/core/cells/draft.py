@@ -31,7 +31,7 @@ from ..turn.results import Room
 from ..turn.turn import Turn
 from .checked import heard
 
-Kind = Literal["insert", "edit", "markdown", "delete", "scratch"]
+Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move"]
 
 ACTIONS: dict[Kind, policy.Action] = {
     "insert": "run_new",
@@ -39,6 +39,7 @@ ACTIONS: dict[Kind, policy.Action] = {
     "markdown": "markdown",
     "delete": "delete",
     "scratch": "scratch",
+    "move": "move",
 }
 
 
@@ -75,6 +76,8 @@ class DraftCell:
         self.timeout: float | None = None
         """Seconds that the model gives the run, at most the turn's own bound."""
         self.room = Room()
+        self.to: tuple[str, ...] = ()
+        """For a move: the ids above the new place."""
         self.barred = False
         """Whether an admin wants a person's decision because the kernel is in no sandbox."""
         self.typed_by_person = False
@@ -106,14 +109,17 @@ class DraftCell:
 
     def write(self, source: str) -> None:
         """Stream the new part of the source. Never cuts a surrogate pair."""
-        if self.kind == "delete" or self.kind == "scratch" or not source.startswith(self.source):
+        kind = self.kind
+        if kind == "delete" or kind == "scratch" or kind == "move":
+            return
+        if not source.startswith(self.source):
             return
         if self._after is not None and not self._posted:
             # Ops stay in order, so the receipt can wait.
             self._post("", self._after)
         text = source[len(self.source) :]
         if text:
-            self.turn.document.stream(self.draft_id, self.cell_id, self.kind, self._units, text)
+            self.turn.document.stream(self.draft_id, self.cell_id, kind, self._units, text)
             self._units += len(text.encode("utf-16-le")) // 2
             self.source = source
 
@@ -189,7 +195,7 @@ class DraftCell:
     @property
     def is_text(self) -> bool:
         """Whether the page renders it as soon as it is accepted."""
-        return self.kind != "delete" and not self.is_code
+        return self.kind in ("edit", "markdown") and not self.is_code
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
         """Check ``source`` before a decision or run. Hooks check code; for text, look for hidden

@@ -19,7 +19,6 @@ class Scratch(Execution):
         """The card has them at the end."""
 
     async def _noted(self, slot: Slot, done: ExecutionDone) -> tuple[str, ...]:
-        self.turn.notebook.scratched.append(done.everything)
         return ()
 
     async def _shown(self, done: ExecutionDone) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from .ops import (
     Delete,
     FinishRun,
     Insert,
+    Move,
     Notebook,
     Op,
     Output,
@@ -26,6 +27,7 @@ from .ops import (
     digest,
     fits,
     id_of,
+    place_after,
     run_id_of,
     shaped,
 )
@@ -53,11 +55,16 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     cell = shaped(cells[index])
     if isinstance(op, FinishRun):
         return _finish_run(notebook, index, op)
+    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
+    if isinstance(op, Move):
+        others = cells[:index] + cells[index + 1 :]
+        place = place_after([id_of(one) for one in others], op.after)
+        moved = [*others[:place], cells[index], *others[place:]]
+        return {**notebook, "cells": moved}, Receipt("done", after=above)
     if reason := _locked(cell, op):
         return notebook, Receipt("refused", reason=reason)
     if _was_run_since(cell, op):
         return notebook, _conflict(cell)
-    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Restore):
         return _restore(notebook, index, op, above)
     if isinstance(op, SetSource) and cell["source"] == op.source:
@@ -218,12 +225,7 @@ def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
 
 def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
     cells: list[Cell] = notebook["cells"]
-    ids = [id_of(cell) for cell in cells]
-    place = 0 if not op.after else len(cells)
-    for anchor in op.after:
-        if anchor in ids:
-            place = ids.index(anchor) + 1
-            break
+    place = place_after([id_of(cell) for cell in cells], op.after)
     cell: Cell = {"id": op.cell_id, "cell_type": "raw", "metadata": dict(op.metadata)}
     cell["source"] = op.source
     cell = _typed(cell, op.cell_type)

@@ -179,6 +179,14 @@ class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
     last_run: Union[str, None] = None
 
 
+class Move(msgspec.Struct, frozen=True, tag_field="op", tag="move"):
+    """Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
+    it."""
+
+    cell_id: str
+    after: tuple[str, ...]
+
+
 class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
     """Undo: give a cell the state it had before ops changed or deleted it.
 
@@ -201,7 +209,7 @@ class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
         msgspec.structs.force_setattr(self, "cell", shaped(self.cell))
 
 
-Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Restore]
+Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Move, Restore]
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -270,18 +278,31 @@ class Snapshot(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, cells=cells)
 
 
+def place_after(ids: Sequence[str], after: Sequence[str]) -> int:
+    """The index below the first of ``after`` that is there, else at the end; the top if ``after``
+    is empty."""
+    if not after:
+        return 0
+    return next((ids.index(anchor) + 1 for anchor in after if anchor in ids), len(ids))
+
+
 def after_op(snapshot: Snapshot, op: Op) -> Snapshot:
     """The snapshot with what a confirmed op did, as far as a snapshot shows it."""
     known = snapshot.cell(op.cell_id)
     if isinstance(op, Insert) and known is None:
         cell = CellView(op.cell_id, op.cell_type, op.source)
-        if op.after:
-            return snapshot.with_cell(op.cell_id, cell, op.after)
-        return msgspec.structs.replace(snapshot, cells=(cell, *snapshot.cells))
+        place = place_after([one.cell_id for one in snapshot.cells], op.after)
+        cells = (*snapshot.cells[:place], cell, *snapshot.cells[place:])
+        return msgspec.structs.replace(snapshot, cells=cells)
     if known is None or isinstance(op, (Insert, Restore)):
         return snapshot
     if isinstance(op, Delete):
         return snapshot.with_cell(op.cell_id, None, ())
+    if isinstance(op, Move):
+        others = tuple(cell for cell in snapshot.cells if cell is not known)
+        place = place_after([cell.cell_id for cell in others], op.after)
+        cells = (*others[:place], known, *others[place:])
+        return msgspec.structs.replace(snapshot, cells=cells)
     if isinstance(op, SetSource):
         kind = op.cell_type or known.cell_type
         now = msgspec.structs.replace(known, source=op.source, cell_type=kind)

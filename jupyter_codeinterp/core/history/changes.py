@@ -12,6 +12,7 @@ from ..document.ops import (
     Cell,
     Delete,
     Insert,
+    Move,
     Receipt,
     Restore,
     SetSource,
@@ -24,15 +25,15 @@ CELL_TYPES = ("raw", "code", "markdown")
 
 
 class Change(msgspec.Struct, frozen=True):
-    """``before`` is the whole earlier cell; None for an added one, or if unknown (a page was
-    reloaded before its receipt). The journal keeps its outputs under the digest ``outputs``, or
-    they were ``left_out``. ``above`` are the ids above it without this turn, nearest first.
-    ``source`` and ``cell_type`` are what the agent left; "" for a removed cell. So is ``run``: the
-    agent's run that the cell showed then, "" if none.
+    """``before`` is the whole earlier cell; None for an added one, one that only moved, or if
+    unknown (a page was reloaded before its receipt). The journal keeps its outputs under the digest
+    ``outputs``, or they were ``left_out``. ``above`` are the ids above it without this turn,
+    nearest first. ``source`` and ``cell_type`` are what the agent left; "" for a removed cell. So
+    is ``run``: the agent's run that the cell showed then, "" if none.
     """
 
     cell_id: str
-    kind: Literal["added", "edited", "removed"]
+    kind: Literal["added", "edited", "moved", "removed"]
     before: Union[Cell, None] = None
     above: tuple[str, ...] = ()
     source: str = ""
@@ -40,6 +41,10 @@ class Change(msgspec.Struct, frozen=True):
     left_out: bool = False
     outputs: str = ""
     run: str = ""
+    moved: Union[tuple[str, ...], None] = None
+    """The ids that were above the cell before it moved; None if it did not."""
+    moved_at: int = 0
+    """The number of that move among the turn's ops."""
 
     @property
     def had_outputs(self) -> bool:
@@ -54,7 +59,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def undoable(self) -> bool:
-        return self.kind == "added" or self.before is not None
+        return self.kind in ("added", "moved") or self.before is not None
 
 
 class _Track:
@@ -76,13 +81,19 @@ class _Track:
         self.source = before["source"] if before is not None else ""
         self.cell_type = before["cell_type"] if before is not None else ""
         self.run = run_id_of(before) if before is not None else ""
+        self.moved: tuple[str, ...] | None = None
+        self.moved_at = 0
+        self.only_moved = False
         self.remade = False
         """Whether more than source and type may differ: it ran, or changed type for a while."""
 
-    def take(self, stored: StoredOp) -> None:
+    def take(self, stored: StoredOp, number: int) -> None:
         op = stored.op
         if isinstance(op, Delete):
             self.exists = False
+        elif isinstance(op, Move):
+            if self.moved is None and stored.receipt is not None:
+                self.moved, self.moved_at = stored.receipt.after, number
         elif isinstance(op, Insert):
             self.exists, self.source, self.cell_type = True, op.source, op.cell_type
             self.run = run_id_of(shaped({"metadata": op.metadata}))
@@ -112,10 +123,12 @@ class _Track:
                 cell_id, "removed", before, above, left_out=self.left_out, outputs=self.outputs
             )
         was = (before["source"], before["cell_type"]) if before is not None else None
-        if not self.remade and was == (self.source, self.cell_type):
-            return None
+        same = not self.remade and was == (self.source, self.cell_type)
+        if same or self.only_moved:
+            moved = Change(cell_id, "moved", None, above, moved=self.moved, moved_at=self.moved_at)
+            return moved if self.moved is not None else None
         left = (self.source, self.cell_type, self.left_out, self.outputs, self.run)
-        return Change(cell_id, "edited", before, above, *left)
+        return Change(cell_id, "edited", before, above, *left, self.moved, self.moved_at)
 
 
 def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
@@ -123,12 +136,16 @@ def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
     tracks: dict[str, _Track] = {}
     for index, stored in enumerate(ops):
         op = stored.op
-        if op.cell_id not in tracks:
+        known = tracks.get(op.cell_id)
+        if known is None or known.only_moved:
             track = _begin(ops, index)
             if track is None:
                 continue
+            if known is not None:
+                track.above, track.moved = known.above, known.moved
+                track.moved_at = known.moved_at
             tracks[op.cell_id] = track
-        tracks[op.cell_id].take(stored)
+        tracks[op.cell_id].take(stored, index)
     found = (track.change(cell_id) for cell_id, track in tracks.items())
     return tuple(change for change in found if change is not None)
 
@@ -139,6 +156,10 @@ def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
     if isinstance(op, Insert) or (isinstance(op, Restore) and op.expect is None):
         return _Track(None, (), existed=False)
     before = receipt.before if receipt is not None else None
+    if isinstance(op, Move):
+        track = _Track(None, receipt.after if receipt is not None else (), existed=True)
+        track.only_moved = True
+        return track
     if receipt is not None and before is not None and _is_sound(before):
         return _Track(before, _above_before(ops, index), True, receipt)
     unknown = isinstance(op, BeginRun) or (isinstance(op, SetSource) and op.source != op.expect)

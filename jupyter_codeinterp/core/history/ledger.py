@@ -16,6 +16,7 @@ from ..document.ops import (
     Delete,
     FinishRun,
     Insert,
+    Move,
     Op,
     Receipt,
     Restore,
@@ -75,6 +76,8 @@ class Ledger:
         if not isinstance(op, FinishRun):
             light, _ = light_op(op)
             self._ops.append(StoredOp(stored.seq, turn, light, receipt, stored.outputs))
+        if isinstance(op, Move):
+            return
         if isinstance(op, (Delete, Restore)) or turn <= 0:
             self._forget(op.cell_id)
             return
@@ -151,18 +154,20 @@ class Ledger:
     def undone(self, turn: int, cells: Iterable[str]) -> dict[str, Undone]:
         """What the last undo of a turn did to these cells, in the order of its ops."""
         chosen = set(cells)
-        last: dict[str, StoredOp] = {}
+        last: dict[str, list[StoredOp]] = {}
         for stored in self._ops:
             cell_id = stored.op.cell_id
             if stored.turn == -turn and cell_id in chosen:
-                last.pop(cell_id, None)
-                last[cell_id] = stored
-        changes = {change.cell_id: change for change in changes_of(list(last.values()))}
+                before = last.pop(cell_id, [])
+                # An edited cell that has moved gets its state, then its place.
+                last[cell_id] = [*before, stored] if isinstance(stored.op, Move) else [stored]
+        every = [stored for ops in last.values() for stored in ops]
+        changes = {change.cell_id: change for change in changes_of(every)}
         return {
             cell_id: Undone(
-                changes[cell_id], stored.op.cell if isinstance(stored.op, Restore) else None
+                changes[cell_id], ops[0].op.cell if isinstance(ops[0].op, Restore) else None
             )
-            for cell_id, stored in last.items()
+            for cell_id, ops in last.items()
             if cell_id in changes
         }
 

@@ -77,7 +77,7 @@ def _reviewed(change: Change, state: State) -> Reviewed:
     sources = [source for source in (before, after) if source is not None]
     return Reviewed(
         cell_id=change.cell_id,
-        kind=change.kind,
+        kind="edited" if change.kind == "moved" else change.kind,
         cell_type=change.cell_type or (was["cell_type"] if was is not None else ""),
         before=before if before is None else before[:MOST_SOURCE],
         after=after if after is None else after[:MOST_SOURCE],

@@ -410,11 +410,11 @@ class PersistentSession:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
 
-        def changed(kind: str) -> tuple[str, ...]:
+        def changed(*kinds: str) -> tuple[str, ...]:
             return tuple(
                 change.cell_id
                 for change in changes
-                if change.kind == kind and not change.was_replaced
+                if change.kind in kinds and not change.was_replaced
             )
 
         self.show(
@@ -424,7 +424,7 @@ class PersistentSession:
                 code=ending.code,
                 message=ending.message,
                 added=changed("added"),
-                edited=changed("edited"),
+                edited=changed("edited", "moved"),
                 removed=changed("removed"),
                 failed=tuple(self.ledger.failed_since(turn)),
                 retry=ending.retry,

@@ -12,7 +12,17 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from ..document.ops import PRIVATE, CellView, Delete, Op, Receipt, Restore, Snapshot, run_id_of
+from ..document.ops import (
+    PRIVATE,
+    CellView,
+    Delete,
+    Move,
+    Op,
+    Receipt,
+    Restore,
+    Snapshot,
+    run_id_of,
+)
 from ..errors import CommandError
 from ..events import CellRemoved, Cleared, Kept, TurnUndone
 from ..history.changes import Change
@@ -65,6 +75,9 @@ async def carry_out(undoing: Undoing, document: Document, ledger: Ledger) -> Don
             kept.append(why)
             continue
         restored.append(change.cell_id)
+        if isinstance(op, Restore) and _goes_back(change):
+            back = undoing.moved_back(change)
+            await _apply(undoing.turn, back, document, ledger)
         if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
             without_outputs.append(change.cell_id)
     await document.save()
@@ -93,15 +106,26 @@ class Undoing:
         self._ids = {cell.cell_id for cell in snapshot.cells}.union(coming)
 
     def in_order(self) -> list[Change]:
-        """Delete added cells first. Insert removed ones last, from the top down, so that each
-        finds the cells above it."""
+        """Delete added cells first. Insert removed ones from the top down, so that each finds the
+        cells above it; then move cells back, the last one first."""
         order = {"added": 0, "edited": 1, "removed": 2}
-        return sorted(self._changes, key=lambda change: (order[change.kind], len(change.above)))
+        moved = [change for change in self._changes if _goes_back(change)]
+        others = [change for change in self._changes if not _goes_back(change)]
+        others.sort(key=lambda change: (order[change.kind], len(change.above)))
+        moved.sort(key=lambda change: -change.moved_at)
+        return [*others, *moved]
+
+    def moved_back(self, change: Change) -> Move:
+        gone = {other.cell_id for other in self._changes if other.kind == "added"}
+        above = (other for other in change.moved or () if other in self._ids - gone)
+        return Move(change.cell_id, tuple(above)[:ANCHORS])
 
     def op(self, change: Change) -> Op | None:
         """None if undo is impossible, or the person changed the cell's type."""
         cell = self._snapshot.cell(change.cell_id)
         expect = change.source
+        if change.kind == "moved":
+            return self.moved_back(change)
         if cell is not None and change.kind != "removed":
             if cell.cell_type != change.cell_type and not _is_restored(change, cell):
                 return None
@@ -125,7 +149,7 @@ class Undoing:
         cell = self._snapshot.cell(change.cell_id)
         if self._counts is None or cell is None or cell.cell_type != "code":
             return False
-        if change.kind == "removed" or PRIVATE in cell.tags:
+        if change.kind in ("removed", "moved") or PRIVATE in cell.tags:
             return False  # The document does not tell the count of a private cell.
         was, ran = change.before, cell.execution_count
         run_before = run_id_of(was) if was is not None else ""
@@ -166,6 +190,11 @@ class Undoing:
     def _ran(self, change: Change) -> Literal["run", "changed_later"]:
         later = self._ledger.written_later(self.turn, change.cell_id, change.source)
         return "changed_later" if later else "run"
+
+
+def _goes_back(change: Change) -> bool:
+    """Whether undoing it moves the cell."""
+    return change.moved is not None and change.kind in ("edited", "moved")
 
 
 def _is_restored(change: Change, cell: CellView) -> bool:

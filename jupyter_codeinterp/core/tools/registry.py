@@ -18,6 +18,7 @@ from .built_in.delete_cell import DELETE_CELL
 from .built_in.edit_cell import EDIT_CELL
 from .built_in.inspect_variables import INSPECT_VARIABLES
 from .built_in.kernel import KERNEL
+from .built_in.move_cell import MOVE_CELL
 from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
 from .built_in.read_output import READ_OUTPUT
@@ -35,6 +36,7 @@ BUILT_IN = (
     EDIT_CELL,
     SCRATCH,
     ADD_MARKDOWN,
+    MOVE_CELL,
     DELETE_CELL,
     READ_NOTEBOOK,
     READ_OUTPUT,

@@ -67,8 +67,6 @@ class TurnNotebook:
         """Whether this turn has run anything, or tried to."""
         self.ran: dict[str, tuple[Output, ...]] = {}
         """Outputs of the cells that ran in this turn, the latest last."""
-        self.scratched: list[tuple[Output, ...]] = []
-        """Outputs of what ran without a cell in this turn."""
         self._added: dict[str, None] = {}
         """Cells that this turn inserted, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()

@@ -20,12 +20,14 @@ import type {
   Delete,
   FinishRun,
   Insert,
+  Move,
   OpFrame,
   Receipt,
   Restore,
   SetSource
 } from '../../protocol/protocol';
 import {
+  cellJSON,
   insertCell,
   placesOf,
   provenance,
@@ -75,6 +77,9 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
   }
   if (places.length === 0) {
     return withoutCell(target, op);
+  }
+  if (op.op === 'move') {
+    return move(target, places[0], op);
   }
   if (op.op !== 'insert' && op.op !== 'finish_run') {
     const cell = target.model.sharedModel.cells[places[0]];
@@ -128,9 +133,7 @@ function withoutCell(target: IOpTarget, op: Op): Receipt {
 
 function insert(target: IOpTarget, op: Insert): Receipt {
   const ids = target.model.sharedModel.cells.map(cell => cell.getId());
-  const anchor = op.after.find(id => ids.includes(id));
-  const last = op.after.length ? ids.length : 0;
-  const place = anchor === undefined ? last : ids.indexOf(anchor) + 1;
+  const place = placeAfter(ids, op.after);
   edit(target, () => {
     insertCell(target.model, place, {
       id: op.cell_id,
@@ -140,6 +143,29 @@ function insert(target: IOpTarget, op: Insert): Receipt {
     });
   });
   return stands(target.model, place, op.source);
+}
+
+function move(target: IOpTarget, index: number, op: Move): Receipt {
+  const shared = target.model.sharedModel as YNotebook;
+  const ids = shared.cells.map(cell => cell.getId());
+  const above = ids.slice(0, index).reverse();
+  ids.splice(index, 1);
+  const place = placeAfter(ids, op.after);
+  edit(target, () => {
+    if (place !== index) {
+      const cell = cellJSON(shared.cells[index]);
+      shared.deleteCell(index);
+      insertCell(target.model, place, cell);
+    }
+  });
+  return { ...answer('done'), after: above };
+}
+
+/** Below the first of `after` that is there, else at the end; the top if `after` is empty. */
+function placeAfter(ids: readonly string[], after: readonly string[]): number {
+  const anchor = after.find(id => ids.includes(id));
+  const last = after.length ? ids.length : 0;
+  return anchor === undefined ? last : ids.indexOf(anchor) + 1;
 }
 
 function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {

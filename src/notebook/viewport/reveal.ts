@@ -118,13 +118,13 @@ export function followWriting(notebook: Notebook, end: HTMLElement): void {
   show();
 }
 
-/** Carry out an op. Cells in view stay where they are when it deletes or restores another. */
+/** Carry out an op. Cells in view stay where they are when it moves, deletes or restores another. */
 export function keepView<T>(
   panels: Iterable<{ readonly content: Notebook }>,
   { cell_id, op }: Op,
   work: () => T
 ): T {
-  const moves = op === 'delete' || op === 'restore';
+  const moves = ['delete', 'move', 'restore'].includes(op);
   const holds = moves
     ? Array.from(panels, p => anchored(p.content, cell_id))
     : [];
@@ -170,7 +170,7 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
 export function followOp(notebook: Notebook, { op, cell_id }: Op): void {
   if (op === 'begin_run' || op === 'finish_run') {
     followOutputs(notebook, cell_id, op === 'finish_run');
-  } else if (op === 'delete' || op === 'restore') {
+  } else if (['delete', 'move', 'restore'].includes(op)) {
     fillGap(notebook);
   }
 }

@@ -18,6 +18,7 @@ from ....core.document.ops import (
     Cell,
     Delete,
     FinishRun,
+    Move,
     Notebook,
     Op,
     Output,
@@ -131,7 +132,15 @@ class SharedNotebook:
         return op
 
     def _write(self, before: list[Cell], after: list[Cell], op: Op) -> None:
-        """Write the one cell that differs."""
+        """Write the one cell that differs, or stands elsewhere."""
+        if isinstance(op, Move):
+            at = self.places((op.cell_id,))[0]
+            place = [id_of(cell) for cell in after].index(op.cell_id)
+            cell = shared_cells.new(after[place])
+            del self._cells[at], self._ids[at]
+            self._cells.insert(place, cell)
+            self._ids.insert(place, op.cell_id)
+            return
         ends = zip(before, after, strict=False)
         shorter = min(len(before), len(after))
         at = next((i for i, (was, now) in enumerate(ends) if was is not now), shorter)

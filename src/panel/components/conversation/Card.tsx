@@ -212,6 +212,8 @@ function fallbackTitle(card: ICardItem, trans: TranslationBundle): string {
       return trans.__('Run cells');
     case 'add_markdown':
       return trans.__('Write text');
+    case 'move_cell':
+      return trans.__('Move cells');
     case 'delete_cell':
       return trans.__('Delete a cell');
     case 'read_notebook':

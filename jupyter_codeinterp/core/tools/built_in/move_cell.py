@@ -1,0 +1,62 @@
+"""Move cells, whole."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ...cells.draft import DraftCell
+from ...events import Event
+from ...messages import ToolUse
+from ..shared.base import Tool
+from ..shared.drafting import NO_POSITION, Drafting
+from ..shared.several import Several
+from ..shared.titles import title_of
+
+
+class MoveCell(msgspec.Struct, frozen=True, kw_only=True):
+    cell_ids: Annotated[tuple[str, ...], Meta(description="In the order that they get.")]
+    position: Annotated[str, Meta(description="As in run_cell.")]
+
+
+async def _work(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIterator[Event]:
+    notebook = drafting.turn.notebook
+    cells = await drafting.to_change(call, *dict.fromkeys(given.cell_ids))
+    if not cells:
+        return
+    moving = [cell.cell_id for cell in cells]
+    spot = notebook.at(given.position)
+    if spot is None or not given.position:
+        words = NO_POSITION.format(position=given.position, ids=notebook.known_ids())
+        drafting.step.not_started(call, words)
+        return
+    drafting.step.say(call, spot[1])
+    above = notebook.above(spot[0].after) if spot[0].after else ()
+    after = tuple(one for one in above if one not in moving)
+    drafts: list[DraftCell] = []
+    for number, cell in enumerate(cells, 1):
+        title = title_of("", cell.source)
+        draft = DraftCell(
+            drafting.turn, f"{call.id}-cell{number}", "move", cell.cell_id, title, cell.source
+        )
+        draft.source, draft.to = cell.source, after
+        after = (cell.cell_id, *after)
+        drafts.append(draft)
+    title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
+    where = f"below the cell {spot[0].after}" if spot[0].after else "to the top"
+    async for event in Several(drafting, call, "move", drafts).events(title, f"{title} {where}:"):
+        yield event
+
+
+MOVE_CELL = Tool(
+    "move_cell",
+    "Move a cell",
+    "Move cells that you have read; ids, outputs and tags stay.",
+    MoveCell,
+    effect="changes",
+    work=_work,
+    action="move",
+)
