@@ -123,9 +123,9 @@ class Extension:
             raise PromptFailed(words) from None
         print(words, file=sys.stderr)
 
-    def _prompt(self, name: str, line: str, cell: str) -> None:
+    def _prompt(self, name: str, line: str, cell: str | None) -> None:
         options, first = parse(line)
-        prompt = f"{first}\n{cell}".strip()
+        prompt = f"{first}\n{cell or ''}".strip()
         if not prompt:
             raise UsageProblem(EMPTY)
         self._check(name, line, cell, options)
@@ -136,10 +136,13 @@ class Extension:
     def _command(self, name: str, line: str) -> None:
         word, _, rest = line.strip().partition(" ")
         command = COMMANDS["help"] if word in ("", "-h", "--help") else COMMANDS.get(word)
+        if command is None and rest.strip():
+            self._prompt(name, line, None)
+            return
         if command is None:
             raise UsageProblem(
                 f"Unknown command: %{name} {word}. The commands are {', '.join(COMMANDS)}. To "
-                f"ask something, write it below %%{name} in a cell."
+                f"ask something, write it as %{name} QUESTION, or below %%{name} in a cell."
             )
         if isinstance(command, Command):
             command.work(self, rest.strip())
