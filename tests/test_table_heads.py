@@ -58,6 +58,7 @@ CASES = [
     ("a.parquet", parquet(base64.b64decode(FOOTER))[9:], ""),
     ("a.parquet", parquet(b"\x1c" * 5_000), ""),
     ("a.parquet", parquet(b"\x19\xfc\xff\xff\xff\xff\x0f"), ""),
+    ("a.parquet", parquet(b"\x19\xf7\xff\xff\xff\xff\xff\xff\x7f"), ""),
     ("a.parquet", b"PAR1", ""),
     ("a.xlsx", excel(), "sheet Q1 & Q2 A1:B31, first row: region, ' DIR'; other sheets: B"),
     (

@@ -148,7 +148,8 @@ def of_attribute(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
             there = texts(value.columns)
     public = (name for name in names if type(name) is str and name[:1] != "_")
     of = vars(value).get("__name__") if kind is types.ModuleType else named(value, namespace)
-    told = found("attribute", wanted, str(of or type_name(kind)), [*columns, *public], False)
+    of = str(of or ("" if there else type_name(kind)))
+    told = found("attribute", wanted, of, [*columns, *public], False)
     return dict(told, there=there[:SHOWN], count=len(there), what="columns")
 
 

@@ -70,6 +70,9 @@ CASES = (
     ("raise KeyError",),
     ("class E(KeyError): args = property(lambda s: seen.append('args'))\nraise E",),
     ("hidden['DIR']",),
+    ("hidden.copy()['DIR']",),
+    ("hidden.copy().DIRX",),
+    ("hidden.DIRX",),
     ("print({*seen} - {'hash', 'eq'})",),  # pandas itself asks for these
 )  # fmt: skip
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ..hooks.hook import CellCode
-from ..messages import Text
 from ..model_view.distributions import hint
 from ..ports import ExecutionDone
-from ..turn.results import Result
+from ..turn.results import Result, with_words
 
 
 def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
@@ -21,11 +18,4 @@ def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
         return result
     modules = {name.removesuffix(".py").rstrip("/") for name in code.files}
     words = hint(str(error.get("evalue", ""))[:200], modules)
-    if not words:
-        return result
-    block, told = result.block, result.done
-    return msgspec.structs.replace(
-        result,
-        block=msgspec.structs.replace(block, content=(*block.content, Text(f"\n{words}"))),
-        done=msgspec.structs.replace(told, detail=f"{told.detail}\n{words}"),
-    )
+    return with_words(result, f"\n{words}") if words else result

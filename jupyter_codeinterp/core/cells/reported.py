@@ -7,18 +7,18 @@ The report is untrusted: its names reach the model bounded, inert and between de
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from ..cell_code.cell_names import names_of
 from ..hooks.hook import CellCode
-from ..messages import Text
 from ..model_view.plain_text import clean, cut
-from ..model_view.untrusted import bare, escaped
+from ..model_view.untrusted import escaped
 from ..off_loop import off_loop
 from ..ports import ExecutionDone
-from ..turn.results import Result
+from ..turn.results import Result, with_words
 from ..turn.turn import Turn
 
 LONGEST = 2_000
@@ -62,26 +62,20 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     defined: list[str] = []
     if absent is not None and absent.kind == "name":
         size = sum(len(cell.source) for cell in turn.notebook.snapshot.cells)
-        defined = await off_loop(lambda: list(_definers(turn, absent, done)), size, list)
+        found = _definers(turn, absent.wanted, done)
+        defined = await off_loop(lambda: list(islice(found, MOST_CELLS)), size, list)
     if absent is not None and not _is_private(turn, absent):
         lines += defined or _told(absent)
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
-    words = f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}"
-    block, told = result.block, result.done
-    return msgspec.structs.replace(
-        result,
-        block=msgspec.structs.replace(block, content=(*block.content, Text(words))),
-        done=msgspec.structs.replace(told, detail=f"{told.detail}\n{bare(words)}"),
-    )
+    return with_words(result, f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:
-    """Whether the names may be those of a private variable."""
-    return absent.of in turn.private or (
-        absent.kind == "key" and not absent.of and bool(turn.private)
-    )
+    """Whether the names may be those of a private variable, or of a copy without a name."""
+    unnamed = absent.kind in ("key", "attribute") and not absent.of
+    return absent.of in turn.private or (unnamed and bool(turn.private))
 
 
 def _told(absent: Absent) -> Iterator[str]:
@@ -101,16 +95,11 @@ def _told(absent: Absent) -> Iterator[str]:
         yield f"There are these {absent.what}: {', '.join(absent.there)}{rest}"
 
 
-def _definers(turn: Turn, absent: Absent, done: ExecutionDone) -> Iterator[str]:
+def _definers(turn: Turn, name: str, done: ExecutionDone) -> Iterator[str]:
     """The cells that define a name that the kernel does not know."""
-    found = 0
     for place, cell in enumerate(turn.notebook.snapshot.cells, 1):
-        if cell.cell_type != "code" or absent.wanted not in names_of(cell.source).defines:
-            continue
-        count = cell.execution_count
-        never = count is None or count >= (done.execution_count or 0)
-        ran = "has not run in this kernel" if never else f"last ran as In [{count}]"
-        yield f"Cell {cell.cell_id} (place {place}) defines `{absent.wanted}` and {ran}."
-        found += 1
-        if found == MOST_CELLS:
-            return
+        if cell.cell_type == "code" and name in names_of(cell.source).defines:
+            count = cell.execution_count
+            never = count is None or count >= (done.execution_count or 0)
+            ran = "has not run in this kernel" if never else f"last ran as In [{count}]"
+            yield f"Cell {cell.cell_id} (place {place}) defines `{name}` and {ran}."

@@ -50,6 +50,14 @@ class Result(msgspec.Struct, frozen=True):
         return "".join(part.text for part in self.block.content if isinstance(part, Text))
 
 
+def with_words(result: Result, words: str) -> Result:
+    """Add inert words to what the model reads, and to the card's detail."""
+    block, done = result.block, result.done
+    block = msgspec.structs.replace(block, content=(*block.content, Text(words)))
+    done = msgspec.structs.replace(done, detail=f"{done.detail}{bare(words)}")
+    return msgspec.structs.replace(result, block=block, done=done)
+
+
 class Results:
     def __init__(
         self,
