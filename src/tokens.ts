@@ -21,7 +21,7 @@ import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type React from 'react';
-import type { Draft, Origin, Place, ToolDone } from './protocol/protocol';
+import type { Draft, Place, ToolDone } from './protocol/protocol';
 
 export type { IClient } from './protocol/client';
 
@@ -180,13 +180,6 @@ export interface INotebooks {
   /** Where new cells can go; null if the notebook is not open here. */
   places(path: string): IPlaces | null;
   readonly placesChanged: ISignal<INotebooks, string>;
-  /**
-   * What tells why a figure is from an earlier run of its cell: a sentence; '' if it is not,
-   * undefined while the cell runs. Null if the notebook is not open here.
-   */
-  earlier(path: string): ((origin: Origin) => string | undefined) | null;
-  /** Emitted when other cells of the notebook are stale. */
-  readonly staleChanged: ISignal<INotebooks, string>;
   /** The MIME type of the notebook's code, for highlighting. */
   codeMimeType(path: string): string;
   /**

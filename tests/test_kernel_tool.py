@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.tools.built_in.kernel import KERNEL
 from tests.fake_anthropic import FakeAnthropic, Request, answer, call, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site
@@ -171,7 +169,13 @@ async def test_stop_while_it_waits(site: Site, api: FakeAnthropic) -> None:
     assert await watch.run("print(x)") == "20\n"
 
 
-def test_its_description_is_short() -> None:
-    spec = KERNEL.spec
-    sent = {"name": spec.name, "description": spec.description, "input_schema": spec.input_schema}
-    assert len(json.dumps(sent)) <= 450
+@pytest.mark.parametrize("mode", ["plan", "review"])
+async def test_a_look_at_the_kernel_asks_nobody(site: Site, api: FakeAnthropic, mode: str) -> None:
+    api.play(in_order([kernel("status"), DONE]))
+    w, _ = await opened(site)
+    await w.ask("Go", mode)
+    await w.ended()
+    words = result(api)
+    assert words.startswith("status=ok") and "idle, 0 cells have run in it" in words
+    assert "kernelspec python3: Python 3" in words
+    assert "pandas " in words and "statsmodels is not installed" in words

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -16,6 +19,7 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.ports import ModelDone, ModelRead, ModelRequest, ModelText
 from tests.anthropic_talk import TOOLS, joined
+from tests.cli import make_cli
 from tests.fake_anthropic import on_loop
 from tests.real_model import real_model
 from tests.site import Site
@@ -82,3 +86,18 @@ async def test_a_turn_with_a_real_model(site: Site) -> None:
     assert (await w.event(e.TextDelta)).text
     await w.send(c.Cancel(w.session_id))
     assert (await w.ended()).stop_reason in ("cancelled", "end_turn")
+
+
+def test_a_real_model_is_measured(server: str, tmp_path: Path) -> None:
+    """``eval`` from its prompt to its page. Calls of tools are beyond this model."""
+    with urlopen(f"{server}/v1/models") as answer:
+        name = json.load(answer)["data"][0]["id"]
+    cli = make_cli(tmp_path, server)
+    cli.configure(max_tokens=256)
+    task = {"about": "hello", "questions": ["Say hello."], "no_code": True}
+    (cli.folder / "task.json").write_text(json.dumps(task))
+    ran = cli.run("eval", ".", "-m", f"anthropic/{name}", "--output", "out")
+    (attempt,) = json.loads((cli.folder / "out" / "results.json").read_text())["attempts"]
+    assert attempt["requests"] and attempt["input_tokens"] > 500, ran.err
+    assert attempt["output_tokens"] > 2 and attempt["answers"][0].strip()
+    assert "hello" in (cli.folder / "out" / "index.html").read_text()

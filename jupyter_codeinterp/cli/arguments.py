@@ -43,11 +43,6 @@ Without an option it asks before each cell.
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
 """,
-    "eval": """\
-The model's code runs without asking, in copies of the task folders: in the sandboxed kernel if one
-is installed. The results folder has results.json and index.html. The exit code is 1 if a task was
-not solved.
-""",
     "export": """\
 jupyter codeinterp sessions lists the ids.
 """,

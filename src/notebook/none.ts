@@ -81,12 +81,6 @@ export class NoNotebooks implements INotebooks {
     return this.createNotebook();
   }
 
-  readonly staleChanged = new Signal<this, string>(this);
-
-  earlier(): null {
-    return null;
-  }
-
   outline(): null {
     return null;
   }

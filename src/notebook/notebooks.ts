@@ -22,7 +22,6 @@ import type { IOpenNotebooksOptions } from './open-notebooks';
 import { outlineOf, placesIn, sourcesOf } from './outline';
 import type { DraftBar } from './review/bar';
 import type { Proposal } from './review/proposal';
-import { type Earlier, earlierIn } from './stale/earlier';
 import { revealCell } from './viewport/reveal';
 import type { Place } from '../protocol/protocol';
 
@@ -59,7 +58,6 @@ export class Notebooks implements INotebooks, IDisposable {
   readonly shownChanged = this._open.shownChanged;
   readonly kernelChanged = this._open.kernelChanged;
   readonly placesChanged = this._open.placesChanged;
-  readonly staleChanged = this._open.staleChanged;
 
   get currentPath(): string {
     return this._open.currentPath;
@@ -262,14 +260,6 @@ export class Notebooks implements INotebooks, IDisposable {
           actedIn: live.goneTo.actedIn,
           selected: this.activeCellId(path)
         })
-      : null;
-  }
-
-  earlier(path: string): Earlier | null {
-    const live = this._open.find(path);
-    const stale = live && this._open.staleOf(live);
-    return stale && live.context.isReady
-      ? earlierIn(live.model, stale.reasons, this._options.trans)
       : null;
   }
 

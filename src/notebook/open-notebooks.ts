@@ -63,7 +63,6 @@ export class OpenNotebooks implements IDisposable {
   readonly kernelChanged = new Signal<INotebooks, string>(this._sender);
   readonly shownChanged = new Signal<INotebooks, void>(this._sender);
   readonly placesChanged = new Signal<INotebooks, string>(this._sender);
-  readonly staleChanged = new Signal<INotebooks, string>(this._sender);
 
   // --- what is open -----------------------------------------------------------------
 
@@ -213,7 +212,6 @@ export class OpenNotebooks implements IDisposable {
     );
     this._kernels.set(live, kernels);
     const stale = new StaleCells(live, report => client.post(report));
-    stale.changed.connect(() => this.staleChanged.emit(live.path));
     this._stale.set(live, stale);
     context.pathChanged.connect(() => this._onPath(live));
     const places = () => this.placesChanged.emit(live.path);

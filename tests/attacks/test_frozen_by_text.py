@@ -542,7 +542,6 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
     "core.checks.run.lost_values._MARK": "an example, the whole of it",
-    "core.checks.run.order._IDENTIFIER": "a column's name, the whole of it",
     "core.rights.labelling._MAGIC": "a line, the whole of it",
     "core.rights.labelling._TARGETS": "a line",
     "core.rights.paths._URL": "a path",
@@ -558,9 +557,9 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "core.tools.outside.schemas._NAME": "a property's name, the whole of it",
     "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
-    "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
-    "kernel_side.watching.order.NUMBER": "a value, the whole of it",
+    "kernel_side.watching.profile.NUMBER": "a value, the whole of it",
+    "kernel_side.watching.lost_values.ISO": "a value",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

@@ -65,6 +65,10 @@ CASES = (
     ("!false\nx = !ls /nosuch\n!!exit 4\n!true", "exit status 1 of `false`",
      "exit status 2 of `ls /nosuch`", "exit status 4 of `exit 4`"),
     ("code = 7\n!exit {code}", "exit status 7 of `exit 7`"),
+    ("subprocess.run(['sh', '-c', 'exit 5'])", "exit status 5 of `sh -c exit 5`"),
+    ("r = subprocess.run('exit 6', shell=True)\nr", "exit status 6 of `exit 6`"),
+    ("def f(): return subprocess.run(['false'])\nf()", "exit status 1 of `false`"),
+    ("import pickle\nr = subprocess.run(['true'])\npickle.loads(pickle.dumps(r))",),
     ("!true\nx = !echo a\nprint(x)",),
     ("1 / 0",),
     ("raise KeyError",),
@@ -89,9 +93,9 @@ async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> Non
     b = bench(
         run(SET_UP),
         run(f"os.chdir({str(tmp_path)!r})"),
-        *(run(source) for source, *_ in CASES[:15]),
+        *(run(source) for source, *_ in CASES[:16]),
         say("Half."),
-        *(run(source) for source, *_ in CASES[15:]),
+        *(run(source) for source, *_ in CASES[16:]),
         say("Done."),
         book=book,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.checks.shared.tables import lines
 from tests.core.conftest import Room
@@ -28,23 +30,46 @@ async def of(b: Bench) -> list[str]:
     return [told(result) for result in b.sent_results]
 
 
-async def test_a_new_or_changed_table_has_a_line(bench: Benches, room: Room) -> None:
+async def test_what_is_odd_has_a_line_once(bench: Benches, room: Room) -> None:
     b = bench(
         run(SHOP),
-        run("shop = pd.concat([shop] * 10, ignore_index=True)"),
+        run("shop = pd.concat([shop] * 10, ignore_index=True)\nshop.loc[0, 'amount'] = 5"),
+        run("big = shop.copy()"),
         run("print(len(shop))"),
-        run("same = shop\nagain = shop.copy()"),
+        run("again = shop.copy()\ntwice = shop.copy()"),
         run("shop['amount'] = shop['amount'] * 2"),
+        run("shop['rate'] = shop['amount'] / (shop['amount'] - 10)"),
+        run("for part in [shop[['region', 'amount']]] * 2:\n    pass"),
         say("Done."),
     )
-    small, first, second, third, fourth = await of(b)
-    assert small == ""
-    line = "`shop` has 40 rows; missing: region 25.0%"
-    assert first == line and second == ""
-    assert fourth.startswith(line)
-    assert third == line.replace("shop", "same") + "\n" + line.replace("shop", "again")
+    small, first, second, third, fourth, fifth, sixth, seventh = await of(b)
+    facts = "`region` lacks 10 of 40 values; `price` has numbers as text, such as '1,200'"
+    # A table with other rows in its old columns says nothing.
+    assert (small, first, third, fifth, seventh) == ("", "", "", "", "")
+    assert second == f"`big`: {facts}" and fourth == f"`again`: {facts}"
+    assert sixth == "`shop`: `rate` is infinite in 1 of 40 rows"
     assert all(done.findings == () for done in b.of(e.ToolDone))
-    assert "has 40 rows" not in "".join(map(repr, (done.notes for done in b.of(e.ToolDone))))
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        ("{' DIR': range(40)}", "the name ' DIR' has blanks at its ends"),
+        ("{'a': [1] * 40, 'b': range(40)}", "`a` is 1 in all rows"),
+        ("{'a': ['x'] * 40}", "`a` is x in all rows"),
+        ("{'a': range(40), 'b': range(40)}", "`b` equals `a`"),
+        ("{'a': [1, None] * 20}", "`a` lacks 20 of 40 values"),
+        ("{'a': [38956.4, float('inf')] * 20}", "`a` is infinite in 20 of 40 rows"),
+        ("{'a': range(40), 'b': ['x', 'y'] * 20}", ""),
+        ("{'a': [None] + [1.5] * 39_999}", "`a` lacks 1 of 40,000 values"),
+        ("{'a': pd.period_range('2024', periods=40, freq='D')}", ""),
+        ("{'a': pd.Categorical(['x', 'y'] * 20)}", ""),
+    ],
+)
+async def test_kinds(bench: Benches, room: Room, columns: str, line: str) -> None:
+    b = bench(run(f"import pandas as pd\nt = pd.DataFrame({columns})"), say("Done."))
+    (said,) = await of(b)
+    assert said == (f"`t`: {line}" if line else "")
 
 
 async def test_findings_come_first_and_the_room_is_bounded(bench: Benches, room: Room) -> None:
@@ -54,14 +79,22 @@ async def test_findings_come_first_and_the_room_is_bounded(bench: Benches, room:
     (said,) = await of(b)
     assert said.startswith("Line 5: `shop.region == 'west'` matched 0 of 40 rows")
     after = said.split("\n", 1)[1]
-    assert len(after) <= 300 and "`shop` has 40 rows" in after
+    assert len(after) <= 400 and "`region` lacks 10 of 40 values" in after
 
 
-async def test_private_tables_and_keys_stay_out(bench: Benches, room: Room) -> None:
-    report = {"tables": [{"name": "mine", "rows": 3}, {"name": "open", "rows": 12_000,
-              "sampled": True, "missing": [["a\nb", 0.5]]}]}  # fmt: skip
-    (line,) = lines(report, lambda name: name == "mine", lambda text: " ".join(text.split()))
-    assert line == "`open` has 12,000 rows; missing in a sample: a b 50.0%"
+async def test_private_tables_and_keys_stay_out_and_what_is_asked_comes_first() -> None:
+    gaps = [["a\nb", "missing", 6_000, ""], ["price", "missing", 1, ""]]
+    report = {"tables": [{"name": "mine", "rows": 3, "odd": gaps},
+              {"name": "open", "rows": 12_000, "odd": gaps}]}  # fmt: skip
+
+    def given(asked: str = "") -> list[str]:
+        return lines(report, "mine".__eq__, lambda text: " ".join(text.split()), asked)
+
+    assert given() == [
+        "`open`: `a b` lacks 6,000 of 12,000 values; `price` lacks 1 of 12,000 values"
+    ]
+    (line,) = given("What is the mean price?")
+    assert line.startswith("`open`: `price` lacks 1")
     forged: list[Any] = [{"tables": 5}, {"tables": [{"name": 1}]}, {"tables": [{"name": "a"}]}, {}]
     assert [lines(one, lambda _: False, str) for one in forged] == [[], [], [], []]
 
@@ -78,5 +111,5 @@ async def test_values_of_the_persons_types_run_no_code(bench: Benches, room: Roo
     b = bench(
         run("mixed = pd.DataFrame({'a': [odd] * 20, 'b': range(20)})\nseen.clear()"), say(".")
     )
-    assert await of(b) == ["`mixed` has 20 rows"]
+    assert await of(b) == [""]
     assert await room.run("print(seen)") == "[]\n"

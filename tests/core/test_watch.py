@@ -25,6 +25,9 @@ SALES = (
 )
 
 
+NOTHING_CHANGES = {"may_change": list[str]()}
+
+
 async def findings(b: Bench) -> list[tuple[str, ...]]:
     await b.turn(mode="auto")
     return [tuple(one.sentence for one in done.findings) for done in b.of(e.ToolDone)]
@@ -46,23 +49,20 @@ async def test_it_is_seen_in_a_cell_that_imports_pandas_first(bench: Benches, ro
     assert await findings(b) == [(words,), (words,)]
 
 
-async def test_a_changed_variable_of_the_person_is_a_fact_for_the_model(
+async def test_a_changed_variable_of_the_person_is_no_fact_without_a_promise(
     bench: Benches, room: Room
 ) -> None:
     await room.run(SALES)
-    b = bench(run("clean = df\nclean['amount'] = clean['amount'] * 2"), say("Done."))
-    words = "The person's `df` was changed in place: other values in 'amount'."
-    assert await findings(b) == [()] and words in b.sent_results[0]
-    own = bench(run("mine = df.copy()"), run("mine['amount'] = 0"), say("Done."))
-    assert await findings(own) == [(), ()] and "person's" not in "".join(own.sent_results)
+    source = "clean = df\nclean['amount'] = clean['amount'] * 2"
+    b = bench(run(source), run(source, expects=NOTHING_CHANGES), say("Done."))
+    assert await findings(b) == [(), ("Expected no changed variable; changed: `df`.",)]
 
 
 async def test_a_kernel_without_pandas(bench: Benches, room: Room) -> None:
     await room.restart()
     await room.run("import sys\nsys.modules['pandas'] = None\nkept = [1]")
-    b = bench(run("kept.append(2)"), say("Done."))
-    assert await findings(b) == [()]
-    assert "The person's `kept` was changed in place: list of 1 before" in b.sent_results[0]
+    b = bench(run("kept.append(2)", expects=NOTHING_CHANGES), say("Done."))
+    assert await findings(b) == [("Expected no changed variable; changed: `kept`.",)]
     broken = bench(run("import pandas"), say("It is not there."))
     await findings(broken)
     assert "ModuleNotFoundError" in broken.sent_results[0]
@@ -205,11 +205,13 @@ async def test_values_that_are_made_anew_at_each_look_are_no_change(
         "several = pd.Series(range(4), index=pd.MultiIndex.from_product(levels))\n"
         "moments = list(pd.date_range('2024', periods=3, tz='UTC'))"
     )
-    b = bench(run("x = 1"), run("column0.loc[3, 'v'] = column0.v[0]"), say("Done."))
-    await findings(b)
-    assert "person's" not in b.sent_results[0]
-    assert "The person's `column0` was changed in place: other values in 'v'." in b.sent_results[1]
-    assert b.sent_results[1].count("person's") == 1
+    b = bench(
+        run("x = 1", expects=NOTHING_CHANGES),
+        run("column0.loc[3, 'v'] = column0.v[0]", expects=NOTHING_CHANGES),
+        say("Done."),
+    )
+    changed = "Expected no changed variable; changed: `column0`."
+    assert await findings(b) == [(), (changed,)]
 
 
 async def test_it_stops_in_a_cell_that_it_has_cost_its_time(bench: Benches, room: Room) -> None:
@@ -223,3 +225,45 @@ async def test_it_stops_in_a_cell_that_it_has_cost_its_time(bench: Benches, room
     b = bench(run(source), say("Done."))
     await findings(b)
     assert "True False" in b.sent_results[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        # Joins with an index are not looked at.
+        (
+            "df.merge(OTHER, left_on='region', right_index=True)",
+            "",
+        ),
+        ("df.set_index('region').merge(df, left_index=True, right_on='region')", ""),
+        # Formats in turn.
+        (
+            "for f in ('%Y-%m-%d', '%d.%m.%Y'):\n"
+            "    pd.to_datetime(DAYS, format=f, errors='coerce')",
+            "",
+        ),
+        (
+            "a = pd.to_datetime(DAYS, format='%Y-%m-%d', errors='coerce')\n"
+            "b = pd.to_datetime(DAYS, format='%d.%m.%Y', errors='coerce')",
+            "",
+        ),
+        (
+            "a = pd.to_datetime(DAYS, format='%Y-%m-%d', errors='coerce')",
+            "could not be read as dates",
+        ),
+        (
+            "pd.to_datetime(DAYS, format='mixed', dayfirst=True)",
+            "1 of 3 dates of `day` are written year first, but `dayfirst=True` took the day"
+            " for the month: '2021-03-04' became 2021-04-03.",
+        ),
+        ("pd.to_datetime(DAYS, format='mixed')", ""),
+    ],
+)
+async def test_kinds_of_facts(bench: Benches, room: Room, source: str, found: str) -> None:
+    await room.run(
+        f"{SALES}\nOTHER = pd.DataFrame({{'x': [1]}}, index=['Nord'])\n"
+        "DAYS = pd.Series(['2021-03-04', '13.4.2021', '2021-05-20'], name='day')"
+    )
+    b = bench(run(source), say("Done."))
+    said = "\n".join(line for lines in await findings(b) for line in lines)
+    assert found in said and bool(found) == bool(said)

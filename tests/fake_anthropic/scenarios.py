@@ -313,6 +313,14 @@ OBEDIENT: dict[str, Script] = {
         lambda r: answer(call("delete_cell", {"cell_id": "cell-1"})),
         _done("It is tidy now."),
     ),
+    "rerun": scenario(
+        answer(
+            call("scratch", {"title": "Count", "source": "print('scratched', 6 * 7)"}),
+            call("run_cells", {"cell_ids": ["all"]}),
+        ),
+        lambda r: answer(call("move_cell", {"cell_ids": [r.notebook_cell], "position": "end"})),
+        _done("All is up to date."),
+    ),
     "inspect": scenario(
         answer(call("inspect_variables", {})), lambda r: _done(f"I see:\n\n{r.results[-1]}")
     ),

@@ -62,7 +62,7 @@ async def test_programs_run_as_they_do_unwatched() -> None:
     """The same outputs and variables, whatever the watch sees."""
     chosen = [one for one in EVERY[::STEP] if not DRAWS.search(one.name)]
     watched, plain = await came_of(chosen, ""), await came_of(chosen, UNWATCH)
-    assert len(watched) == len(chosen) > 40
+    assert len(watched) == len(chosen) >= 38
     assert watched == plain
 
 

@@ -1,4 +1,5 @@
 import { expect, test } from '../support/fixtures';
+import { pressAway } from '../support/panel';
 
 const TITLE = { cell_type: 'markdown', source: '# Radii', metadata: {} };
 
@@ -39,3 +40,36 @@ test(
     expect(await shape()).toBe('# a 1 b 1 1 1 1');
   }
 );
+
+test('cells run as they are after one decision, code runs without a cell, a cell moves', async ({
+  model,
+  notebook,
+  panel,
+  page
+}) => {
+  await notebook.start(['a = 1', 'print("told", a + 1)']);
+  await model.play('rerun');
+  await panel.ask('Bring it up to date');
+  const card = (name: string) => panel.log.getByRole('group', { name });
+
+  await expect(card('Count')).toContainText("print('scratched', 6 * 7)");
+  await card('Count').getByRole('button', { name: 'Run', exact: true }).click();
+  const cells = card('Run 2 cells');
+  await expect(cells).toContainText('# Cell 2\nprint("told", a + 1)');
+  expect(await notebook.executed()).toEqual(["print('scratched', 6 * 7)"]);
+  await pressAway(cells.getByRole('button', { name: 'Run 2 cells' }));
+  await expect(notebook.cell('told')).toContainText('told 2');
+
+  const move = card('Move a cell');
+  await pressAway(move.getByRole('button', { name: 'Move a cell' }));
+  await panel.ended();
+  await expect
+    .poll(() => notebook.sources())
+    .toEqual(['print("told", a + 1)', 'a = 1']);
+  await card('Count').getByRole('button', { name: 'Code and result' }).click();
+  await expect(card('Count')).toContainText('scratched 42');
+  await page.getByRole('button', { name: 'Undo turn' }).click();
+  await expect
+    .poll(() => notebook.sources())
+    .toEqual(['a = 1', 'print("told", a + 1)']);
+});

@@ -73,7 +73,7 @@ async def after_run(
     if run.changes or not is_python:
         turn.changed_variables = True
     report = done.report if is_python else {}
-    made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
+    made = tables.lines(report, turn.private.__contains__, partial(_line, turn), turn.asked)
     return with_findings(turn, result, found, made) if found or made else result
 
 

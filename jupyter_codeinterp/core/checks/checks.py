@@ -18,12 +18,12 @@ from ..hooks.bounded import Caller, CallFailed
 from ..hooks.hook import CellCode
 from ..hooks.hooks import is_name
 from ..off_loop import off_loop
-from .run import expected, filters, joins, lost_values, order, variables
+from .run import expected, filters, joins, lost_values
 from .shared.check import Check, SeenRun
 
 BUILT_IN = (
     *(expected.CHECK, filters.CHECK, joins.CHECK),
-    *(lost_values.CHECK, order.CHECK, variables.CHECK),
+    lost_values.CHECK,
 )
 
 MOST = 10

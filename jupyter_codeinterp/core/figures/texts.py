@@ -12,7 +12,6 @@ MOST_HTML = 60_000
 """Characters that are read of the HTML of an output."""
 MOST_OF_ONE = 16_000
 """Characters that are read of one output: more than a model gets at once."""
-MOST_LINE = 400
 
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 
@@ -56,26 +55,17 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def line_of(text: str, place: int) -> tuple[int, int]:
-    """Beginning and end of a line, at most ``MOST_LINE`` characters on either side."""
-    start = text.rfind("\n", max(0, place - MOST_LINE), place) + 1 or max(0, place - MOST_LINE)
-    end = text.find("\n", place, place + MOST_LINE)
-    return (start if start or place < MOST_LINE else 0), end if end >= 0 else place + MOST_LINE
-
-
 Scrub = Callable[[str], str]
 
 
 def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tuple[str, str, str]:
     """The value with what stands before and after it in its line. Words are kept whole, so that
     ``scrub`` finds every key."""
-    first, last = line_of(text, start)
-    before = text[max(first, start - room) : start]
-    after = text[end : min(last, end + room)]
-    if start - room > first:
+    before, after = text[max(0, start - room) : start], text[end : end + room]
+    if start > room:
         cut = re.search(r"\s", before)
         before = "…" + before[cut.start() :] if cut is not None else "…"
-    if end + room < last:
+    if end + room < len(text):
         cut_at = max(after.rfind(" "), after.rfind("\t"))
         after = after[: cut_at + 1] + "…" if cut_at >= 0 else "…"
     whole = f"{before}{text[start:end]}{after}"

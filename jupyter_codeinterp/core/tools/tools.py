@@ -31,8 +31,10 @@ log = logging.getLogger(__name__)
 
 AFTER_A_FAILURE = (
     "An earlier call of the same reply did not succeed, so this one was not started. Check "
-    "that result first."
+    "that result first.",
+    "Not started either.",
 )
+"""For the first call after it, and for the others."""
 RAN = "The tool ran a cell:"
 
 
@@ -72,7 +74,8 @@ class Tools:
             arguments, notes = self._registry.parse(call.name, call.input)
             step.say(call, *notes)
             if step.failed and self._registry.changes(call.name):
-                raise ValueError(AFTER_A_FAILURE)
+                words, step.failure_told = AFTER_A_FAILURE[step.failure_told], True
+                raise ValueError(words)
         except ValueError as error:
             step.not_started(call, str(error))
         else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "measure a model with tasks, in copies of their folders"
+HELP = "measure a model with tasks; its code runs unasked, in copies of their folders"
 
 
 def options(parser: argparse.ArgumentParser) -> None:

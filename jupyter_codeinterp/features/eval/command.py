@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from ...cli.commands.run import apply_limits
 from ...cli.local.problems import DONE, FAILED, INTERRUPTED, USAGE, Problem
 from ...cli.terminal.stopping import Stopping
 from ...core.approval.modes import HIGHEST
-from ...core.ports import Model
 from ...core.redaction.secrets import Secrets
 from ...core.visible import visible_line
 from ...sandbox import doctor, install
@@ -31,7 +30,7 @@ from ...server.workbench import config as config_files
 from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
 from .page import page, table
-from .tasks import Task, find
+from .tasks import find
 from .trial import Setup, Trial, Tried
 
 HOPELESS = ("no_key", "wrong_key", "forbidden", "unknown_model", "not_allowed", "not_installed",
@@ -44,14 +43,18 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.list:
         print("\n".join(visible_line(f"{one.name:24} {one.spec.about}") for one in tasks))
         return DONE
-    recordings = _recordings(Path(options.recordings), tasks) if options.recordings else {}
+    recordings = Path(options.recordings) if options.recordings else None
     if recordings:
-        tasks = [task for task in tasks if task.name in recordings]
+        tasks = [one for one in tasks if (recordings / f"{one.name}.jsonl").is_file()]
+    if not tasks:
+        raise Problem(f"{recordings} has no recording of these tasks.", USAGE)
     config = config_files.load()
     settings = _settings(config)
     model = options.model or make_models(settings, Secrets()).default
     kernel, where = _kernel(config)
-    folder = _new_folder(options.output)
+    prefix = time.strftime("codeinterp-eval-%Y%m%d-%H%M-")
+    folder = Path(options.output or tempfile.mkdtemp(prefix=prefix, dir="."))
+    folder.mkdir(parents=True, exist_ok=not options.output)
     setup = Setup(config, settings, model, kernel, recordings)
     trials = [Trial(task, run, setup) for run in range(1, options.runs + 1) for task in tasks]
     title = "recordings" if recordings else model
@@ -99,34 +102,6 @@ def _kernel(config: Config) -> tuple[str, str]:
             return name, f"Code runs in the kernel {name}."
         missing = f"In {name}, files of a task would wait in an overlay."
     return "", f"No sandbox: the model's code runs as you, in copies of the tasks. {missing}"
-
-
-def _recordings(folder: Path, tasks: Iterable[Task]) -> dict[str, Model]:
-    """Raises Problem."""
-    from ...adapters.providers.replay.model import ReplayModel
-    from ...adapters.providers.replay.recording import parse
-
-    files = {one.name: folder / f"{one.name}.jsonl" for one in tasks}
-    texts = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
-    try:
-        found = {
-            name: ReplayModel(parse(texts[name]), pace=0.0, always_ask=False) for name in texts
-        }
-    except ValueError as error:
-        raise Problem(f"A recording in {folder} is broken: {error}.", USAGE) from None
-    if not found:
-        raise Problem(f"{folder} has no recording of these tasks.", USAGE)
-    return dict(found)
-
-
-def _new_folder(given: str | None) -> Path:
-    if given is None:
-        return Path(tempfile.mkdtemp(prefix=time.strftime("codeinterp-eval-%Y%m%d-%H%M-"), dir="."))
-    try:
-        Path(given).mkdir(parents=True)
-    except FileExistsError:
-        raise Problem(f"{given} already exists. Choose another folder.", USAGE) from None
-    return Path(given)
 
 
 # --- the runs ------------------------------------------------------------------------------
@@ -183,7 +158,7 @@ class _Work:
 
 
 def _write(folder: Path, title: str, kernel: str, done: Sequence[Tried]) -> None:
-    date = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    date = time.strftime("%Y-%m-%d %H:%M")
     about = {"model": title, "kernel": kernel, "version": __version__, "date": date}
     text = msgspec.json.encode({**about, "attempts": [tried.attempt for tried in done]})
     (folder / "results.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")

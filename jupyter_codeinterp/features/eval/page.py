@@ -9,7 +9,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from ...core.history.transcript import Card
+from ...core.events import Cost
+from ...core.history.transcript import Card, Item
 from ...core.visible import visible, visible_line
 from .checking import pictures
 from .trial import Attempt, Tried
@@ -18,8 +19,7 @@ FIGURES = ("requests", "input_tokens", "output_tokens", "seconds", "failed_cells
 HEADS = ("task", "solved", "requests", "tokens in", "tokens out", "seconds", "failed cells",
          "figures not found", "cost")  # fmt: skip
 TEMPLATE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
-LONGEST = 20_000
-"""Characters of one text."""
+_IMAGE = '<img alt="chart" src="data:image/png;base64,{}">'
 _PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/]{,500000}={,2}")
 """A picture in Base64, of at most 375 kB."""
 
@@ -34,15 +34,10 @@ def rows(attempts: Sequence[Attempt]) -> list[list[str]]:
 def _sums(attempts: Sequence[Attempt]) -> list[str]:
     solved = sum(one.solved for one in attempts)
     sums = (sum(getattr(one, name) for one in attempts) for name in FIGURES)
-    costs = [one.cost for one in attempts if one.cost is not None]
+    costs = [one.cost or Cost() for one in attempts]
     known = [cost.dollars or 0.0 for cost in costs if cost.local or cost.dollars is not None]
-    cost = f"${sum(known):.4f}" if len(known) == len(attempts) else "unknown"
-    local = costs and all(cost.local for cost in costs)
-    return [
-        f"{solved} of {len(attempts)}",
-        *(f"{one:,.0f}" for one in sums),
-        "local" if local else cost,
-    ]
+    total = str(Cost(sum(known) if len(known) == len(costs) else None, all(c.local for c in costs)))
+    return [f"{solved} of {len(attempts)}", *(f"{one:,.0f}" for one in sums), total]
 
 
 def table(attempts: Sequence[Attempt]) -> str:
@@ -70,10 +65,7 @@ def _run(tried: Tried) -> str:
     parts = [_block("no", one) for one in (attempt.problem, *attempt.faults) if one]
     for turn in tried.turns:
         parts.append(_block("asked", turn.asked))
-        for item in (item for step in turn.steps for item in step.items):
-            parts.append(
-                _card(item, drawn) if isinstance(item, Card) else _block("text", item.text)
-            )
+        parts += [_item(item, drawn) for step in turn.steps for item in step.items]
     sign, mark = ("yes", "✓") if attempt.solved else ("no", "✗")
     head = f'<span class="{sign}">{mark}</span> {_text(attempt.task)}, run {attempt.run}'
     return f"<details><summary>{head}</summary>{''.join(parts)}</details>\n"
@@ -83,23 +75,18 @@ def _block(kind: str, text: str) -> str:
     return f'<div class="{kind}">{_text(text)}</div>'
 
 
-def _card(card: Card, drawn: dict[str, list[str]]) -> str:
-    """With the pictures of its cell, which the first card of that cell takes out of ``drawn``."""
-    mark = "yes" if card.status == "ok" else "no"
-    status = f'<span class="{mark}">{_text(card.status.replace("_", " "))}</span>'
-    texts = (card.source or card.waiting, card.question, card.answer, card.result)
-    shown = "".join(f"<pre>{_text(one)}</pre>" for one in texts if one.strip())
-    found = drawn.pop(card.done.cell_id, []) if card.done is not None else []
-    images = (
-        f'<img alt="chart" src="data:image/png;base64,{one}">'
-        for one in found
-        if _PNG.fullmatch(one)
-    )
-    return (
-        f'<div class="card">{_text(card.title or card.name)} {status}</div>{shown}{"".join(images)}'
-    )
+def _item(item: Item, drawn: dict[str, list[str]]) -> str:
+    """A card has the pictures of its cell; the first one takes them out of ``drawn``."""
+    if not isinstance(item, Card):
+        return _block("text", item.text)
+    mark = "yes" if item.status == "ok" else "no"
+    head = f'{_text(item.title or item.name)} <span class="{mark}">{_text(item.status)}</span>'
+    texts = (item.source or item.waiting, item.question, item.answer, item.result)
+    shown = [f"<pre>{_text(one)}</pre>" for one in texts if one.strip()]
+    found = drawn.pop(item.done.cell_id, []) if item.done is not None else []
+    shown += map(_IMAGE.format, filter(_PNG.fullmatch, found))
+    return f'<div class="card">{head}</div>{"".join(shown)}'
 
 
 def _text(text: str) -> str:
-    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… {len(text) - LONGEST} more"
-    return escape(visible(cut, code=True))
+    return escape(visible(text, code=True))

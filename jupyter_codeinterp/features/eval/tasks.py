@@ -79,12 +79,10 @@ class Task(msgspec.Struct, frozen=True):
 
 
 def load(folder: Path) -> Task:
-    """Raises Problem for a ``task.json`` that is not one."""
+    """Raises Problem for a ``task.json`` that is not one, and OSError."""
     file = folder / FILE
     try:
         spec = msgspec.json.decode(file.read_bytes(), type=Spec)
-    except OSError as error:
-        raise Problem(f"Cannot read {file}: {error.strerror}.", USAGE) from None
     except (ValueError, RecursionError) as error:
         raise Problem(f"{file} is not a task: {error}.", USAGE) from None
     return Task(folder.name, folder, spec)

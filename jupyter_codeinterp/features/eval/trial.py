@@ -14,6 +14,9 @@ from typing import Any, Union
 import msgspec
 from traitlets.config import Config
 
+from ...adapters.documents.live.hand_over import IN_FILE
+from ...adapters.providers.replay.model import ReplayModel
+from ...adapters.providers.replay.recording import parse
 from ...cli.commands.turn import LocalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
@@ -63,14 +66,14 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What all runs share. ``kernel`` is a kernelspec's name, "" for the notebook's own.
-    ``recordings`` are models that play in place of ``model``, by task."""
+    """What all runs share. ``kernel`` is a kernelspec's name, "" for the notebook's own. The folder
+    ``recordings`` has what plays in place of ``model``."""
 
     config: Config
     settings: CodeInterpSettings
     model: str
     kernel: str
-    recordings: dict[str, Model]
+    recordings: Union[Path, None]
 
 
 class _Bench(LocalBench):
@@ -102,7 +105,8 @@ class _Front(Program):
         self.events: list[e.Event] = []
 
     def show(self, event: e.Event, raw: bytes) -> None:
-        if not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
+        told = isinstance(event, e.Note) and event.text == IN_FILE
+        if not told and not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
             self.events.append(_decode(self._scrub(raw.decode())))
 
     async def decide(self, draft: e.Draft) -> Decision:
@@ -130,10 +134,8 @@ class Trial:
         try:
             wrong = faults(self._task.spec, await self._in(place / "work"))
             told = {"faults": wrong, "solved": not wrong}
-        except Problem as problem:
-            told = {"problem": problem.words}
-        except CodeInterpError as error:
-            told = {"problem": error.message, "code": error.code}
+        except (Problem, CodeInterpError) as error:
+            told = {"problem": str(error), "code": str(error.code)}
         except (OSError, ValueError, LookupError) as error:
             told = {"problem": f"The task or its notebook is broken: {error!r}"}
         finally:
@@ -158,7 +160,10 @@ class Trial:
 
     async def _in(self, root: Path) -> Ended:
         """Raises Problem, CodeInterpError, and whatever a file may."""
-        spec, played = self._task.spec, self._setup.recordings.get(self._task.name)
+        spec, played, recordings = self._task.spec, None, self._setup.recordings
+        if recordings is not None:
+            steps = parse((recordings / f"{self._task.name}.jsonl").read_bytes())
+            played = ReplayModel(steps, pace=0.0, always_ask=False)
         leave = shutil.ignore_patterns(FILE, ".ipynb_checkpoints", "__pycache__", ".codeinterp")
         await asyncio.to_thread(shutil.copytree, self._task.folder, root, ignore=leave)
         file = root / spec.notebook
@@ -169,8 +174,6 @@ class Trial:
             conversation = LocalConversation(bench, spec.notebook)
             front, self.kill = _Front(bench), conversation.leave
             self._events = front.events
-            if played is None:
-                bench.models.check(self._setup.model)
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
             left, stop_reason = list(spec.questions), "end_turn"
             while left and stop_reason == "end_turn" and not self.stopping.stopped:

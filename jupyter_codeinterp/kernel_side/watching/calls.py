@@ -8,8 +8,6 @@ changes a result, and leaves no trace:
 - An exception passes without the wrapper's frame: a bare ``raise`` adds no frame to the
   traceback (Python 3.11 or newer; older ones are not watched).
 - A warning names the cell's line: the wrapper's code counts as a file of the package.
-- pandas warns of changes of a copy by counting references, and the wrapper holds one more. So
-  where the cell has ``inplace``, the functions in question are not wrapped.
 
 When the looks and the wrappers have taken their share of the time, the originals are put back.
 Standard library only.
@@ -152,7 +150,10 @@ class Code:
             tree = ast.parse("")
         nodes = list(ast.walk(tree))
         self.modules = {name for node in nodes for name in imported(node)}
-        self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}
+        targets = [node.target for node in nodes if isinstance(node, (ast.For, ast.AsyncFor))]
+        names = (name for target in targets for name in ast.walk(target))
+        self.loops = frozenset(name.id for name in names if isinstance(name, ast.Name))
+        """Variables of loops."""
 
 
 def imported(node: ast.AST) -> list[str]:

@@ -69,17 +69,11 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any
 
 
 def compared(before: Any, after: Any) -> dict[str, list[str]]:
-    """The columns that are new, differ or are gone, if both were tables."""
+    """The columns that are new, if both were tables."""
     if not (type(before) is dict and type(after) is dict):
         return {}
     was, now = before["columns"], after["columns"]
-    return {
-        "new_columns": [name for name in now if name not in was][:MOST_TOLD],
-        "changed_columns": [name for name in was if name in now and was[name] != now[name]][
-            :MOST_TOLD
-        ],
-        "lost_columns": [name for name in was if name not in now][:MOST_TOLD],
-    }
+    return {"new_columns": [name for name in now if name not in was][:MOST_TOLD]}
 
 
 def fingerprint(value: Any, deadline: float) -> Any:

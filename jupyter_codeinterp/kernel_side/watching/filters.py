@@ -11,7 +11,6 @@ from typing import Any
 from .changes import SIMPLE
 from .values import (
     EXAMPLES,
-    NUMBER,
     SAMPLE,
     Facts,
     different,
@@ -22,7 +21,6 @@ from .values import (
     near,
     sample,
     shown,
-    text_numbers,
 )
 
 MOST_WANTED = 20
@@ -76,13 +74,6 @@ def unequal(result: Any, args: Any, kwargs: Any) -> Facts:
         alike = near(sample(series), wanted)
         if alike:
             yield {"kind": "nothing_excluded", "near": alike, "rows": len(series)}
-
-
-def ordered(result: Any, args: Any, kwargs: Any) -> Facts:
-    """``series > "5"`` where the column has numbers written as text."""
-    series, other = args
-    if is_series(series) and type(other) is str and NUMBER.fullmatch(other):
-        yield from text_numbers(series, "compared")
 
 
 def isin(result: Any, args: Any, kwargs: Any) -> Facts:

@@ -1,53 +1,102 @@
-"""Rows of the tables that a cell made or changed, and how many values are missing. This file's text
-runs **in the kernel**.
+"""What is odd about the columns of tables that a cell made or changed. This file's text runs **in
+the kernel**.
 
-Values of unknown types are never compared or printed. Standard library only.
+Every count is of all rows: a column that takes too long has none. Values of unknown types are
+never compared or printed. Standard library only.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from ..variables import is_one_of
+from ..variables import is_one_of, key_text
+from .changes import numbers
+from .values import NUMBER, SAMPLE, is_missing, is_text, sample
 
-ROWS = 10_000
-"""Rows that are read; of a larger table, every so many."""
+ROWS = 200_000
+"""A larger table is left out."""
 LEAST = 20
 """Rows. A smaller table is printed as a whole where it matters."""
 MOST_TABLES = 3
-MOST_COLUMNS = 20
+MOST_COLUMNS = 60
+MOST_FACTS = 12
+"""Of a table."""
 
 
 def profiles(
-    found: list[dict[str, Any]], after: dict[str, Any], namespace: dict[str, Any], deadline: float
+    found: list[dict[str, Any]],
+    after: dict[str, Any],
+    namespace: dict[str, Any],
+    deadline: float,
+    loops: frozenset[str] = frozenset(),
 ) -> list[dict[str, Any]]:
-    """Of the tables that are new or changed. ``found`` are the changes."""
+    """Of the tables that are new or changed, but of no variable of a loop. ``found`` are the
+    changes; of a table that was there only its new columns count."""
     pandas = sys.modules.get("pandas")
     told: list[dict[str, Any]] = []
     for change in found:
         name = change["name"]
-        value: Any = namespace.get(name) if name in after else None
+        value: Any = namespace.get(name) if name in after and name not in loops else None
         if pandas is None or not is_one_of(type(value), pandas, ("DataFrame",)):
             continue
-        if len(value) < LEAST:
+        if not LEAST <= len(value) <= ROWS:
             continue
         if time.thread_time() > deadline or len(told) == MOST_TABLES:
             break
-        told.append(profile(name, value, deadline))
+        facts = list(odd(value, change.get("new_columns"), deadline))[:MOST_FACTS]
+        if facts and all(facts != one["odd"] for one in told):
+            told.append({"name": name, "rows": len(value), "odd": facts})
     return told
 
 
-def profile(name: str, frame: Any, deadline: float) -> dict[str, Any]:
-    """``missing``: of columns that have gaps, the share of the rows that are read."""
-    rows = len(frame)
-    part = frame.iloc[:: -(-rows // ROWS) or 1]
-    missing = []
-    for position, label in enumerate(frame.columns[:MOST_COLUMNS].tolist()):
+def odd(frame: Any, new: list[str] | None, deadline: float) -> Iterator[list[Any]]:
+    """``[column, kind, count, example]``; ``new``: names of the columns that count, None for
+    all."""
+    labels = frame.columns[:MOST_COLUMNS].tolist()
+    before: dict[Any, tuple[str, Any]] = {}
+    for place, label in enumerate(labels):
+        if type(label) is not str or (new is not None and key_text(label) not in new):
+            continue
         if time.thread_time() > deadline:
-            break
-        gaps = int(part.iloc[:, position].isna().sum()) if type(label) is str else 0
+            return
+        if label != label.strip():
+            yield [label[:60], "blanks", 0, ""]
+        values = frame.iloc[:, place]
+        gaps = int(values.isna().sum())
         if gaps:
-            missing.append([label[:60], gaps / len(part)])
-    return {"name": name, "rows": rows, "sampled": len(part) < rows, "missing": missing}
+            yield [label[:60], "missing", gaps, ""]
+        if is_text(values):
+            yield from odd_texts(label, values)
+        elif getattr(values.dtype, "kind", "") in "iufb":
+            yield from odd_numbers(label, values, before)
+
+
+def odd_texts(label: str, values: Any) -> Iterator[list[Any]]:
+    """Numbers that are kept as text, and a text that all rows share."""
+    few = [value for value in sample(values)[:SAMPLE] if not is_missing(value)]
+    if not few or not all(type(value) is str for value in few):
+        return
+    if all(map(NUMBER.fullmatch, few)):
+        yield [label[:60], "text", 0, few[0][:40]]
+    elif len(set(few)) == 1 and len(few) == len(values):
+        yield [label[:60], "constant", 0, few[0][:40]]
+
+
+def odd_numbers(label: str, values: Any, before: dict[Any, Any]) -> Iterator[list[Any]]:
+    """Infinities, one value in all rows, and a column that has the values of an earlier one."""
+    array = values.to_numpy()
+    if array.dtype.kind == "f":
+        infinite = int(sys.modules["numpy"].isinf(array).sum())
+        if infinite:
+            yield [label[:60], "infinite", infinite, ""]
+    if array.dtype.kind not in "iufb":
+        return
+    if (array == array[0]).all():
+        yield [label[:60], "constant", 0, str(array[0].item())[:40]]
+        return
+    same, other = before.setdefault(numbers(array), (label, array))
+    if same != label and bool((array == other).all()):
+        yield [label[:60], "equal", 0, same[:60]]

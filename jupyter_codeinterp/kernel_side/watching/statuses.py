@@ -1,4 +1,5 @@
-"""Exit statuses of ``!command`` and ``x = !command``. This file's text runs **in the kernel**.
+"""Exit statuses of ``!command``, ``x = !command`` and ``subprocess.run`` in a cell's own code. This
+file's text runs **in the kernel**.
 
 IPython keeps the last one alone, and none where the output is assigned. So these stand in for the
 two functions that it calls with the finished command. Standard library only.
@@ -21,7 +22,9 @@ class Statuses:
 
     def note(self, command: Any, status: Any) -> Any:
         if type(status) is int and status and len(self.failed) < MOST:
-            self.failed.append([status, str(command)[:LONGEST]])
+            parts = command if type(command) in (list, tuple) else [command]
+            words = " ".join(part for part in parts if type(part) is str)
+            self.failed.append([status, words[:LONGEST]])
         return status
 
     def install(self, shell: Any) -> None:
@@ -34,6 +37,19 @@ class Statuses:
         # Windows has a ``getoutput`` of its own.
         if getattr(common, "getoutput", None) is getoutput.get("getoutput") is not None:
             getoutput["getoutput"] = lambda command: self.output(common, command)
+        self.completed(shell)
+
+    def completed(self, shell: Any) -> None:
+        """See what ``subprocess.run`` returns to code of a cell."""
+        completed: Any = subprocess.CompletedProcess
+        original = completed.__init__
+
+        def begin(process: Any, args: Any, returncode: Any, *more: Any, **named: Any) -> None:
+            original(process, args, returncode, *more, **named)
+            if sys._getframe(2).f_globals is shell.user_ns:
+                self.note(args, returncode)
+
+        completed.__init__ = begin
 
     def output(self, common: Any, command: Any) -> str:
         def finish(process: Any) -> Any:

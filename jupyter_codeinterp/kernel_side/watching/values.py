@@ -91,22 +91,3 @@ def near(values: list[Any], wanted: Any) -> list[str]:
 
 def name_of(values: Any) -> str:
     return values.name if type(values.name) is str else ""
-
-
-def text_numbers(values: Any, how: str) -> Facts:
-    """Numbers written as text, whose order as text is another than as numbers."""
-    if not is_text(values) or not len(values):
-        return
-    found = [value for value in sample(values) if not is_missing(value)]
-    if not all(type(one) is str and NUMBER.fullmatch(one) for one in found):
-        return
-    texts = sorted(set(found))
-    numbers = sorted(texts, key=lambda text: float(text.replace(",", "")))
-    if numbers != texts:
-        yield {
-            "kind": "text_order",
-            "how": how,
-            "column": name_of(values),
-            "rows": len(values),
-            "examples": texts[:EXAMPLES],
-        }

@@ -43,6 +43,7 @@ class Watch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
+        self.loops: frozenset[str] = frozenset()
         self.budget = Budget()
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
@@ -57,6 +58,7 @@ class Watch:
         try:
             self.before = self.variables(BEFORE)
             code = Code(info.transformed_cell or info.raw_cell)
+            self.loops = code.loops
             self.trace(info, code)
         except Exception:
             # The cell runs all the same, unwatched.
@@ -81,7 +83,7 @@ class Watch:
             report: dict[str, Any] = {
                 "facts": tracer.facts if tracer is not None else [],
                 "changes": found,
-                "tables": profiles(found, after, namespace, until),
+                "tables": profiles(found, after, namespace, until, self.loops),
             }
             report["statuses"] = self.statuses.failed
             if result.error_in_exec is not None:
@@ -132,16 +134,16 @@ class Watch:
             return
         name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)
         tracer = self.tracer = Tracer(name, shell.user_ns, self.budget)
-        start = functools.partial(self.start, tracer, code)
+        start = functools.partial(self.start, tracer)
         if "pandas" in sys.modules:
             start()
         else:
             self.hook = WhenImported("pandas", start)
 
-    def start(self, tracer: Tracer, code: Code) -> None:
+    def start(self, tracer: Tracer) -> None:
         try:
             folder = os.path.dirname(sys.modules["pandas"].__file__ or "")  # noqa: PTH120
-            tracer.start(watched(code), folder)
+            tracer.start(watched(), folder)
         except Exception:
             # A package of another make. The cell goes on, unwatched.
             tracer.stop()

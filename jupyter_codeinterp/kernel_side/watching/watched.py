@@ -8,24 +8,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from .calls import Code, Watched
-from .filters import contains, equal, isin, ordered, part, unequal
+from .calls import Watched
+from .filters import contains, equal, isin, part, unequal
 from .joins import join, merge
 from .lost_values import to_datetime, to_numeric
-from .order import extreme, located, sort_values
 from .values import pandas
 
 
-def watched(code: Code) -> Iterator[Watched]:
-    """What to watch while this code runs."""
+def watched() -> Iterator[Watched]:
+    """What to watch."""
     pd = pandas()
     yield from (
         (pd.DataFrame, "__getitem__", part),
         (pd.Series, "__getitem__", part),
-        (sys.modules["pandas.core.indexing"]._LocIndexer, "__getitem__", located),
+        (sys.modules["pandas.core.indexing"]._LocIndexer, "__getitem__", part),
         (pd.Series, "__eq__", equal),
         (pd.Series, "__ne__", unequal),
-        *((pd.Series, f"__{name}__", ordered) for name in ("lt", "le", "gt", "ge")),
         (pd.Series, "isin", isin),
         (pd.Series.str, "contains", contains),
         (pd, "to_numeric", to_numeric),
@@ -33,8 +31,4 @@ def watched(code: Code) -> Iterator[Watched]:
         (pd, "merge", merge),
         (pd.DataFrame, "merge", merge),
         (pd.DataFrame, "join", join),
-        *((pd.Series, name, extreme) for name in ("max", "min")),
     )
-    if not code.in_place:
-        yield pd.DataFrame, "sort_values", sort_values
-        yield pd.Series, "sort_values", sort_values

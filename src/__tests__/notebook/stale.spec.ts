@@ -84,25 +84,4 @@ describe('stale cells', () => {
     stale();
     await until('no mark', () => marks().length === 0);
   });
-
-  it('says why a figure is from an earlier run', () => {
-    stage.lease();
-    const origin = {
-      cell_id: 'a',
-      output: 0,
-      before: '',
-      value: '',
-      after: '',
-      labels: ''
-    };
-    const why = (more: object = {}) =>
-      stage.notebooks.earlier(PATH)!({ ...origin, ...more });
-    expect(why()).toBe('');
-    expect(why({ cell_id: 'gone' })).toBe('Its cell was deleted.');
-    expect(why({ cell_id: 'words' })).toContain('no longer a code cell');
-    expect(why({ value: '1' })).toBe('Its cell no longer shows it.');
-    stale({ cell_id: 'a', reason: 'Edited.' });
-    expect(why()).toBe('Edited.');
-    expect(stage.notebooks.earlier('other.ipynb')).toBeNull();
-  });
 });

@@ -41,8 +41,7 @@ import type {
   ServerFrame,
   SessionInfo,
   ToolDone,
-  TurnEnded,
-  Origin
+  TurnEnded
 } from '../../protocol/protocol';
 import type {
   IClient,
@@ -431,14 +430,6 @@ export class FakeNotebooks implements INotebooks {
 
   places(): IPlaces | null {
     return this.where;
-  }
-
-  /** Why figures are from earlier runs, by their cells. */
-  readonly earlierCells: Record<string, string> = {};
-  readonly staleChanged = new Signal<this, string>(this);
-
-  earlier() {
-    return ({ cell_id }: Origin) => this.earlierCells[cell_id] ?? '';
   }
 
   /** What was saved beside the notebook. */

@@ -36,7 +36,7 @@ PAUSE = 2.0
 LATER = 10.0
 """Seconds between questions, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
-_LOOKS = ("filters", "lost_values", "joins", "order", "watched")
+_LOOKS = ("filters", "lost_values", "joins", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
 _LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
 _BEFORE = ("mark", *_LISTING, "absent", "expected")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from ...findings import Finding
@@ -27,7 +28,12 @@ def read(run: SeenRun) -> Iterator[Finding]:
     source = parsed(run.cell.source)
     if source is None:
         return
-    for fact in facts(run, *INTO):
+    found = list(facts(run, *INTO))
+    tries = Counter((fact.kind, text(fact, "column")) for fact in found)
+    yield from map(_swapped, facts(run, "swapped_day"))
+    for fact in found:
+        if tries[fact.kind, text(fact, "column")] > 1 or _is_tried_again(source, fact):
+            continue  # Formats in turn: what one leaves, another may read.
         lost = tuple(one for one in texts(fact, "examples") if not _MARK.fullmatch(one))
         if not lost or _is_expected(source, fact):
             continue
@@ -38,6 +44,25 @@ def read(run: SeenRun) -> Iterator[Finding]:
         has_digits = any(map(_HAS_DIGIT.search, lost))
         words = words[0].upper() + words[1:]
         yield Finding(NAME, words, fact.place, lost, "person" if has_digits else "model")
+
+
+def _swapped(fact: Fact) -> Finding:
+    written, read_as = (*texts(fact, "examples"), "", "")[:2]
+    least = "At least " if fact.figures.get("more") else ""
+    words = f"{least}{number(fact, 'count'):,} of {number(fact, 'rows'):,} dates of"
+    words += f" `{text(fact, 'column')}` are written year first, but `dayfirst=True` took the day"
+    return Finding(NAME, f"{words} for the month: {written} became {read_as}.", fact.place)
+
+
+def _is_tried_again(source: Source, fact: Fact) -> bool:
+    """Whether the code converts the same expression in another place, too."""
+    node = source.at(fact.place)
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    tried = ast.dump(node.args[0])
+    calls = (one for one in source.nodes if isinstance(one, ast.Call) and one.args)
+    same = [one for one in calls if label(one.func) == label(node.func)]
+    return sum(ast.dump(one.args[0]) == tried for one in same) > 1
 
 
 def _is_expected(source: Source, fact: Fact) -> bool:

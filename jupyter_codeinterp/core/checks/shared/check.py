@@ -24,8 +24,7 @@ class Fact(msgspec.Struct, frozen=True):
 
 class Change(msgspec.Struct, frozen=True):
     """What a run did to a variable. ``persons``: the person made it. ``before`` and ``after``
-    describe it, as ``DataFrame of 429 rows and 5 columns``. Of a table, columns that are new,
-    differ or are gone, at most 20 each."""
+    describe it, as ``DataFrame of 429 rows and 5 columns``."""
 
     name: str
     how: str
@@ -33,9 +32,6 @@ class Change(msgspec.Struct, frozen=True):
     persons: bool = False
     before: str = ""
     after: str = ""
-    new_columns: tuple[str, ...] = ()
-    changed_columns: tuple[str, ...] = ()
-    lost_columns: tuple[str, ...] = ()
 
 
 class Result(msgspec.Struct, frozen=True):

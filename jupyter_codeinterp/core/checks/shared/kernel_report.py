@@ -87,9 +87,7 @@ def _fact(fact: _Fact, source: Source | None) -> Fact:
 def _change(change: Change) -> Change:
     texts = (text[:LONGEST] for text in (change.name, change.how, change.before, change.after))
     name, how, before, after = texts
-    columns = (change.new_columns, change.changed_columns, change.lost_columns)
-    new, changed, lost = (tuple(map(_bounded, some[:MOST_VALUES])) for some in columns)
-    return Change(name, how, change.persons, before, after, new, changed, lost)
+    return Change(name, how, change.persons, before, after)
 
 
 def _bounded(value: Any) -> Any:

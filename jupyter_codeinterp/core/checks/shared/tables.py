@@ -1,5 +1,5 @@
-"""What the model reads of a table that a run made or changed: one short line each. Code in the
-kernel may report anything."""
+"""What the model reads of odd columns of tables that a run made or changed: one short line a
+table. Code in the kernel may report anything."""
 
 from __future__ import annotations
 
@@ -8,21 +8,28 @@ from typing import Any
 
 import msgspec
 
-LONGEST = 300
+LONGEST = 400
 """Characters of all lines of a run."""
 MOST_TABLES = 3
-MOST_COLUMNS = 20
+MOST_FACTS = 12
 NAME = 40
 """Characters of a name."""
+WORDS = {
+    "missing": "{column} lacks {count:,} of {rows:,} values",
+    "infinite": "{column} is infinite in {count:,} of {rows:,} rows",
+    "text": "{column} has numbers as text, such as {example!r}",
+    "constant": "{column} is {example} in all rows",
+    "equal": "{column} equals `{example}`",
+    "blanks": "the name {column!r} has blanks at its ends",
+}
 
 
 class Table(msgspec.Struct, frozen=True):
-    """``missing``: columns that have gaps, and the share of each that is missing."""
+    """``odd``: a column's name, a kind of ``WORDS``, a count, and a value or another name."""
 
     name: str
     rows: int
-    sampled: bool = False
-    missing: list[tuple[str, float]] = []
+    odd: list[tuple[str, str, int, str]] = []
 
 
 class _Report(msgspec.Struct, frozen=True):
@@ -30,26 +37,39 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 def lines(
-    report: dict[str, Any], is_private: Callable[[str], bool], clean: Callable[[str], str]
+    report: dict[str, Any],
+    is_private: Callable[[str], bool],
+    clean: Callable[[str], str],
+    asked: str = "",
 ) -> list[str]:
-    """The lines; none of a report in another form. ``clean`` removes keys and line ends."""
+    """The lines; none of a report in another form. ``clean`` removes keys and line ends. What
+    the person ``asked`` for comes first."""
     try:
         told = msgspec.convert(report, _Report, strict=True).tables
     except (msgspec.ValidationError, RecursionError):
         return []
     found: list[str] = []
     left = LONGEST
-    for table in told[:MOST_TABLES]:
-        line = clean(_line(table))[:left]
-        if line and not is_private(table.name):
+    known = [table for table in told[:MOST_TABLES] if not is_private(table.name)]
+    for table in sorted(known, key=lambda table: table.name not in asked):
+        line = clean(_line(table, asked))[:left]
+        if line:
             found.append(line)
             left -= len(line)
     return found
 
 
-def _line(table: Table) -> str:
-    line = f"`{table.name[:NAME]}` has {table.rows:,} rows"
-    gaps = [f"{name[:NAME]} {share:.1%}" for name, share in table.missing[:MOST_COLUMNS]]
-    if not gaps:
-        return line
-    return f"{line}; missing{' in a sample' if table.sampled else ''}: {', '.join(gaps)}"
+def _line(table: Table, asked: str) -> str:
+    odd = [fact for fact in table.odd[:MOST_FACTS] if fact[1] in WORDS]
+    odd.sort(key=lambda fact: fact[0] not in asked)
+    told = (
+        WORDS[kind].format(
+            column=f"`{column[:NAME]}`" if kind != "blanks" else column[:NAME],
+            count=count,
+            rows=table.rows,
+            example=example[:NAME],
+        )
+        for column, kind, count, example in odd
+    )
+    words = "; ".join(told)
+    return f"`{table.name[:NAME]}`: {words}" if words else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
@@ -16,7 +17,7 @@ from ...messages import ToolUse
 from ...model_view.plain_text import cut
 from ...ports import KernelControl
 from ...turn.results import Result
-from ...turn.turn import identity
+from ...turn.turn import Turn, identity
 from ...visible import visible_line
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
@@ -29,7 +30,10 @@ _LONGEST_NAME = 100
 
 
 class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
-    action: Literal["restart", "interrupt", "change"]
+    action: Annotated[
+        Literal["status", "restart", "interrupt", "change"],
+        Meta(description="status only looks: kernel, kernelspecs, packages for data work."),
+    ]
     kernelspec: Annotated[
         str, Meta(description='For "change". A name that is not installed lists those that are.')
     ] = ""
@@ -38,6 +42,12 @@ class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
 async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> AsyncIterator[Event]:
     turn = drafting.turn
     control = turn.kernel.control
+    if arguments.action == "status":
+        words = await _status(turn, control)
+        drafting.step.results[call.id] = turn.results.make(
+            call, "ok", title="Look at the kernel", quoted=turn.untrusted.shown(words)
+        )
+        return
     work = _KernelCall(drafting, call, arguments, control) if control is not None else None
     try:
         if not turn.allowed.changes:
@@ -54,6 +64,21 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> A
         drafting.step.results[call.id] = turn.results.make(
             call, "not_started", error.message, title=work.title if work else KERNEL.label
         )
+
+
+async def _status(turn: Turn, control: KernelControl | None) -> str:
+    info, state = await turn.kernel_info(), await turn.kernel.state()
+    lines: list[str] = []
+    if info is not None:
+        ran = "" if state.cells_run is None else f", {state.cells_run} cells have run in it"
+        does = "dead" if state.dead else "busy" if state.busy else "idle"
+        lines.append(f"{info.language} {info.language_version}: {does}{ran}")
+    with contextlib.suppress(KernelError):
+        specs = await control.specs() if control is not None else {}
+        lines += [f"kernelspec {_line(name)}: {_line(shown)}" for name, shown in specs.items()]
+    for name, version in state.packages.items():
+        lines.append(f"{_line(name)} {_line(version) or 'is not installed'}")
+    return "\n".join(lines) or "The notebook has no kernel."
 
 
 class _KernelCall:
@@ -161,8 +186,8 @@ def _line(name: str) -> str:
 KERNEL = Tool(
     "kernel",
     "Manage the kernel",
-    "Restart, interrupt or change the kernel, if the person agrees; they always decide. Restart "
-    "and change lose all variables.",
+    "Look at the kernel; or restart, interrupt or change it if the person agrees: they always "
+    "decide. Restart and change lose all variables.",
     KernelAction,
     effect="changes",
     work=_work,

@@ -120,7 +120,8 @@ class _Verifying:
         now = await fresh.run(in_place)
         hidden = {cell.cell_id for cell in cells if PRIVATE in cell.tags}
         told = "\n".join(reporting.lines(now, hidden, self._line))
-        status: Status = "ok" if now.state == "done" else "error"
+        failed = any(cell.status == "failed" for cell in now.cells)
+        status: Status = "ok" if now.state == "done" and not failed else "error"
         self.end(status, reporting.summary(now), self._turn.untrusted.quoted(told))
 
     def _line(self, text: str) -> str:

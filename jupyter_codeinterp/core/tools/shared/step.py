@@ -37,6 +37,8 @@ class Step:
         """Tool names of the calls with an open card."""
         self.failed = False
         """Whether a call that changes the notebook has failed."""
+        self.failure_told = False
+        """Whether a call was not started for that."""
         self._notes: dict[str, list[str]] = {}
 
     def say(self, call: ToolUse, *notes: str) -> None:

@@ -136,27 +136,3 @@ it('links to no address that a cell’s name makes', async () => {
   await answered([figure('7,412', { cell_id: '/../x?a' })]);
   expect(screen.getByText('7,412').getAttribute('href')).toBeNull();
 });
-
-it('turns figures grey that are from an earlier run', async () => {
-  const { container, notebooks } = await answered([
-    FOUND,
-    figure('9,001', { cell_id: 'cell2' })
-  ]);
-  const grey = () =>
-    [...container.querySelectorAll('.jp-mod-earlier')].map(
-      one => one.textContent
-    );
-  notebooks.earlierCells.cell2 = 'Its cell was deleted.';
-  act(() => notebooks.staleChanged.emit('other.ipynb'));
-  expect(grey()).toEqual([]);
-  act(() => notebooks.placesChanged.emit(notebooks.currentPath));
-  await waitFor(() => expect(grey()).toEqual(['9,001']));
-  fireEvent.mouseEnter(screen.getByText('9,001'));
-  const tip = screen.getAllByRole('tooltip').pop()!;
-  expect(tip.textContent).toMatch(
-    /^From an earlier run. Its cell was deleted./
-  );
-  delete notebooks.earlierCells.cell2;
-  act(() => notebooks.staleChanged.emit(notebooks.currentPath));
-  await waitFor(() => expect(grey()).toEqual([]));
-});

@@ -6,7 +6,6 @@ import type { Retrying } from '../../../protocol/protocol';
 import type {
   INoteItem,
   IQuestionItem,
-  ITextItem,
   IThinkingItem,
   IWentOnItem,
   Item
@@ -15,7 +14,6 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
-import { useEarlier } from '../elements/origins';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
@@ -34,7 +32,9 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'interjection':
       return <Said item={item} />;
     case 'text':
-      return item.text.trim() ? <Answer item={item} /> : null;
+      return item.text.trim() ? (
+        <Markdown text={item.text} figures={item.figures} />
+      ) : null;
     case 'thinking':
       return <Thinking item={item} sessionId={props.sessionId} />;
     case 'card':
@@ -49,18 +49,6 @@ export const ItemView = React.memo(function ItemView(props: {
       return <TurnEnd item={item} last={props.last} />;
   }
 });
-
-/** A text of the model, with its figures marked as the server found them. */
-function Answer({ item }: { item: ITextItem }): JSX.Element {
-  const { figures, text } = item;
-  const host = React.useRef<HTMLDivElement>(null);
-  useEarlier(host, figures);
-  return (
-    <div ref={host}>
-      <Markdown text={text} figures={figures} />
-    </div>
-  );
-}
 
 function Thinking(props: {
   item: IThinkingItem;

@@ -1,9 +1,7 @@
 /** Figures of an answer: a quiet link to the output that has it, or a grey line if nothing has. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import React from 'react';
 import { cellOfLink } from '../../../markdown/markdown';
 import type { Figure, Origin } from '../../../protocol/protocol';
-import { usePanel } from './context';
 
 /** Pixels between a figure and its excerpt, and between that and the page's edge. */
 const GAP = 4;
@@ -22,34 +20,10 @@ export function makeFigure(
   } else {
     link.tabIndex = 0;
   }
-  if (origin) {
-    origins.set(link, origin);
-  }
   showWhileNear(link, () =>
-    origin
-      ? makeExcerpt(origin, trans, reasons.get(link))
-      : makeTip(trans.__('Not found in an output'))
+    origin ? makeExcerpt(origin) : makeTip(trans.__('Not found in an output'))
   );
   return link;
-}
-
-const origins = new WeakMap<Element, Origin>();
-/** Why a figure is from an earlier run. */
-const reasons = new WeakMap<Element, string>();
-
-/** Turn the figures of an answer that are from an earlier run grey. */
-export function markEarlier(
-  answer: HTMLElement,
-  earlier: ((origin: Origin) => string | undefined) | null
-): void {
-  for (const link of answer.querySelectorAll('a.jp-codeinterp-Origin')) {
-    const origin = origins.get(link);
-    const reason = origin ? earlier?.(origin) : undefined;
-    if (reason !== undefined) {
-      reasons.set(link, reason);
-      link.classList.toggle('jp-mod-earlier', reason !== '');
-    }
-  }
 }
 
 /**
@@ -111,28 +85,21 @@ export function showWhileNear(
   };
 }
 
-function makeExcerpt(
-  origin: Origin,
-  trans: TranslationBundle,
-  earlier = ''
-): HTMLElement {
+function makeExcerpt(origin: Origin): HTMLElement {
   const line = document.createElement('code');
   const value = document.createElement('mark');
   value.textContent = origin.value;
   line.append(origin.before, value, origin.after);
-  const note = earlier && trans.__('From an earlier run. %1', earlier);
-  const tip = makeTip(note, origin.labels);
+  const tip = makeTip(origin.labels);
   tip.append(line);
   return tip;
 }
 
-function makeTip(...lines: readonly string[]): HTMLElement {
+function makeTip(words: string): HTMLElement {
   const tip = document.createElement('div');
-  for (const words of lines.filter(words => words)) {
-    const line = document.createElement('div');
-    line.textContent = words;
-    tip.append(line);
-  }
+  const line = document.createElement('div');
+  line.textContent = words;
+  tip.append(line);
   return tip;
 }
 
@@ -144,49 +111,4 @@ function place(tip: HTMLElement, near: DOMRect): void {
   const left = Math.min(near.left, innerWidth - offsetWidth - GAP);
   tip.style.left = `${Math.max(GAP, left)}px`;
   tip.style.top = `${fits ? below : Math.max(GAP, near.top - offsetHeight - GAP)}px`;
-}
-
-/** Milliseconds from a change of the notebook until figures are looked up again. */
-const DELAY = 300;
-
-/** Keep the figures of an answer grey that are from an earlier run. */
-export function useEarlier(
-  host: React.RefObject<HTMLElement>,
-  figures: readonly Figure[]
-): void {
-  const { store } = usePanel();
-  const { notebooks } = store;
-  const path = store.shown?.info.notebook ?? '';
-  React.useEffect(() => {
-    if (!figures.length) {
-      return;
-    }
-    let timer: number | undefined;
-    const look = () => {
-      timer = undefined;
-      if (host.current) {
-        markEarlier(host.current, notebooks.earlier(path));
-      }
-    };
-    const lookSoon = (_?: unknown, changed = path) => {
-      if (changed === path) {
-        timer ??= window.setTimeout(look, DELAY);
-      }
-    };
-    const signals = [
-      notebooks.staleChanged,
-      notebooks.placesChanged,
-      notebooks.leaseChanged
-    ];
-    signals.forEach(signal => signal.connect(lookSoon));
-    // The text is formatted some time after it is shown, and again after a change.
-    const drawn = new MutationObserver(() => lookSoon());
-    drawn.observe(host.current!, { childList: true, subtree: true });
-    lookSoon();
-    return () => {
-      clearTimeout(timer);
-      drawn.disconnect();
-      signals.forEach(signal => signal.disconnect(lookSoon));
-    };
-  }, [host, figures, notebooks, path]);
 }
