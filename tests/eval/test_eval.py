@@ -21,6 +21,7 @@ from tests.cli import Cli, Ran, fake_process, make_cli
 from tests.reference_window import notebook
 
 RECORDINGS = Path(__file__).parent / "recordings"
+CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 WRONG = "clean-missing-codes"
 """The recording that takes -999 for a weight."""
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
@@ -57,9 +58,6 @@ def results(cli: Cli, ran: Ran) -> dict[str, Any]:
     assert set(re.findall(r"(?:src|href)=\"([^\"]{9})", page)) <= {"data:imag"}
     told = json.loads((cli.folder / "out" / "results.json").read_text())
     return {one["task"]: one for one in told["attempts"]}
-
-
-# --- whole runs ------------------------------------------------------------------------------
 
 
 def test_recordings_are_measured(cli: Cli) -> None:
@@ -133,21 +131,9 @@ def test_it_uses_the_sandboxed_kernel(cli: Cli) -> None:
     assert "Code runs in the kernel python3-sandboxed." in ran.err
 
 
-# --- words -----------------------------------------------------------------------------------
-
-BROKEN = {
-    "not_json": ("{", "is not a task: Input data was truncated"),
-    "other_field": ('{"about": "", "questions": ["x"], "eval": "1"}', "unknown field `eval`"),
-    "no_question": ('{"about": "", "questions": [" "]}', "it has no question"),
-    "no_check": ('{"about": "", "questions": ["x"]}', "it checks nothing"),
-    "no_value": ('{"about": "", "questions": ["x"], "answer": [{}]}', "needs near or texts"),
-    "outside": ('{"about": "", "questions": ["x"], "files": {"../a": true}}', "'../a' is not"),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", CASES["broken"])
 def test_a_broken_task_is_named(cli: Cli, name: str) -> None:
-    text, words = BROKEN[name]
+    text, words = CASES["broken"][name]
     (cli.folder / "mine").mkdir()
     (cli.folder / "mine" / "task.json").write_text(text)
     ran = cli.run("eval", "mine")
@@ -184,9 +170,6 @@ def test_other_errors_are_words(cli: Cli) -> None:
     assert ran.code == 1 and "key set" in ran.err
 
 
-# --- checks ----------------------------------------------------------------------------------
-
-
 def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
     kinds = {"cell_type": "code", "metadata": {}}
     return {"cells": [{**kinds, "id": i, "source": s, "outputs": o} for i, s, o in cells]}
@@ -194,50 +177,24 @@ def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
 
 BOOK = book(("a", "x = 1", []), ("b", "print(x)", [{"text": ["1,2", "34.5\n"]}]))
 DRAWN = book(("a", "x = 1", []), ("b", "", [{"data": {"image/png": PNG, "text/plain": "7"}}]))
-MORE = {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]}
-CHECKS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({"answer": [{"near": [1234.5]}]}, {"answers": ("It is 1,234.50 euros.",)}, ""),
-    ({"answer": [{"near": [-3], "within": 0.5}]}, {"answers": ("\u22123.4",)}, ""),
-    ({"answer": [{"near": [3], "within": 0.5}]}, {"answers": ("3.6",)}, "lacks 3 ± 0.5"),
-    ({"answer": [{"near": [1, 2]}]}, {"answers": ("2", "none")}, ""),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[4] no, @n[**5** h]",)}, ""),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("5",)}, "lacks @n[…]"),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[6 or 5]",)}, "@n[6 or 5] should"),
-    ({"answer": [{"texts": ["b", "c"], "name": "n"}]}, {"answers": ("@n[`B`]",)}, ""),
-    ({"answer": [{"texts": ["b c"]}]}, {"answers": ("a B\n c",)}, ""),
-    ({"answer": [{"texts": ["b"]}]}, {"answers": ()}, "lacks b"),
-    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n", "value": "5.0"}]}, ""),
-    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n"}]}, "n is no number"),
-    ({"variables": {"n": {"texts": ["k"]}}}, {"variables": [{"name": "n", "value": "'k'"}]}, ""),
-    ({"variables": {"n": {"near": [5]}}}, {}, "n is not there"),
-    ({"outputs": {"b": {"near": [1234.5]}}}, {}, ""),
-    ({"outputs": {"a": {"near": [1234.5]}}}, {}, "outputs of cell a lack"),
-    ({"outputs": {"b": {"near": [7]}}}, {"after": DRAWN}, ""),
-    ({"files": {"there": True, "not": False}}, {}, ""),
-    ({"files": {"there": False}}, {}, "there must not be there"),
-    ({"files": {"not": True}}, {}, "not is missing"),
-    ({"unchanged": True}, {"after": MORE}, ""),
-    ({"unchanged": True}, {"after": DRAWN}, "cell b was changed"),
-    ({"unchanged": ["a"]}, {"after": DRAWN}, ""),
-    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][:1]}}, "cell b was deleted"),
-    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][::-1]}}, "cells were moved"),
-    ({"picture": True}, {"after": DRAWN}, ""),
-    ({"picture": True}, {}, "no picture"),
-    ({"no_code": True}, {"ran_code": True}, "code ran"),
-]  # fmt: skip
+AFTER = {
+    "drawn": DRAWN,
+    "more": {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]},
+    "shorter": {"cells": BOOK["cells"][:1]},
+    "turned": {"cells": BOOK["cells"][::-1]},
+}
 
 
-@pytest.mark.parametrize("number", range(len(CHECKS)))
+@pytest.mark.parametrize("number", range(len(CASES["checks"])))
 def test_checks(tmp_path: Path, number: int) -> None:
-    checks, given, words = CHECKS[number]
+    """What a task asks for, how a run ended, and the fault; "" for none."""
+    checks, given, words = CASES["checks"][number]
     (tmp_path / "there").touch()
     spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, Spec)
-    ended = Ended(**{"answers": (), "before": BOOK, "after": BOOK, "folder": tmp_path, **given})
+    given = {"answers": (), **given, "after": AFTER.get(given.get("after"), BOOK)}
+    ended = Ended(**given, before=BOOK, folder=tmp_path)
     found = faults(spec, ended)
     assert (words in found[0] and len(found) == 1) if words else found == ()
-
-
-# --- the tasks that come with the package ----------------------------------------------------
 
 
 @pytest.mark.parametrize("task", find([]), ids=lambda task: task.name)
