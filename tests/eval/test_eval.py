@@ -7,6 +7,8 @@ import hashlib
 import json
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,20 @@ def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
     assert "Interrupted after 1 of 3 runs." in rest
     told = json.loads((cli.folder / "out" / "results.json").read_text())
     assert [one["task"] for one in told["attempts"]] == ["a"]
+
+
+def test_you_are_the_model(cli: Cli) -> None:
+    """``scripts/play``: the request is shown, and what is typed is the answer."""
+    play = Path(__file__).parents[2] / "scripts" / "play"
+    call = {"name": "run_cell", "input": {"source": "6 * 7"}}
+    typed = json.dumps({"calls": [call]}) + '\n\nhm\n\n{"text": "two"}\n\n'
+    command = [sys.executable, str(play), "no-code-explain"]
+    environment = {**cli.environment, "TMPDIR": str(cli.folder)}
+    told = subprocess.run(command, input=typed, capture_output=True, text=True, env=environment)
+    shown, _, end = told.stdout.partition("That is no answer")
+    assert "--- tool run_cell" in shown and "without running anything" in shown, told.stderr
+    assert shown.count("=== a request of ") == 2 and "\n42\n" in shown
+    assert "two" in end and "=== exit code 0" in end
 
 
 @pytest.mark.skipif(bool(doctor.problem()), reason="no sandbox can run here")
