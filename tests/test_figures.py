@@ -46,7 +46,7 @@ def test_states_in_written_answers() -> None:
     """At most three of a hundred are wrong, and none of these is a link where there is none."""
     written = answers()
     misses = [line for one in written for line in wrong(one)]
-    assert len(written) >= 80 and count(written) >= 400
+    assert len(written) >= 110 and count(written) >= 600
     assert len(misses) <= 0.03 * count(written), misses
     assert not [line for line in misses if line.endswith("found l")], misses
 

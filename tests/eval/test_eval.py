@@ -7,6 +7,8 @@ import hashlib
 import json
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from tests.cli import Cli, Ran, fake_process, make_cli
 from tests.reference_window import notebook
 
 RECORDINGS = Path(__file__).parent / "recordings"
+CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 WRONG = "clean-missing-codes"
 """The recording that takes -999 for a weight."""
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
@@ -59,9 +62,6 @@ def results(cli: Cli, ran: Ran) -> dict[str, Any]:
     return {one["task"]: one for one in told["attempts"]}
 
 
-# --- whole runs ------------------------------------------------------------------------------
-
-
 def test_recordings_are_measured(cli: Cli) -> None:
     before = sorted(path for path in SHIPPED.rglob("*"))
     ran = cli.run("eval", "--recordings", str(RECORDINGS), "--output", "out")
@@ -86,7 +86,9 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     said = [{"name": "a", "near": [1]}, {"name": "b", "near": [2000]}]
     make(cli, "talk", "#says\n@a[1]", f"#says\n@b[2,000] {attack}", answer=said, no_code=True)
     code = "#code ```\nopen('made.txt', 'w').close()\nn = 6.5\n```"
-    make(cli, "code", code, files={"made.txt": True}, variables={"n": {"near": [6.5]}})
+    files = {"made.txt": True, "link.txt": False, "task.json": False}
+    make(cli, "code", code, files=files, variables={"n": {"near": [6.5]}})
+    (cli.folder / "mine" / "code" / "link.txt").symlink_to(cli.file)
     make(cli, "edit", "#edit_theirs", cells=("a = 1", "b = 2"), unchanged=True)
     make(cli, "change", "#change_kernel", cells=("a = 1",), unchanged=True)
     options = ("-m", "claude-sonnet-5-5", "--output", "out", "--jobs", "3", "--runs", "2", "--json")
@@ -104,7 +106,10 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     page = (cli.folder / "out" / "index.html").read_text()
     assert "&lt;script&gt;alert(1)" in page and "\\u202e" in page
     left = {path.name for path in (cli.folder / "mine").rglob("*") if path.is_file()}
-    assert left == {"task.json", "nb.ipynb"} and (cli.folder / "out" / "code-2.ipynb").is_file()
+    assert (
+        left == {"task.json", "nb.ipynb", "link.txt"}
+        and (cli.folder / "out" / "code-2.ipynb").is_file()
+    )
 
 
 def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
@@ -123,6 +128,20 @@ def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
     assert [one["task"] for one in told["attempts"]] == ["a"]
 
 
+def test_you_are_the_model(cli: Cli) -> None:
+    """``scripts/play``: the request is shown, and what is typed is the answer."""
+    play = Path(__file__).parents[2] / "scripts" / "play"
+    call = {"name": "run_cell", "input": {"source": "6 * 7"}}
+    typed = json.dumps({"calls": [call]}) + '\n\nhm\n\n{"text": "two"}\n\n'
+    command = [sys.executable, str(play), "no-code-explain"]
+    environment = {**cli.environment, "TMPDIR": str(cli.folder)}
+    told = subprocess.run(command, input=typed, capture_output=True, text=True, env=environment)
+    shown, _, end = told.stdout.partition("That is no answer")
+    assert "--- tool run_cell" in shown and "without running anything" in shown, told.stderr
+    assert shown.count("=== a request of ") == 2 and "\n42\n" in shown
+    assert "two" in end and "=== exit code 0" in end
+
+
 @pytest.mark.skipif(bool(doctor.problem()), reason="no sandbox can run here")
 def test_it_uses_the_sandboxed_kernel(cli: Cli) -> None:
     assert cli.run("sandbox", "install", "--user").code == 0
@@ -133,21 +152,9 @@ def test_it_uses_the_sandboxed_kernel(cli: Cli) -> None:
     assert "Code runs in the kernel python3-sandboxed." in ran.err
 
 
-# --- words -----------------------------------------------------------------------------------
-
-BROKEN = {
-    "not_json": ("{", "is not a task: Input data was truncated"),
-    "other_field": ('{"about": "", "questions": ["x"], "eval": "1"}', "unknown field `eval`"),
-    "no_question": ('{"about": "", "questions": [" "]}', "it has no question"),
-    "no_check": ('{"about": "", "questions": ["x"]}', "it checks nothing"),
-    "no_value": ('{"about": "", "questions": ["x"], "answer": [{}]}', "needs near or texts"),
-    "outside": ('{"about": "", "questions": ["x"], "files": {"../a": true}}', "'../a' is not"),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", CASES["broken"])
 def test_a_broken_task_is_named(cli: Cli, name: str) -> None:
-    text, words = BROKEN[name]
+    text, words = CASES["broken"][name]
     (cli.folder / "mine").mkdir()
     (cli.folder / "mine" / "task.json").write_text(text)
     ran = cli.run("eval", "mine")
@@ -184,9 +191,6 @@ def test_other_errors_are_words(cli: Cli) -> None:
     assert ran.code == 1 and "key set" in ran.err
 
 
-# --- checks ----------------------------------------------------------------------------------
-
-
 def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
     kinds = {"cell_type": "code", "metadata": {}}
     return {"cells": [{**kinds, "id": i, "source": s, "outputs": o} for i, s, o in cells]}
@@ -194,50 +198,24 @@ def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
 
 BOOK = book(("a", "x = 1", []), ("b", "print(x)", [{"text": ["1,2", "34.5\n"]}]))
 DRAWN = book(("a", "x = 1", []), ("b", "", [{"data": {"image/png": PNG, "text/plain": "7"}}]))
-MORE = {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]}
-CHECKS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({"answer": [{"near": [1234.5]}]}, {"answers": ("It is 1,234.50 euros.",)}, ""),
-    ({"answer": [{"near": [-3], "within": 0.5}]}, {"answers": ("\u22123.4",)}, ""),
-    ({"answer": [{"near": [3], "within": 0.5}]}, {"answers": ("3.6",)}, "lacks 3 ± 0.5"),
-    ({"answer": [{"near": [1, 2]}]}, {"answers": ("2", "none")}, ""),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[4] no, @n[**5** h]",)}, ""),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("5",)}, "lacks @n[…]"),
-    ({"answer": [{"near": [5], "name": "n"}]}, {"answers": ("@n[6 or 5]",)}, "@n[6 or 5] should"),
-    ({"answer": [{"texts": ["b", "c"], "name": "n"}]}, {"answers": ("@n[`B`]",)}, ""),
-    ({"answer": [{"texts": ["b c"]}]}, {"answers": ("a B\n c",)}, ""),
-    ({"answer": [{"texts": ["b"]}]}, {"answers": ()}, "lacks b"),
-    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n", "value": "5.0"}]}, ""),
-    ({"variables": {"n": {"near": [5]}}}, {"variables": [{"name": "n"}]}, "n is no number"),
-    ({"variables": {"n": {"texts": ["k"]}}}, {"variables": [{"name": "n", "value": "'k'"}]}, ""),
-    ({"variables": {"n": {"near": [5]}}}, {}, "n is not there"),
-    ({"outputs": {"b": {"near": [1234.5]}}}, {}, ""),
-    ({"outputs": {"a": {"near": [1234.5]}}}, {}, "outputs of cell a lack"),
-    ({"outputs": {"b": {"near": [7]}}}, {"after": DRAWN}, ""),
-    ({"files": {"there": True, "not": False}}, {}, ""),
-    ({"files": {"there": False}}, {}, "there must not be there"),
-    ({"files": {"not": True}}, {}, "not is missing"),
-    ({"unchanged": True}, {"after": MORE}, ""),
-    ({"unchanged": True}, {"after": DRAWN}, "cell b was changed"),
-    ({"unchanged": ["a"]}, {"after": DRAWN}, ""),
-    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][:1]}}, "cell b was deleted"),
-    ({"unchanged": True}, {"after": {"cells": BOOK["cells"][::-1]}}, "cells were moved"),
-    ({"picture": True}, {"after": DRAWN}, ""),
-    ({"picture": True}, {}, "no picture"),
-    ({"no_code": True}, {"ran_code": True}, "code ran"),
-]  # fmt: skip
+AFTER = {
+    "drawn": DRAWN,
+    "more": {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]},
+    "shorter": {"cells": BOOK["cells"][:1]},
+    "turned": {"cells": BOOK["cells"][::-1]},
+}
 
 
-@pytest.mark.parametrize("number", range(len(CHECKS)))
+@pytest.mark.parametrize("number", range(len(CASES["checks"])))
 def test_checks(tmp_path: Path, number: int) -> None:
-    checks, given, words = CHECKS[number]
+    """What a task asks for, how a run ended, and the fault; "" for none."""
+    checks, given, words = CASES["checks"][number]
     (tmp_path / "there").touch()
     spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, Spec)
-    ended = Ended(**{"answers": (), "before": BOOK, "after": BOOK, "folder": tmp_path, **given})
+    given = {"answers": (), **given, "after": AFTER.get(given.get("after"), BOOK)}
+    ended = Ended(**given, before=BOOK, folder=tmp_path)
     found = faults(spec, ended)
     assert (words in found[0] and len(found) == 1) if words else found == ()
-
-
-# --- the tasks that come with the package ----------------------------------------------------
 
 
 @pytest.mark.parametrize("task", find([]), ids=lambda task: task.name)

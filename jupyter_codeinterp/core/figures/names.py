@@ -12,7 +12,7 @@ from .tables import Label
 LONGEST = 5
 """Words of a name; longer labels are texts."""
 MOST = 20_000
-_WORD = re.compile(r"[^\W_]+(?:['\u2019]s\b)?")
+_WORD = re.compile(r"(?:19|20)\d\d(?=Q[1-4]\b)|[^\W_]+(?:['\u2019]s\b)?")
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?![\d-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DECIMALS = re.compile(r"[.,]\d")
@@ -24,6 +24,7 @@ _COMMON = frozenset(
         "the this to true we with yes",
     )
 )
+TIMES = ("year", "quarter", "month", "day", "weekday")
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _COUNTRIES = """
@@ -81,7 +82,7 @@ class Names:
         if not words or len(words) > LONGEST or len(self._kinds) > MOST:
             return
         kind = label.column
-        if all(word.isdigit() for word in words) and words != ("50",):
+        if len(words) == 1 and words[0].isdigit() and words[0] != "50":
             # A number is a name with what it counts: “cluster 3”.
             words = (*_stems("" if ":" in kind else kind), *words)
             if len(words) < 2:
@@ -118,6 +119,8 @@ class Names:
             text = label.text
             if text.isdigit() and ":" not in label.column:
                 text = f"{label.column} {text}"
+            if len(text) > 2 and text.islower():
+                text = text.capitalize()  # Months and weekdays have a capital.
             for one in self.find(text):
                 if one.kind != label.column and self.is_measure(one.kind):
                     continue
@@ -170,8 +173,9 @@ def _stems(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     """One form of a word. Codes of one or two capitals stay as they are: IT is not “it”."""
+    word = re.sub("['\u2019]s$", "", word)
     if len(word) <= 2 and word.isupper():
         return word
-    word = re.sub("['\u2019]s$", "", word.lower())
+    word = word.lower()
     word = _MEASURES.get(word, word)
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

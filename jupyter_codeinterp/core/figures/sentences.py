@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .names import Mention, Names, stems
+from .names import TIMES, Mention, Names, stems
 from .numbers import Number
 
 _END = re.compile(
@@ -20,7 +20,7 @@ _END = re.compile(
 )
 _CUT = re.compile(
     r"[,;:](?=[\s*_])|(?<=\s)[-\u2013\u2014](?=\s)|[()]|\b(?:and|but|while|whereas|to|vs|versus|against|than"
-    r"|then|before|followed|und|aber|w\u00e4hrend|bis)\b",
+    r"|then|before|after|followed|und|aber|w\u00e4hrend|bis)\b",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -36,8 +36,10 @@ _LEAD = re.compile(
     r"[ \t>]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\*\*|__)?([^\W\d_][^:\d\n*|]{0,40}?)(?:\*\*|__)?:"
 )
 _SUBJECT = re.compile(
-    r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30})[ *_]{1,4}(?:ha[sd]|is|was|made|makes|sold"
-    r"|sells|paid|pays|earn(?:s|ed)|took|got|gets|grew|fell|rose|leads|owes?d?|costs?|spent|won|reached)\b",
+    r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2})[ *_]{1,4}"
+    r"(?:ha[sd]|have|is|was|were|made|makes|sold|sells|paid|pays|earn(?:s|ed)|took|takes|got|gets|lost"
+    r"|grew|fell|rose|leads|led|owes?d?|costs?|spen[dt]s?|won|reache[sd]|brings|brought|place[sd]|stands"
+    r"|stood|averaged?s?|employ(?:s|ed)|scored?s?|generate[sd]|accounts|contribute[sd]|ranks)\b",
     re.MULTILINE,
 )
 _PLACE = re.compile(
@@ -153,6 +155,8 @@ class Sentences:
         if before and not is_measure:
             return _chosen(before[-1], number, sentence, groups)
         for part in range(own - 1, -1, -1):
+            if kind in TIMES and self._text[edges[part + 1]] == ";":
+                return set()
             earlier, _ = inside(part)
             if earlier:
                 end = earlier[-1][-1].end

@@ -14,7 +14,7 @@ from itertools import islice
 import msgspec
 
 from ..model_view.html_text import strip_html
-from .numbers import Number, scan
+from .numbers import Number, has_decimal_commas, scan
 
 MOST_ROWS = 500
 MOST_LINE = 400
@@ -71,19 +71,20 @@ def values(text: str, markup: str, name: str) -> Iterator[Value]:
     """The numbers of an output that has both forms, or one of them. ``name`` is its own."""
     grids = list(_html(markup)) if markup else []
     for place, grid in enumerate(grids):
-        yield from _of_grid(grid, f"{name}.{place}")
+        yield from _of_grid(grid, f"{name}.{place}", has_decimal_commas(markup))
     if grids:
         return
     text = text or strip_html(markup)
+    commas = has_decimal_commas(text)
     for place, block in enumerate(_blocks(text)):
         found = _printed(block)
         if found is None:
-            yield from _of_lines(block, name)
+            yield from _of_lines(block, name, commas)
         else:
-            yield from _of_grid(found, f"{name}.{place}")
+            yield from _of_grid(found, f"{name}.{place}", commas)
 
 
-def _of_grid(grid: _Grid, name: str) -> Iterator[Value]:
+def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
     width = max(map(len, grid.rows))
     rows = [row + [""] * (width - len(row)) for row in grid.rows]
     heads = [row + [""] * (width - len(row)) for row in grid.heads]
@@ -108,24 +109,25 @@ def _of_grid(grid: _Grid, name: str) -> Iterator[Value]:
             before[place] if place < first and not cell else cell for place, cell in enumerate(row)
         ]
         labels = [
-            Label(named[place].lower() or f"{name}:{place}", cell, True)
+            Label((ids[place] or named[place]).lower() or f"{name}:{place}", cell, True)
             for place, cell in enumerate(row)
             if len(cell) <= LONGEST
             and (
                 not numeric[place]
-                or (named[place] and (is_index[place] or ids[place] or place == key))
+                or ids[place]
+                or (named[place] and (is_index[place] or place == key))
             )
         ]
         for place, cell in enumerate(row):
-            if not numeric[place] or is_index[place] or cell.lower() in _EMPTY:
+            if is_index[place] or cell.lower() in _EMPTY:
                 continue
             above = (
                 Label(f"{name}:head{level}", head[place], is_pivot)
                 for level, head in enumerate(heads)
-                if head[place] and place != key
+                if head[place] and numeric[place] and place != key
             )
             about = (*labels, *above)
-            for number in scan(cell):
+            for number in scan(cell, commas):
                 start, end = starts[place] + number.start, starts[place] + number.end
                 yield Value(number, line, start, end, about, ids[place])
 
@@ -150,12 +152,10 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """Whether the cell is one number, perhaps with a unit."""
     found = next(scan(cell), None)
-    return (
-        found is not None
-        and len(cell) <= (found.end - found.start) + 12
-        and not re.search(r"[^\W\d_]{4}", cell)
-    )
+    rest = cell[: found.start] + cell[found.end :] if found is not None else "0"
+    return len(rest) <= 12 and not re.search(r"\d|[^\W\d_]{4}", rest)
 
 
 # --- printed tables ----------------------------------------------------------------------
@@ -181,7 +181,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
 
 def _printed(block: list[str]) -> _Grid | None:
     """The grid of lines whose columns are parted by blanks in all of them; None for others."""
-    found = _aligned(block)
+    found = _separated(block) or _aligned(block)
     if found is None and len(block) > 2 and not re.search(r"\d", block[0]):
         # The name of a series' index may be longer than its labels.
         found = _aligned(block[1:])
@@ -192,11 +192,28 @@ def _printed(block: list[str]) -> _Grid | None:
     return found
 
 
+def _separated(block: list[str]) -> _Grid | None:
+    """The grid of lines of a CSV file, with a head."""
+    for separator in ",;\t":
+        cells = [line.split(separator) for line in block]
+        width = len(cells[0])
+        is_even = width > 1 and len(cells) > 1 and all(len(row) == width for row in cells)
+        if is_even and separator + " " not in block[0] and not re.search(r"\d", block[0]):
+            starts = [
+                [sum(map(len, row[:place])) + place for place in range(width)] for row in cells[1:]
+            ]
+            return _Grid(cells[:1], cells[1:], list(zip(block[1:], starts, strict=True)))
+    return None
+
+
 def _aligned(block: list[str]) -> _Grid | None:
     starts, ends = _columns(block)
     if len(starts) < 2 or len(block) < 2:
         return None
-    cells = [[line[a:b].strip() for a, b in zip(starts, ends, strict=True)] for line in block]
+    cells = [
+        [line[a:b].strip().removesuffix(":") for a, b in zip(starts, ends, strict=True)]
+        for line in block
+    ]
     numeric = [_is_numeric(column[len(cells) // 2 :]) for column in zip(*cells, strict=True)]
     heads, index = _heads(cells, numeric)
     rows = cells[heads:]
@@ -316,28 +333,39 @@ def _grid(heads: list[list[str]], rows: list[list[str]], index: int) -> _Grid:
 # --- lines -------------------------------------------------------------------------------
 
 
-def _of_lines(block: Iterable[str], name: str) -> Iterator[Value]:
+def _of_lines(block: Iterable[str], name: str, commas: bool) -> Iterator[Value]:
     for line in block:
-        found = list(islice(scan(line), 100))
-        years = {one.start for one in found if _YEAR.fullmatch(one.text)}
+        found = list(islice(scan(line, commas), 100))
+        # “2024”, and the number of “fold 1: ”, are a part of what is said of the next one.
+        names = {
+            one.start
+            for one in found
+            if _YEAR.fullmatch(one.text) or (one.whole and line.startswith(":", one.end))
+        }
         place, lead = 0, ""
         for order, one in enumerate(found):
             words = list(_PART.finditer(line, place, one.start))
             before = _words(words[-1][0]) if words else ""
+            head, _, last = before.rpartition(": ")
             if not before and (quoted := _QUOTED.search(line, place, one.start)):
                 before = quoted[1]
             if not before and len(found) == 1:
                 before = _words(line[one.end :])
             if order == 0:
-                lead = before
+                lead = head or before
+            before = last.strip()
             texts = {f"{name}:words": before, f"{name}:leads": lead if lead != before else ""}
             labels = tuple(
-                Label(kind, text, text[0].isupper()) for kind, text in texts.items() if text
+                Label(kind, text, _is_name(text)) for kind, text in texts.items() if text
             )
             yield Value(one, line, one.start, one.end, labels, _id_of(before))
-            if one.start not in years:
+            if one.start not in names:
                 place = one.end
 
 
+def _is_name(text: str) -> bool:
+    return text[0].isupper() and not any(word[0].islower() for word in text.split())
+
+
 def _words(text: str) -> str:
-    return text.strip(" \t:=-'\"{}()[]<>*").strip()
+    return text.strip(" \t:=-'\"{}()[]<>*$\u20ac\u00a3").strip()

@@ -76,9 +76,6 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
     return DONE if all(tried.attempt.solved for tried in done) else FAILED
 
 
-# --- before the runs -----------------------------------------------------------------------
-
-
 def _settings(config: Config) -> CodeInterpSettings:
     """The person's, without MCP servers: a task is the same for everybody. Raises Problem where
     the admin's limits do not allow it."""
@@ -102,9 +99,6 @@ def _kernel(config: Config) -> tuple[str, str]:
             return name, f"Code runs in the kernel {name}."
         missing = f"In {name}, files of a task would wait in an overlay."
     return "", f"No sandbox: the model's code runs as you, in copies of the tasks. {missing}"
-
-
-# --- the runs ------------------------------------------------------------------------------
 
 
 class _Work:
@@ -152,9 +146,6 @@ class _Work:
     def _kill(self) -> None:
         for trial in self._running:
             trial.kill()
-
-
-# --- after the runs ------------------------------------------------------------------------
 
 
 def _write(folder: Path, title: str, kernel: str, done: Sequence[Tried]) -> None:
