@@ -86,7 +86,9 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     said = [{"name": "a", "near": [1]}, {"name": "b", "near": [2000]}]
     make(cli, "talk", "#says\n@a[1]", f"#says\n@b[2,000] {attack}", answer=said, no_code=True)
     code = "#code ```\nopen('made.txt', 'w').close()\nn = 6.5\n```"
-    make(cli, "code", code, files={"made.txt": True}, variables={"n": {"near": [6.5]}})
+    files = {"made.txt": True, "link.txt": False, "task.json": False}
+    make(cli, "code", code, files=files, variables={"n": {"near": [6.5]}})
+    (cli.folder / "mine" / "code" / "link.txt").symlink_to(cli.file)
     make(cli, "edit", "#edit_theirs", cells=("a = 1", "b = 2"), unchanged=True)
     make(cli, "change", "#change_kernel", cells=("a = 1",), unchanged=True)
     options = ("-m", "claude-sonnet-5-5", "--output", "out", "--jobs", "3", "--runs", "2", "--json")
@@ -104,7 +106,10 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     page = (cli.folder / "out" / "index.html").read_text()
     assert "&lt;script&gt;alert(1)" in page and "\\u202e" in page
     left = {path.name for path in (cli.folder / "mine").rglob("*") if path.is_file()}
-    assert left == {"task.json", "nb.ipynb"} and (cli.folder / "out" / "code-2.ipynb").is_file()
+    assert (
+        left == {"task.json", "nb.ipynb", "link.txt"}
+        and (cli.folder / "out" / "code-2.ipynb").is_file()
+    )
 
 
 def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
