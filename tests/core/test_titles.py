@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.session.messages.title import TITLE_LENGTH, from_question
-from tests.scripted import Bench, run, say
+from tests.scripted import Bench, call, run, say
 
 Benches = Callable[..., Bench]
 LONG = "Sales in the north grew by a lot more than sales in all other regions did"
@@ -30,3 +30,14 @@ async def test_it_keeps_the_question_until_the_person_renames_it(bench: Benches)
     b.session.rename("Mine")
     await b.turn("And now?")
     assert b.session.info.title == "Mine" and titles(b)[1:] == [("Mine", "person")]
+
+
+async def test_a_deletion_shows_the_title_of_the_cell(bench: Benches) -> None:
+    """Also after a restart: the journal keeps it with the cell."""
+    b = bench(run("1 + 1", title="Add them up"), say("2"))
+    await b.turn()
+    cell_id = b.of(e.ToolDone)[0].cell_id
+    b.restart_server()
+    b.model.script = [call("delete_cell", cell_id=cell_id), say("Gone.")]
+    await b.turn("Delete it")
+    assert b.of(e.ToolDone)[-1].title == "Delete: Add them up"

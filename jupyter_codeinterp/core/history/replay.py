@@ -82,6 +82,8 @@ class Replay:
     """What was found of the last turn's figures."""
     findings: dict[str, str] = field(default_factory=dict)
     """The checks of findings that cards have, by key."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """The execution count of a turn's last run of a cell, by turn and cell id."""
     _added: dict[str, int] = field(default_factory=dict)
@@ -141,6 +143,8 @@ class Replay:
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
             self.findings.update((one.key, one.check) for one in event.findings if one.key)
+            if event.cell_id and event.status == "ok" and event.name != "delete_cell":
+                self.titles[event.cell_id] = event.title
             if event.cell_id and event.execution_count is not None:
                 self.counts[self.turns, event.cell_id] = event.execution_count
             if event.summary != CUT_OFF:

@@ -279,6 +279,7 @@ class TurnRunner(PersistentSession):
             hooks=self._hooks,
             checks=self._checks,
             asked=self.replay.asked,
+            titles=self.replay.titles,
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
