@@ -33,6 +33,7 @@ from jupyter_codeinterp.core.events import (
 from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.findings import Finding, Place
 from jupyter_codeinterp.core.history.prose import plain
+from jupyter_codeinterp.core.history.transcript import FACTS, REPORT
 from jupyter_codeinterp.core.messages import Usage
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
@@ -96,10 +97,12 @@ def test_markdown_lists_findings_as_text() -> None:
     found = (Finding("Filter", "<b>It</b> matched 0 rows.", place), Finding("X", "# a\n- [b](c)"))
     *others, done = ran("x")
     assert isinstance(done, ToolDone)
-    told = msgspec.structs.replace(done, findings=found)
+    detail = f"{done.detail}\n{FACTS}\nFor the model.\n{REPORT.format('audit')}\nIt, too."
+    told = msgspec.structs.replace(done, findings=found, detail=detail, notes=("audit: Short.",))
     text = markdown(INFO, [ASKED, StepStarted(1), *others, told])
     lines = text.rpartition("Findings:\n\n")[2].rstrip("\n").split("\n")
-    assert lines == [f"- {plain(str(one))}" for one in found]
+    assert lines == [*(f"- {plain(str(one))}" for one in found), "- audit: Short."]
+    assert "For the model" not in text and "It, too" not in text
     assert lines[0].startswith("- Line 3: ") and "<b>" not in text
 
 

@@ -139,6 +139,7 @@ HELP = """\
 %%ai [options], with the task below it. {{name}} inserts the value of a variable.
 {options}
 
+%ai QUESTION     ask in one line, with the same options
 %ai fix          fix the last error
 %ai explain      explain the last cell
 %ai models       list the models

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SILENT = logging.NullHandler()
 _FIRST_LINE = re.compile(r"%%(?:ai|codeinterp)(?:\s|$)")
+_QUESTION = re.compile(r"%(ai|codeinterp) +(\S.*\?)")
 NAME, ALIAS = "ai", "codeinterp"
 EMPTY = "The prompt is empty. Write the task below %%ai."
 NESTED = "Code that runs for a prompt cannot start another prompt. Use your own cell."
@@ -123,9 +124,9 @@ class Extension:
             raise PromptFailed(words) from None
         print(words, file=sys.stderr)
 
-    def _prompt(self, name: str, line: str, cell: str) -> None:
+    def _prompt(self, name: str, line: str, cell: str | None) -> None:
         options, first = parse(line)
-        prompt = f"{first}\n{cell}".strip()
+        prompt = f"{first}\n{cell or ''}".strip()
         if not prompt:
             raise UsageProblem(EMPTY)
         self._check(name, line, cell, options)
@@ -136,10 +137,13 @@ class Extension:
     def _command(self, name: str, line: str) -> None:
         word, _, rest = line.strip().partition(" ")
         command = COMMANDS["help"] if word in ("", "-h", "--help") else COMMANDS.get(word)
+        if command is None and rest.strip():
+            self._prompt(name, line, None)
+            return
         if command is None:
             raise UsageProblem(
                 f"Unknown command: %{name} {word}. The commands are {', '.join(COMMANDS)}. To "
-                f"ask something, write it below %%{name} in a cell."
+                f"ask something, write it as %{name} QUESTION, or below %%{name} in a cell."
             )
         if isinstance(command, Command):
             command.work(self, rest.strip())
@@ -234,9 +238,16 @@ def _magic(extension: Extension, name: str) -> Any:
 
 
 def _with_body(lines: list[str]) -> list[str]:
-    """Add an empty body: IPython refuses a cell magic whose prompt is only on its first line."""
+    """Prepare a prompt in one line: an empty body, which IPython wants of a cell magic, or a call
+    of the line magic."""
     alone = len(lines) == 1 and _FIRST_LINE.match(lines[0]) is not None
-    return [lines[0].rstrip("\n") + "\n", "\n"] if alone else lines
+    if alone:
+        return [lines[0].rstrip("\n") + "\n", "\n"]
+    found = _QUESTION.fullmatch(lines[0].strip()) if len(lines) == 1 else None
+    if found is None:
+        return lines
+    # IPython would take the question mark for a request for help.
+    return [f"get_ipython().run_line_magic({found[1]!r}, {found[2]!r})\n"]
 
 
 # A terminal skips this transformer when it checks for complete input, so it asks for more lines.

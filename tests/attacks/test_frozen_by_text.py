@@ -61,7 +61,6 @@ from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.theirs import theirs
-from jupyter_codeinterp.core.session.messages import title
 from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
@@ -304,7 +303,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "announcing.only_announces": announcing.only_announces,
-    "title.from_answer": lambda t: title.from_answer(t, [t]),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,

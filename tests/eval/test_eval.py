@@ -7,6 +7,8 @@ import hashlib
 import json
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,6 @@ RECORDINGS = Path(__file__).parent / "recordings"
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 WRONG = "clean-missing-codes"
 """The recording that takes -999 for a weight."""
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,9 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     said = [{"name": "a", "near": [1]}, {"name": "b", "near": [2000]}]
     make(cli, "talk", "#says\n@a[1]", f"#says\n@b[2,000] {attack}", answer=said, no_code=True)
     code = "#code ```\nopen('made.txt', 'w').close()\nn = 6.5\n```"
-    make(cli, "code", code, files={"made.txt": True}, variables={"n": {"near": [6.5]}})
+    files = {"made.txt": True, "link.txt": False, "task.json": False}
+    make(cli, "code", code, files=files, variables={"n": {"near": [6.5]}})
+    (cli.folder / "mine" / "code" / "link.txt").symlink_to(cli.file)
     make(cli, "edit", "#edit_theirs", cells=("a = 1", "b = 2"), unchanged=True)
     make(cli, "change", "#change_kernel", cells=("a = 1",), unchanged=True)
     options = ("-m", "claude-sonnet-5-5", "--output", "out", "--jobs", "3", "--runs", "2", "--json")
@@ -102,7 +105,10 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     page = (cli.folder / "out" / "index.html").read_text()
     assert "&lt;script&gt;alert(1)" in page and "\\u202e" in page
     left = {path.name for path in (cli.folder / "mine").rglob("*") if path.is_file()}
-    assert left == {"task.json", "nb.ipynb"} and (cli.folder / "out" / "code-2.ipynb").is_file()
+    assert (
+        left == {"task.json", "nb.ipynb", "link.txt"}
+        and (cli.folder / "out" / "code-2.ipynb").is_file()
+    )
 
 
 def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
@@ -119,6 +125,19 @@ def test_what_is_done_stays_after_an_interrupt(cli: Cli) -> None:
     assert "Interrupted after 1 of 3 runs." in rest
     told = json.loads((cli.folder / "out" / "results.json").read_text())
     assert [one["task"] for one in told["attempts"]] == ["a"]
+
+
+def test_you_are_the_model(cli: Cli) -> None:
+    play = Path(__file__).parents[2] / "scripts" / "play"
+    call = {"name": "run_cell", "input": {"source": "6 * 7"}}
+    typed = json.dumps({"calls": [call]}) + '\n\nhm\n\n{"text": "two"}\n\n'
+    command = [sys.executable, str(play), "no-code-explain"]
+    environment = {**cli.environment, "TMPDIR": str(cli.folder)}
+    told = subprocess.run(command, input=typed, capture_output=True, text=True, env=environment)
+    shown, _, end = told.stdout.partition("That is no answer")
+    assert "--- tool run_cell" in shown and "without running anything" in shown, told.stderr
+    assert shown.count("=== a request of ") == 2 and "\n42\n" in shown
+    assert "two" in end and "=== exit code 0" in end
 
 
 @pytest.mark.skipif(bool(doctor.problem()), reason="no sandbox can run here")
@@ -170,29 +189,15 @@ def test_other_errors_are_words(cli: Cli) -> None:
     assert ran.code == 1 and "key set" in ran.err
 
 
-def book(*cells: tuple[str, str, list[Any]]) -> dict[str, Any]:
-    kinds = {"cell_type": "code", "metadata": {}}
-    return {"cells": [{**kinds, "id": i, "source": s, "outputs": o} for i, s, o in cells]}
-
-
-BOOK = book(("a", "x = 1", []), ("b", "print(x)", [{"text": ["1,2", "34.5\n"]}]))
-DRAWN = book(("a", "x = 1", []), ("b", "", [{"data": {"image/png": PNG, "text/plain": "7"}}]))
-AFTER = {
-    "drawn": DRAWN,
-    "more": {"cells": [*BOOK["cells"], *book(("c", "", []))["cells"]]},
-    "shorter": {"cells": BOOK["cells"][:1]},
-    "turned": {"cells": BOOK["cells"][::-1]},
-}
-
-
 @pytest.mark.parametrize("number", range(len(CASES["checks"])))
 def test_checks(tmp_path: Path, number: int) -> None:
     """What a task asks for, how a run ended, and the fault; "" for none."""
     checks, given, words = CASES["checks"][number]
     (tmp_path / "there").touch()
     spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, Spec)
-    given = {"answers": (), **given, "after": AFTER.get(given.get("after"), BOOK)}
-    ended = Ended(**given, before=BOOK, folder=tmp_path)
+    books = CASES["notebooks"]
+    given = {"answers": (), **given, "after": books[given.get("after", "book")]}
+    ended = Ended(**given, before=books["book"], folder=tmp_path)
     found = faults(spec, ended)
     assert (words in found[0] and len(found) == 1) if words else found == ()
 
@@ -201,7 +206,6 @@ def test_checks(tmp_path: Path, number: int) -> None:
 def test_a_task_of_the_package(task: Task) -> None:
     """Its own values solve it, an empty answer does not, and cells that it names are there."""
     spec, file = task.spec, task.folder / task.spec.notebook
-    assert len(task.spec.about) < 60 and not re.search(r"[^\x00-\x7f]{3}", spec.about)
     before = json.loads(file.read_bytes()) if file.exists() else {"cells": []}
     ids = {cell["id"] for cell in before["cells"]}
     assert {*spec.outputs, *(spec.unchanged if isinstance(spec.unchanged, tuple) else ())} <= ids

@@ -218,6 +218,13 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
     assert said(ran[7]) == "(False, 0)"
 
 
+async def test_a_question_in_one_line(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text(f"Asked: {request.said[-1]}")))
+    ran = await run(api, "%ai what is a monoid?", "%ai -t in short", "%ai modles")
+    assert said(ran[0]) == "Asked: what is a monoid?" and "in short" in said(ran[1])
+    assert "Unknown command: %ai modles" in str(ran[2]["outputs"]) and len(api.requests) == 2
+
+
 async def test_commands(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Told.")))
     ran = await run(

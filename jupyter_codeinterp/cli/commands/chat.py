@@ -22,7 +22,7 @@ from ..local.problems import DONE, Problem
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
 from .run import front_for, mode_of, need_terminal, opened
-from .turn import Conversation, to_the_end
+from .turn import Conversation, LocalConversation, nothing, to_the_end
 
 HELP = {
     "/mode": f"MODE   the permission mode: {', '.join(MODES)}",
@@ -160,4 +160,5 @@ class _Chat:
         named = [one for one in own if one.name == called and not one.trouble][:1]
         references = tuple(Reference(one.kind, one.name) for one in named)
         await self._talk.send(text, self._mode, self._model, references)
-        await to_the_end(self._talk, self._front, self._stopping)
+        begin = self._talk.watch if isinstance(self._talk, LocalConversation) else nothing
+        await to_the_end(self._talk, self._front, self._stopping, begin)

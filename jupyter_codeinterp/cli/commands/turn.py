@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from ...adapters.documents.live.session_document import SessionDocument
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
 from ...core.ports import Model
@@ -51,11 +52,15 @@ class Conversation(Talk, Protocol):
         """Mark where a turn has stopped."""
 
 
+def nothing(following: Following) -> None:
+    """Before a turn that is not watched."""
+
+
 async def to_the_end(
     conversation: Conversation,
     front: Front,
     stopping: Stopping,
-    begin: Callable[[Following], None] = lambda following: None,
+    begin: Callable[[Following], None] = nothing,
 ) -> e.TurnEnded:
     """Show a turn, and at a limit those that the person lets follow. Calls ``begin`` for each."""
     while True:
@@ -179,6 +184,9 @@ class LocalConversation:
 
     def watch(self, following: Following, began: float | None = None) -> None:
         """Stop the turn at the time limit; otherwise check again later."""
+        document = self._here.workplace.document
+        if isinstance(document, SessionDocument):
+            document.heard = following.heard
         if self._clock is not None:
             self._clock.cancel()
         if self._timeout is None:
@@ -193,7 +201,7 @@ class LocalConversation:
             self._here.halt(Ending("budget", "time_limit", words))
 
     async def unfinished(self, ended: e.TurnEnded) -> None:
-        cells = {*ended.added, *ended.edited}
+        cells = {*ended.added, *ended.edited, *ended.run_again}
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
 
 

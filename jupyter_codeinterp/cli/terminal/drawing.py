@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -73,12 +74,34 @@ def going_on(doing: str, text: str) -> RenderableType:
     return Spinner("dots", Text(visible_line(doing), style="dim"), style="dim")
 
 
-_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[\w-]*\)")
+class Running:
+    """What a cell does now: its elapsed time, and the last line that it printed."""
+
+    def __init__(self, doing: str) -> None:
+        self.line = ""
+        self._doing = doing
+        self._since = time.monotonic()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
+        words = f"{self._doing}  {time.monotonic() - self._since:.0f} s"
+        if self.line:
+            words += f"  {visible_line(self.line)}"
+        shown = Text(words[: max(20, options.max_width - 4)], style="dim", no_wrap=True)
+        yield from console.render(Spinner("dots", shown, style="dim"), options)
 
 
-def without_cells(text: str) -> str:
-    """Replace links to cells, which do not work in a terminal, by their text."""
-    return _TO_CELLS.sub(r"\1", text)
+_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
+
+
+def without_cells(text: str, numbers: Mapping[str, int]) -> str:
+    """Replace links to cells, which do not work in a terminal, by their text and the cell's
+    execution count."""
+
+    def named(found: re.Match[str]) -> str:
+        number = numbers.get(found[2])
+        return found[1] if number is None else f"{found[1]} [{number}]"
+
+    return _TO_CELLS.sub(named, text)
 
 
 def difference(old: str, new: str) -> str:

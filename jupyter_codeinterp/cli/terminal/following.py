@@ -11,12 +11,23 @@ from typing import Any, Protocol
 import msgspec
 
 from ...core import events as e
+from ...core.document.ops import Output
 from ...core.errors import CommandError
 from .asking import InputClosed
 from .fronts import Decision, Front
 from .stopping import Stopping
 
+_MOST = 4_000
+"""Characters of an output in which the last line is looked for."""
 _decode = msgspec.json.Decoder(e.Event).decode
+
+
+def last_line(outputs: tuple[Output, ...]) -> str:
+    """The last line with text of what a cell has printed; "" for none."""
+    text = outputs[-1].get("text") if outputs else ""
+    text = text[-_MOST:] if isinstance(text, str) else ""
+    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1].strip() if lines else ""
 
 
 class Talk(Protocol):
@@ -65,6 +76,11 @@ class Following:
         finally:
             self._forget_question()
             self._front.pause()
+
+    def heard(self, outputs: tuple[Output, ...]) -> None:
+        """Show the progress of a running cell by its outputs."""
+        with contextlib.suppress(OSError):  # The next event tells.
+            self._front.progress(last_line(outputs))
 
     def _take(self, event: e.Event) -> None:
         if isinstance(event, e.DraftWaiting):

@@ -38,6 +38,9 @@ class Front(Protocol):
     async def go_on(self, ended: TurnEnded) -> bool:
         """Whether the work goes on after a limit."""
 
+    def progress(self, line: str) -> None:
+        """Show the last line that the running cell has printed."""
+
     def pause(self) -> None:
         """Stop animations."""
 
@@ -63,6 +66,9 @@ class Program:
 
     async def go_on(self, ended: TurnEnded) -> bool:
         return False
+
+    def progress(self, line: str) -> None:
+        pass
 
     def pause(self) -> None:
         pass

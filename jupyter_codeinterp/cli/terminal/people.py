@@ -19,14 +19,24 @@ from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, UNEDITED, question_for
 from .covered import covers
-from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
+from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on, without_cells
 from .fronts import NO_ANSWER, Decision, refused
 from .stopping import Stopping
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
-_VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
+_VERBS = {
+    "insert": "",
+    "edit": "edits a cell",
+    "markdown": "text",
+    "delete": "deletes a cell",
+    "scratch": "leaves no cell",
+}
+_SHOWN = ("run_cell", "run_cells", "edit_cell", "scratch", "kernel", "verify")
+"""Tools whose result is shown in full."""
+_SHORT = ("rerun", "move")
+"""What happens to a cell that is there needs no code: its line has the title."""
 _GOOD, _BAD = "green", "red"
 
 
@@ -56,7 +66,11 @@ class Person:
         """Drafts already shown, by id."""
         self._edits: dict[str, str] = {}
         """What the person made of them since, by id."""
-        """The question that waits for a line."""
+        self._running: Running | None = None
+        self._counts: dict[str, int] = {}
+        """Execution counts of cells, by id."""
+        self._names: dict[str, str] = {}
+        """Titles of cells, by id."""
 
     # --- events ----------------------------------------------------------------------
 
@@ -79,6 +93,8 @@ class Person:
             self._line("·", "dim" if event.level == "info" else "yellow", event.text)
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
+        elif isinstance(event, e.QuestionAnswered):
+            self._line(">", "dim", event.answer)
         elif isinstance(event, e.TurnEnded):
             self._ended(event)
         else:
@@ -108,7 +124,8 @@ class Person:
         elif isinstance(event, e.KernelWaiting):
             self._busy("waiting for the kernel")
         elif isinstance(event, e.RunStarted):
-            self._busy(f"running {self._title(event.call_id)}")
+            self._running = Running(visible_line(f"running {self._title(event.call_id)}"))
+            self._animate(self._running)
         elif isinstance(event, e.ToolDone):
             self._done(event)
 
@@ -118,7 +135,7 @@ class Person:
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
         asked = event.draft_id in self._waiting or event.source is None
-        if opened is not None and event.action == "run" and not asked:
+        if opened is not None and opened.kind not in _SHORT and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
             self._busy(f"running {self._title(event.call_id)}")
@@ -140,7 +157,11 @@ class Person:
         if text.strip():
             # Write links out: a terminal hyperlink hides its target.
             self.print(
-                Markdown(visible(without_cells(text)), hyperlinks=False, code_theme="ansi_dark")
+                Markdown(
+                    visible(without_cells(text, self._counts)),
+                    hyperlinks=False,
+                    code_theme="ansi_dark",
+                )
             )
             self.print("")
 
@@ -173,7 +194,10 @@ class Person:
         self.print(Barred(Text("│", style="dim"), code))
 
     def _done(self, event: e.ToolDone) -> None:
-        good = event.status == "ok"
+        good, self._running = event.status == "ok", None
+        if event.cell_id and event.execution_count is not None:
+            self._counts[event.cell_id] = event.execution_count
+        self._names[event.cell_id] = event.title
         facts = [visible_line(event.title)]
         if event.execution_count is not None:
             facts.append(f"[{event.execution_count}]")
@@ -186,7 +210,7 @@ class Person:
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
         detail = without_reports(event.detail, event.notes)
         body = detail.partition("\n")[2].strip("\n")
-        if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
+        if event.name in _SHOWN and body and (good or event.name == "verify"):
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):
             self._line("·", "dim", did)
@@ -205,19 +229,35 @@ class Person:
             (len(event.added), "added"),
             (len(event.edited), "edited"),
             (len(event.removed), "removed"),
+            (len(event.run_again), "run again"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
+        edited = [self._names[one] for one in event.edited if self._names.get(one)]
+        changes += f" ({', '.join(map(visible_line, edited))})" if edited else ""
         summary = f"Cells: {changes}." if changes else "No cells changed."
         if event.stop_reason == "end_turn":
             self._line("✓", _GOOD, summary)
         else:
             self._line("■", _BAD, f"{event.message or event.stop_reason} {summary}")
+        made = [f"{one.path}{' (new)' if one.is_new else ''}" for one in event.files]
+        made += [f"{event.files_left_out} more"] if event.files_left_out else []
+        if made:
+            self._line("·", "dim", f"Files written: {', '.join(made)}.")
 
     def _busy(self, doing: str, text: str = "") -> None:
         """Show the current activity at the bottom, in a terminal only."""
         if not self._console.is_terminal:
             return
-        shown = Inert(going_on(doing, text))
+        self._animate(going_on(doing, text))
+
+    def progress(self, line: str) -> None:
+        if self._running is not None and line:
+            self._running.line = line
+
+    def _animate(self, what: RenderableType) -> None:
+        if not self._console.is_terminal:
+            return
+        shown = Inert(what)
         if self._live is None:
             self._live = Live(
                 shown,

@@ -61,8 +61,8 @@ def _in_markdown(item: Item) -> list[str]:
 
 
 def _findings(card: Card) -> list[str]:
-    """What the checks told the person of a run, as a list."""
-    found = card.done.findings if card.done is not None else ()
+    """What checks and hooks told the person of a run, as a list."""
+    found = (*card.done.findings, *card.done.notes) if card.done is not None else ()
     lines = "\n".join(f"- {plain(str(finding))}" for finding in found)
     return [f"Findings:\n\n{lines}"] if lines else []
 

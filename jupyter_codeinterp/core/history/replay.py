@@ -22,7 +22,6 @@ from ..events import (
     StepDiscarded,
     StepStarted,
     TextDone,
-    TitleChanged,
     ToolDone,
     ToolStarted,
     TurnEnded,
@@ -77,18 +76,14 @@ class Replay:
     redoable: dict[int, dict[str, None]] = field(default_factory=dict)
     """Undone cells that a redo can bring back, by turn. A later turn that changes a cell ends
     that."""
-    titled_by: str = ""
-    """As ``by`` in ``TitleChanged``; "" without one."""
-    answered: bool = False
-    """Whether a turn has ended with an answer."""
     said_last: list[str] = field(default_factory=list)
     """The model's texts in the last step."""
     figures: list[FiguresFound] = field(default_factory=list)
     """What was found of the last turn's figures."""
-    cells: list[str] = field(default_factory=list)
-    """Titles of the cells that the last turn ran or wrote."""
     findings: dict[str, str] = field(default_factory=dict)
     """The checks of findings that cards have, by key."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """The execution count of a turn's last run of a cell, by turn and cell id."""
     _added: dict[str, int] = field(default_factory=dict)
@@ -110,7 +105,6 @@ class Replay:
             self.turns, self.unfinished, self.cost = event.turn, True, None
             self._went_on = ""
             self._cards.clear()
-            self.cells.clear()
             self.figures.clear()
             self._left_queue(event.queued)
             if event.text:
@@ -150,7 +144,7 @@ class Replay:
             self._cards.pop(event.call_id, None)
             self.findings.update((one.key, one.check) for one in event.findings if one.key)
             if event.cell_id and event.status == "ok" and event.name != "delete_cell":
-                self.cells.append(event.title)
+                self.titles[event.cell_id] = event.title
             if event.cell_id and event.execution_count is not None:
                 self.counts[self.turns, event.cell_id] = event.execution_count
             if event.summary != CUT_OFF:
@@ -181,14 +175,11 @@ class Replay:
             self.said_last.append(event.text)
         elif isinstance(event, FiguresFound):
             self.figures.append(event)
-        elif isinstance(event, TitleChanged):
-            self.titled_by = event.by
         elif isinstance(event, TurnEnded):
-            self.answered = self.answered or event.stop_reason == "end_turn"
             self.ended, self.unfinished = event, False
             self._added.update(dict.fromkeys(event.added, event.turn))
             for redoable in self.redoable.values():
-                _discard(redoable, (*event.added, *event.edited, *event.removed))
+                _discard(redoable, event.changed)
 
     def added_by(self, cell_id: str) -> int | None:
         """The turn that added a cell."""

@@ -58,8 +58,10 @@ class Card:
 
     @property
     def result(self) -> str:
-        """The text of the result without its line of facts."""
-        return self.done.detail.partition("\n")[2] if self.done is not None else ""
+        """The text of the result, without its line of facts and what is for the model alone."""
+        if self.done is None:
+            return ""
+        return without_reports(self.done.detail, self.done.notes).partition("\n")[2]
 
 
 @dataclass

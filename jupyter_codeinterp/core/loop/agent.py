@@ -67,6 +67,10 @@ NO_TOOLS = "This was the turn's last model call, so this was not started."
 NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells.]"
 MOVED_ON = "The conversation is long. Continuing with a summary."
 GO_ON = "Go on."
+SPOKEN_TO = (
+    "Data that the model read has words like instructions to it: “{sign}”. The model was told that "
+    "they are data."
+)
 SILENT = "The model ended its turn without an answer. Ask again, or say what is missing."
 
 
@@ -122,6 +126,7 @@ class Agent:
     ) -> AsyncIterator[Event]:
         """Run one turn. ``text`` is the person's message; "" continues with the same history.
         ``note`` is what the model must know of the turn before."""
+        caution = self.talk.cautions.sign
         described = await self._describe()
         self._references = references
         found = await look_up(self.turn, references)
@@ -152,6 +157,9 @@ class Agent:
                     yield event
                 async for event in self._carry_out():
                     yield event
+                if (sign := self.talk.cautions.sign) != caution:
+                    caution = sign
+                    yield Note(SPOKEN_TO.format(sign=sign), "warning")
             except ModelError as error:
                 if self._calls.discussed is None:
                     raise

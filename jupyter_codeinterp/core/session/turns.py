@@ -13,7 +13,7 @@ from ..approval.decisions import Decisions
 from ..checks.checks import Checks
 from ..commands import SessionInfo
 from ..errors import CodeInterpError, CommandError, ModelError, StoreError
-from ..events import Cleared, Looked, MadeFile, Note, Reference, TitleChanged, TurnStarted
+from ..events import Cleared, Looked, MadeFile, Note, Reference, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
@@ -21,8 +21,6 @@ from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..own_commands.own_command import skills_of
 from ..ports import Model
-from ..redaction.pasted_keys import without_keys
-from ..redaction.secrets import REMOVED
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -34,7 +32,6 @@ from ..turn.turn import StoppedRun, Turn
 from ..visible import visible_line
 from . import undo
 from .messages.input_routing import GOES_ON
-from .messages.title import from_answer
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
@@ -179,8 +176,6 @@ class TurnRunner(PersistentSession):
             waiting = await self.waiting_files.end_turn(self.replay.turns)
             changed = agent.turn.changed_variables
         ending = self._halted or ending
-        if ending.reason == "end_turn":
-            self._name_by_answer()
         self._show_end(ending, cleared, files, waiting, changed)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
@@ -249,18 +244,6 @@ class TurnRunner(PersistentSession):
             if getattr(error, "code", "") not in ("nothing_to_look_at", "look_stopped"):
                 self._show_unasked(Note(error.message, "warning"))
 
-    def _name_by_answer(self) -> None:
-        """After the first answer, unless a person gave the name. The name of a branch shows how
-        its question differs."""
-        replay = self.replay
-        if replay.answered or replay.titled_by != "question" or self.info.branches:
-            return
-        found = from_answer("\n".join(replay.said_last), replay.cells)
-        title = visible_line(without_keys(self._rules.scrub(found)))
-        if title and REMOVED not in title and title != self.info.title:
-            self.show(TitleChanged(title, by="answer"))
-            self._set(title=title)
-
     async def _agent(self) -> Agent:
         """Read the notebook and build the turn's agent."""
         model = self._model(self.info.model)
@@ -296,6 +279,7 @@ class TurnRunner(PersistentSession):
             hooks=self._hooks,
             checks=self._checks,
             asked=self.replay.asked,
+            titles=self.replay.titles,
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),

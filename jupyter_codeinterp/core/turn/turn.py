@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -95,6 +95,8 @@ class Turn:
     # What comes about.
     changed_variables: bool = False
     """Whether its cells changed variables that were there, as far as the kernel tells."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Titles of the agent's cells, by id, as the journal has them."""
     asked: str = ""
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)

@@ -11,13 +11,11 @@ import msgspec
 
 from .tasks import Spec, Value
 
-_BETWEEN = ",'\u2019\u00a0\u202f"
-"""What stands between thousands: comma, apostrophes, spaces that do not break."""
+_BETWEEN = ",'\u2019\u00a0\u202f"  # thousands: comma, apostrophes, spaces that do not break
 _NUMBER = re.compile(rf"[-\u2212]?\d+(?:[{_BETWEEN}]\d{{3}})*(?:\.\d+)?(?:[eE][-+]?\d{{1,3}})?")
 _GROUPS = str.maketrans({"\u2212": "-", **dict.fromkeys(_BETWEEN)})
 _MARKUP = str.maketrans(dict.fromkeys("*`'\""))
-SLACK = 1e-9
-"""For the computer's arithmetic: of one, and of the number itself."""
+SLACK = 1e-9  # for the computer's arithmetic: of one, and of the number itself
 
 Notebook = Mapping[str, Any]
 

@@ -58,11 +58,9 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """``notebook`` is the one at the end."""
-
     attempt: Attempt
     turns: list[Turn]
-    notebook: dict[str, Any]
+    notebook: dict[str, Any]  # at the end
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -164,8 +162,7 @@ class Trial:
         if recordings is not None:
             steps = parse((recordings / f"{self._task.name}.jsonl").read_bytes())
             played = ReplayModel(steps, pace=0.0, always_ask=False)
-        leave = shutil.ignore_patterns(FILE, ".ipynb_checkpoints", "__pycache__", ".codeinterp")
-        await asyncio.to_thread(shutil.copytree, self._task.folder, root, ignore=leave)
+        await asyncio.to_thread(shutil.copytree, self._task.folder, root, ignore=_left_out)
         file = root / spec.notebook
         if not file.exists():
             file.write_text(json.dumps(EMPTY), encoding="utf-8")
@@ -186,6 +183,12 @@ class Trial:
         found = turns(self._events)
         answers, ran = tuple(map(_answer, found)), any(card.ran for card in _cards(found))
         return Ended(answers, before, self._notebook, root, described, ran, stop_reason)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """The checks, and links: they may point at what is the person's."""
+    hidden = (FILE, ".ipynb_checkpoints", "__pycache__", ".codeinterp")
+    return {name for name in names if name in hidden or Path(folder, name).is_symlink()}
 
 
 def _cards(found: list[Turn]) -> list[Card]:

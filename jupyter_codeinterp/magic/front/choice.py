@@ -10,7 +10,8 @@ Action = Literal["run", "edited", "discard", "insert", "stop"]
 
 @dataclass(frozen=True)
 class Choice:
-    """``source``: exactly the code to run."""
+    """``source``: exactly the code to run; ``reason``: for the model, with a rejection."""
 
     action: Action
     source: str = ""
+    reason: str = ""

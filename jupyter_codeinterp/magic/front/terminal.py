@@ -15,7 +15,8 @@ from .choice import Choice
 from .harmless import prose
 
 BAR = "  │ "
-PROMPT = "[r]un, [e]dit, [i]nsert, [d]iscard: "
+NO = ("n", "no", "d", "discard")
+PROMPT = "[r]un, [e]dit, [n]o REASON, [i]nsert: "
 NOBODY_ANSWERED = (KeyboardInterrupt, EOFError, typed_ahead.NoTerminal)
 EDIT_HELP = "Edit the code. Esc, then Enter: run it. Ctrl-C: stop."
 
@@ -104,16 +105,19 @@ class TerminalReview:
 
     def _asked(self, draft: Draft) -> Choice:
         while True:
-            answer = _line(PROMPT).lower()
+            answer, _, reason = _line(PROMPT).partition(" ")
+            answer = answer.lower()
+            if reason and answer not in NO:
+                continue
             if answer in ("r", "run", "y", "yes"):
                 return Choice("run", draft.source)
-            if answer in ("d", "discard", "n", "no"):
-                return Choice("discard", draft.source)
+            if answer in NO:
+                return Choice("discard", draft.source, reason.strip())
             if answer in ("i", "insert"):
                 return Choice("insert", draft.source)
             if answer in ("e", "edit"):
                 return Choice("edited", self._edited(draft.source))
-            self._screen.note("Answer with r, e, i or d.")
+            self._screen.note("Answer with r, e, n or i.")
 
     def _edited(self, source: str) -> str:
         from prompt_toolkit import prompt

@@ -167,7 +167,7 @@ class TurnFront:
             elif choice.action == "insert":
                 self._put(choice.source)
             elif choice.action == "discard":
-                self._assistant.decide(draft, "reject", draft.source)
+                self._assistant.decide(draft, "reject", draft.source, choice.reason)
             else:
                 if choice.action == "edited":
                     self._screen.code(draft.draft_id, choice.source, draft.title)

@@ -135,14 +135,13 @@ class Assistant:
         with self.main.interruptible(self.stop):
             self._pump(front)
 
-    def decide(self, draft: Draft, action: Literal["run", "reject"], source: str) -> None:
+    def decide(
+        self, draft: Draft, action: Literal["run", "reject"], source: str, reason: str = ""
+    ) -> None:
         """Raises CommandError as ``Decisions.decide``."""
-        conversation = self._here
-        self._wait(
-            lambda: conversation.service.decide(
-                conversation.session_id, draft.draft_id, draft.nonce, action, source
-            )
-        )
+        service, session_id = self._here.service, self._here.session_id
+        given = (session_id, draft.draft_id, draft.nonce, action, source)
+        self._wait(lambda: service.decide(*given, reason=reason))
 
     def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError ``unknown_question``."""

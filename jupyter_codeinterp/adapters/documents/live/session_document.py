@@ -128,7 +128,12 @@ class SessionDocument:
     def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
         self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)
 
+    heard: Callable[[tuple[Output, ...]], None] | None = None
+    """Gets the changed outputs of a running cell, too: a terminal's."""
+
     def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
+        if self.heard is not None:
+            self.heard(outputs)
         self._notebook().outputs(self._session_id, cell_id, run_id, start, outputs)
 
     def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:

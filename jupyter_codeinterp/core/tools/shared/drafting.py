@@ -165,7 +165,8 @@ class Drafting:
 
     async def delete(self, call: ToolUse, cell_id: str) -> AsyncIterator[Event]:
         seen = self.turn.context.source_seen(cell_id) or ""
-        title = title_of(f"Delete: {title_of('', seen)}", "")
+        name = self.turn.titles.get(cell_id) or title_of("", seen)
+        title = title_of(f"Delete: {name}", "")
         draft = DraftCell(self.turn, call.id, "delete", cell_id, title, seen)
         run = self.step.runs[call.id] = CellRun(draft, call.name)
         yield draft.opened()
