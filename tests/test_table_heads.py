@@ -43,10 +43,10 @@ def excel(sheet: str = SHEET, book: str = BOOK) -> bytes:
 CASES = [
     # the file, what it has, the words ("" for none)
     ("a.csv", b"region,n\nnorth,1\nsouth,2\n", "2 rows; columns region, n"),
-    ("A.CSV", b"\xef\xbb\xbfa;b\r\n1;2\r\n", "1 row; columns a, b"),
+    ("A.CSV", b"\xef\xbb\xbfa;b\r\n1;2\r\n", "1 row; separator ';'; columns a, b"),
     ("a.csv", "Stra\u00dfe,n\n".encode("latin-1"), "0 rows; columns Stra\u00dfe, n"),
     ("a.csv", "a,b\n1,2".encode("utf-16"), "1 row; columns a, b"),
-    ("a.tsv", b"a\t DIR\tb\n", "0 rows; columns a, ' DIR', b"),
+    ("a.tsv", b"a\t DIR\tb\n", "0 rows; separator '\\t'; columns a, ' DIR', b"),
     ("a.csv", b'a,b\n"1\n2",3\n\n4,5\n', "2 rows; columns a, b"),
     ("a.csv", b"", "empty"),
     ("a.csv", b"a,b\n" + b"11,22\n" * 1_000_000, "some 1,000,000 rows (estimated); columns a, b"),

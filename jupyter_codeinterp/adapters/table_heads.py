@@ -80,7 +80,8 @@ def _text(file: BinaryIO) -> str:
         rows = _rows(count) if size <= len(data) else some
     except csv.Error:
         rows = f"at least {_rows(count)}"
-    return f"{rows}; columns {_names(columns)}" if columns else "empty"
+    split = "" if delimiter == "," or len(columns) < 2 else f"; separator {delimiter!r}"
+    return f"{rows}{split}; columns {_names(columns)}" if columns else "empty"
 
 
 def _decoded(data: bytes) -> str:

@@ -101,5 +101,7 @@ def _definers(turn: Turn, name: str, done: ExecutionDone) -> Iterator[str]:
         if cell.cell_type == "code" and name in names_of(cell.source).defines:
             count = cell.execution_count
             never = count is None or count >= (done.execution_count or 0)
-            ran = "has not run in this kernel" if never else f"last ran as In [{count}]"
+            failed = any(one.get("output_type") == "error" for one in cell.outputs)
+            did = "failed" if failed else "last ran"
+            ran = "has not run in this kernel" if never else f"{did} as In [{count}]"
             yield f"Cell {cell.cell_id} (place {place}) defines `{name}` and {ran}."

@@ -189,7 +189,8 @@ class Context:
         state: KernelState,
         heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
-        parts = [kernel_text(kernel, state), *packages_text(state.packages)]
+        shows = any(cell.outputs for cell in snapshot.cells)
+        parts = [kernel_text(kernel, state, shows), *packages_text(state.packages)]
         if files:
             told = file_lines(files.items(), self.scrub, heads)
             parts.append(tag("files", bounded(told, 4_000, "files", len(files))))

@@ -233,16 +233,18 @@ def outputs_text(outputs: Sequence[Output], scrub: Scrub) -> str:
 NONE = "none: the notebook has no kernel; shown outputs are from before"
 DEAD = "dead: it has died with its variables; shown outputs are from before"
 BUSY = "busy: a cell runs in it"
-NEW = "New kernel: no cell has run in it; shown outputs are from before"
+NEW = "New kernel: no cell has run in it"
+EARLIER = "; shown outputs are from before"
 
 
-def kernel_text(kernel: KernelInfo | None, state: KernelState) -> str:
+def kernel_text(kernel: KernelInfo | None, state: KernelState, outputs: bool = True) -> str:
+    """``outputs``: whether cells show some."""
     if state.dead or kernel is None:
         return tag("kernel", DEAD if state.dead else NONE)
     words = BUSY if state.busy else "idle"
     if state.cells_run is not None and not state.busy:
         last = f"idle; its last execution number is {state.cells_run}"
-        words = last if state.cells_run else NEW
+        words = last if state.cells_run else f"{NEW}{EARLIER if outputs else ''}"
     return tag("kernel", f"{one_line(f'{kernel.language} {kernel.language_version}')}. {words}")
 
 
