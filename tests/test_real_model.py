@@ -89,7 +89,6 @@ async def test_a_turn_with_a_real_model(site: Site) -> None:
 
 
 def test_a_real_model_is_measured(server: str, tmp_path: Path) -> None:
-    """``eval`` from its prompt to its page. Calls of tools are beyond this model."""
     with urlopen(f"{server}/v1/models") as answer:
         name = json.load(answer)["data"][0]["id"]
     cli = make_cli(tmp_path, server)
@@ -100,4 +99,3 @@ def test_a_real_model_is_measured(server: str, tmp_path: Path) -> None:
     (attempt,) = json.loads((cli.folder / "out" / "results.json").read_text())["attempts"]
     assert attempt["requests"] and attempt["input_tokens"] > 500, ran.err
     assert attempt["output_tokens"] > 2 and attempt["answers"][0].strip()
-    assert "hello" in (cli.folder / "out" / "index.html").read_text()

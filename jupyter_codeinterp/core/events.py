@@ -134,13 +134,14 @@ class MadeFile(msgspec.Struct, frozen=True):
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     """``code`` and ``message`` say why, unless the reason is ``end_turn``.
 
-    ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
-    failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
-    ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
-    ``cost`` is None without a model call. ``variables``: its code changed variables that were
-    there, or may have. ``files`` lie under the notebook's folder; ``files_left_out`` counts those
-    not listed. ``overlay``: its sandboxed kernel writes into one, so files may wait;
-    ``waiting_files`` counts those that an undo of the turn may take back.
+    ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with the source that they had)
+    are ids of cells that the turn changed. ``failed`` are failed cells that remain (not at
+    ``end_turn``); ``cleared`` those that do not (at ``end_turn`` only). ``window`` stopped it.
+    ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
+    ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
+    notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
+    writes into one, so files may wait; ``waiting_files`` counts those that an undo of the turn may
+    take back.
     """
 
     turn: int
@@ -160,6 +161,11 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     waiting_files: int = 0
     variables: bool = False
     overlay: bool = False
+    run_again: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return (*self.added, *self.edited, *self.removed, *self.run_again)
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -369,8 +375,9 @@ class Draft(msgspec.Struct, frozen=True):
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
     ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
-    arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once;
-    ``cells``: ``source`` says what happens to several cells, with their sources.
+    arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
+    ``source`` runs once; ``cells``: ``source`` says what happens to several cells, with their
+    sources.
     ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
@@ -390,6 +397,7 @@ class Draft(msgspec.Struct, frozen=True):
         "tool",
         "scratch",
         "move",
+        "rerun",
         "cells",
     ]
     cell_id: str
@@ -416,7 +424,7 @@ class DraftOpened(_Event, frozen=True, tag="draft_opened"):
 
     call_id: str
     draft_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "scratch", "move"]
+    kind: Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
     cell_id: str
     title: str
     old_source: str = ""

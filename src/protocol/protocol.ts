@@ -685,13 +685,14 @@ export interface StepStarted {
 /**
  * ``code`` and ``message`` say why, unless the reason is ``end_turn``.
  *
- * ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
- * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
- * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
- * ``cost`` is None without a model call. ``variables``: its code changed variables that were
- * there, or may have. ``files`` lie under the notebook's folder; ``files_left_out`` counts those
- * not listed. ``overlay``: its sandboxed kernel writes into one, so files may wait;
- * ``waiting_files`` counts those that an undo of the turn may take back.
+ * ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with the source that they had)
+ * are ids of cells that the turn changed. ``failed`` are failed cells that remain (not at
+ * ``end_turn``); ``cleared`` those that do not (at ``end_turn`` only). ``window`` stopped it.
+ * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
+ * ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
+ * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
+ * writes into one, so files may wait; ``waiting_files`` counts those that an undo of the turn may
+ * take back.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -712,6 +713,7 @@ export interface TurnEnded {
   waiting_files: number;
   variables: boolean;
   overlay: boolean;
+  run_again: string[];
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -974,7 +976,7 @@ export interface DraftOpened {
   type: 'draft_opened';
   call_id: string;
   draft_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'move' | 'scratch';
+  kind: 'delete' | 'edit' | 'insert' | 'markdown' | 'move' | 'rerun' | 'scratch';
   cell_id: string;
   title: string;
   old_source: string;
@@ -995,8 +997,9 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
- * arguments; ``move``, the cell ``cell_id``; ``scratch``, no cell: the code ``source`` runs once;
- * ``cells``: ``source`` says what happens to several cells, with their sources.
+ * arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
+ * ``source`` runs once; ``cells``: ``source`` says what happens to several cells, with their
+ * sources.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
@@ -1014,6 +1017,7 @@ export interface Draft {
     | 'markdown'
     | 'move'
     | 'notebook'
+    | 'rerun'
     | 'scratch'
     | 'tool'
     | 'verify';

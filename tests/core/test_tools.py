@@ -205,13 +205,13 @@ def book() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("names", "more", "ran", "words"),
     [
-        (["c1", "c3"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells were reached."),
-        ("all", {}, ["a = 1", "a += 1\na", "1 / 0"], "3 of 4 cells were reached. Not reached: c5."),
-        ("all", {"stop_on_error": False}, [BOOK[0], *BOOK[2:]], "4 of 4 cells were reached."),
-        ("above:c4", {}, ["a = 1", "a += 1\na"], "2 of 2 cells were reached."),
-        (["c1", "below:c4"], {}, ["a = 1", "a * 10"], "2 of 2 cells were reached."),
-        (["c1", "c3", "c1"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells were reached."),
-        ([1, "cell 3"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells were reached."),
+        (["c1", "c3"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells."),
+        ("all", {}, ["a = 1", "a += 1\na", "1 / 0"], "3 of 4 cells; not ok: c4. Not reached: c5."),
+        ("all", {"stop_on_error": False}, [BOOK[0], *BOOK[2:]], "4 of 4 cells; not ok: c4."),
+        ("above:c4", {}, ["a = 1", "a += 1\na"], "2 of 2 cells."),
+        (["c1", "below:c4"], {}, ["a = 1", "a * 10"], "2 of 2 cells."),
+        (["c1", "c3", "c1"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells."),
+        ([1, "cell 3"], {}, ["a = 1", "a += 1\na"], "2 of 2 cells."),
         (["c2"], {}, [], "The cell 'c2' is not a code cell that can run: it is markdown."),
         (["c9"], {}, [], "There is no cell 'c9'."),
         ("above:c1", {}, [], "There is no code cell to run."),
@@ -241,7 +241,7 @@ async def test_in_auto_they_run_unasked_and_undo_brings_their_outputs_back(
     made = notebook("print('a' * 9000)", "print('b' * 9000)", "2")
     b = bench(call("run_cells", cell_ids="all"), run("3"), say("Done."), book=made)
     ended = await b.turn()
-    assert b.of(e.DraftWaiting) == [] and set(ended.edited) == {"c1", "c2", "c3"}
+    assert b.of(e.DraftWaiting) == [] and set(ended.run_again) == {"c1", "c2", "c3"}
     assert len(b.results[0]) < 11_000 and "status=ok cell_id=c3" in b.results[0]
     assert b.document.sources()[:3] == [cell["source"] for cell in made["cells"]][:3]
     await b.session.reviews.undo(1)
@@ -257,7 +257,7 @@ async def test_a_cell_that_the_person_changed_meanwhile_is_asked_about(
     b.document.edit("c2", "3")
     b.decide(draft)
     again = await b.draft(2)
-    assert (again.kind, again.cell_id, again.source) == ("edit", "c2", "3")
+    assert (again.kind, again.cell_id, again.source) == ("rerun", "c2", "3")
     assert await room.ran() == ["1"]
     b.decide(again, "reject")
     await b.ended()
@@ -289,7 +289,7 @@ async def test_several_cells_are_deleted_after_one_decision(bench: Benches) -> N
     b.decide(draft)
     ended = await b.ended()
     assert b.document.sources() == ["2"] and set(ended.removed) == {"c1", "c3"}
-    assert "2 of 2 cells were reached." in b.results[0] and "no cell 'c9'" in b.results[1]
+    assert "2 of 2 cells." in b.results[0] and "no cell 'c9'" in b.results[1]
     await b.session.reviews.undo(1)
     assert b.document.sources() == ["1", "2", "3"]
 

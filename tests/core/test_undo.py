@@ -59,7 +59,7 @@ async def test_a_cell_that_was_only_run_again_gets_its_outputs_back(bench: Bench
     ]
     b.send()
     b.decide(await b.draft())
-    assert (await b.ended()).edited == ("c1",)
+    assert (await b.ended()).run_again == ("c1",)
     assert b.document.notebook["cells"][0]["outputs"] == []
     await b.session.reviews.undo(1)
     assert b.document.notebook["cells"][0]["outputs"][0]["text"] == "old\n"
@@ -190,7 +190,7 @@ async def test_a_result_that_the_person_saw_goes_only_with_a_cell_that_they_name
     b.send()
     b.decide(await b.draft())
     ended = await b.ended()
-    (cell_id,) = (*ended.added, *ended.edited)
+    (cell_id,) = ended.changed
     act(b, cell_id)
     mine = copy.deepcopy(b.document.cell(cell_id))
     b.restart_server()

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from jupyter_codeinterp.core.injection.signs import first_sign
 from jupyter_codeinterp.core.redaction.found_secrets import without_secrets
 from tests.truth.answers.rates import cases
+from tests.truth.answers.states import answers
 
 FOLDER = Path(__file__).parent
 SIGNS = {
@@ -47,7 +48,8 @@ def ordinary() -> list[Case]:
 
 def truth() -> list[Case]:
     """The outputs that the figure check is tested with."""
-    outputs = ((case.name, cell.outputs) for case in cases() for cell in case.cells)
+    outputs = [(case.name, cell.outputs) for case in cases() for cell in case.cells]
+    outputs += [(one["name"], cell["outputs"]) for one in answers() for cell in one["cells"]]
     return [Case(name, str(output)) for name, found in outputs for output in found]
 
 

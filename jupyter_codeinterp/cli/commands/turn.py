@@ -201,7 +201,7 @@ class LocalConversation:
             self._here.halt(Ending("budget", "time_limit", words))
 
     async def unfinished(self, ended: e.TurnEnded) -> None:
-        cells = {*ended.added, *ended.edited}
+        cells = {*ended.added, *ended.edited, *ended.run_again}
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
 
 

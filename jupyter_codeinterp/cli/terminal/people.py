@@ -26,9 +26,17 @@ from .stopping import Stopping
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
-_VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
+_VERBS = {
+    "insert": "",
+    "edit": "edits a cell",
+    "markdown": "text",
+    "delete": "deletes a cell",
+    "scratch": "leaves no cell",
+}
 _SHOWN = ("run_cell", "run_cells", "edit_cell", "scratch", "kernel", "verify")
 """Tools whose result is shown in full."""
+_SHORT = ("rerun", "move")
+"""What happens to a cell that is there needs no code: its line has the title."""
 _GOOD, _BAD = "green", "red"
 
 
@@ -127,7 +135,7 @@ class Person:
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
         asked = event.draft_id in self._waiting or event.source is None
-        if opened is not None and event.action == "run" and not asked:
+        if opened is not None and opened.kind not in _SHORT and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
             self._busy(f"running {self._title(event.call_id)}")
@@ -221,6 +229,7 @@ class Person:
             (len(event.added), "added"),
             (len(event.edited), "edited"),
             (len(event.removed), "removed"),
+            (len(event.run_again), "run again"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
         edited = [self._names[one] for one in event.edited if self._names.get(one)]

@@ -214,7 +214,7 @@ class CellRun:
         draft = self.draft
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
-        cell_id = draft.cell_id if draft.kind in ("edit", "delete", "move") else ""
+        cell_id = draft.cell_id if draft.kind in ("edit", "rerun", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
         self.result = self.turn.results.not_run(
             call, body, draft.title, cell_id, reason, quoted, by=by

@@ -31,7 +31,7 @@ from ..turn.results import Room
 from ..turn.turn import Turn
 from .checked import heard
 
-Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move"]
+Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
 
 ACTIONS: dict[Kind, policy.Action] = {
     "insert": "run_new",
@@ -40,6 +40,7 @@ ACTIONS: dict[Kind, policy.Action] = {
     "delete": "delete",
     "scratch": "scratch",
     "move": "move",
+    "rerun": "run_again",
 }
 
 
@@ -69,7 +70,7 @@ class DraftCell:
         self.shown: str | None = None
         self.expects: Contract | None = None
         """What the model says that ``proposed`` must give."""
-        self.is_code = kind in ("insert", "edit", "scratch")
+        self.is_code = kind in ("insert", "edit", "scratch", "rerun")
         """An edited cell may be Markdown."""
         self.only_edits = False
         """Whether an accepted edit of code is left unrun."""
@@ -110,7 +111,7 @@ class DraftCell:
     def write(self, source: str) -> None:
         """Stream the new part of the source. Never cuts a surrogate pair."""
         kind = self.kind
-        if kind == "delete" or kind == "scratch" or kind == "move":
+        if kind == "delete" or kind == "scratch" or kind == "move" or kind == "rerun":
             return
         if not source.startswith(self.source):
             return
@@ -181,6 +182,11 @@ class DraftCell:
         cell = self.turn.notebook.snapshot.cell(self.cell_id)
         same = cell is not None and cell.source == self.old_source
         return same and cell is not None and self.turn.ledger.owns(cell)
+
+    @property
+    def is_theirs(self) -> bool:
+        """Whether its cell was there before."""
+        return self.kind in ("edit", "rerun")
 
     @property
     def runs(self) -> bool:

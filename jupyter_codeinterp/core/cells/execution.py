@@ -141,7 +141,7 @@ class Execution:
         """Put the decided source in the cell and mark it running. False if it must not run."""
         turn, draft = self.turn, self._draft
         self._fixes_failure = self._cell_id in turn.ledger.failed
-        edit = draft.kind == "edit"
+        edit = draft.is_theirs
         expect = draft.old_source if edit else draft.source
         self._touched = True
         # Without a person's decision, never overwrite a cell that they have run since.
@@ -173,7 +173,10 @@ class Execution:
 
     @property
     def _provenance(self) -> dict[str, object]:
+        """Nothing for a cell that only runs again: it is not the agent's."""
         turn = self.turn
+        if self._draft.kind == "rerun":
+            return {}
         return {
             "session": turn.session_id,
             "turn": turn.number,
@@ -336,7 +339,7 @@ class Execution:
 
     def _never_ran(self, status: str, words: str) -> None:
         draft = self._draft
-        if self._touched and draft.kind == "edit":
+        if self._touched and draft.is_theirs:
             self._post_end(None)
             words += MAYBE_EDITED
         draft.remove()
@@ -345,7 +348,7 @@ class Execution:
             "not_confirmed" if status == "not_confirmed" else "not_started",
             words,
             title=draft.title,
-            cell_id=self._cell_id if draft.kind == "edit" else "",
+            cell_id=self._cell_id if draft.is_theirs else "",
         )
 
     def _stopped(self, done: ExecutionDone | None) -> None:

@@ -37,7 +37,7 @@ def line(turn: Turn, note: Note) -> str:
 def refused(draft: DraftCell, call: ToolUse, note: Note) -> Result:
     """The result of a run that a hook does not allow."""
     turn = draft.turn
-    cell_id = draft.cell_id if draft.kind == "edit" else ""
+    cell_id = draft.cell_id if draft.is_theirs else ""
     words = REFUSED.format(note.by)
     return turn.results.not_run(
         call, words, draft.title, cell_id, line(turn, note), _quoted(turn, note)

@@ -58,6 +58,13 @@ class Change(msgspec.Struct, frozen=True):
         return self.kind == "removed" and was.get("cell_type") == "code" and empty
 
     @property
+    def only_ran(self) -> bool:
+        """Whether the cell has the source and type that it had."""
+        was = self.before or {}
+        same = (was.get("source"), was.get("cell_type")) == (self.source, self.cell_type)
+        return self.kind == "edited" and same and self.moved is None
+
+    @property
     def undoable(self) -> bool:
         return self.kind in ("added", "moved") or self.before is not None
 

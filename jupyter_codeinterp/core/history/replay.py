@@ -179,7 +179,7 @@ class Replay:
             self.ended, self.unfinished = event, False
             self._added.update(dict.fromkeys(event.added, event.turn))
             for redoable in self.redoable.values():
-                _discard(redoable, (*event.added, *event.edited, *event.removed))
+                _discard(redoable, event.changed)
 
     def added_by(self, cell_id: str) -> int | None:
         """The turn that added a cell."""

@@ -414,7 +414,7 @@ class PersistentSession:
             return tuple(
                 change.cell_id
                 for change in changes
-                if change.kind in kinds and not change.was_replaced
+                if change.kind in kinds and not change.was_replaced and not change.only_ran
             )
 
         self.show(
@@ -426,6 +426,7 @@ class PersistentSession:
                 added=changed("added"),
                 edited=changed("edited", "moved"),
                 removed=changed("removed"),
+                run_again=tuple(change.cell_id for change in changes if change.only_ran),
                 failed=tuple(self.ledger.failed_since(turn)),
                 retry=ending.retry,
                 cost=self.replay.cost,

@@ -42,10 +42,10 @@ async def ask(
         raise
     messages = store.all_messages(session_id)[before:]
     facts = [f"conversation: {session_id}"]
-    for name in ("added", "edited", "removed", "failed"):
+    for name in ("added", "edited", "removed", "run_again", "failed"):
         cells = getattr(ended, name)
         if cells:
-            facts.append(f"{name} cells: {', '.join(cells)}")
+            facts.append(f"{name.replace('_', ' ')} cells: {', '.join(cells)}")
     said = _answer(messages)[:LONGEST_ANSWER]
     words = "\n\n".join(part for part in (said, ended.message, "\n".join(facts)) if part)
     return [Text(words), *_figures(messages)[-MOST_IMAGES:]], ended.stop_reason != "end_turn"

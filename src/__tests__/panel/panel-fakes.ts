@@ -134,6 +134,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     added: [],
     edited: [],
     removed: [],
+    run_again: [],
     failed: [],
     cleared: [],
     files: [],

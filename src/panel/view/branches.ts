@@ -2,6 +2,7 @@
 import type { IChange } from '../../protocol/api';
 import type { SessionInfo } from '../../protocol/protocol';
 import type { ISessionView } from './view';
+import { changedBy } from './reviewed';
 
 /** The branches with different messages for the same turn. */
 export interface ISiblings {
@@ -57,10 +58,7 @@ export function turnsToUndo(view: ISessionView, turn: number): number[] {
   const turns: number[] = [];
   for (const item of view.items) {
     if (item.kind === 'end' && item.end.turn >= turn) {
-      const { added, edited, removed } = item.end;
-      const open = [...added, ...edited, ...removed].some(
-        cellId => !item.reviewed[cellId]
-      );
+      const open = changedBy(item.end).some(cellId => !item.reviewed[cellId]);
       if (open) {
         turns.unshift(item.end.turn);
       }

@@ -48,9 +48,18 @@ export function files(
       );
 }
 
+/** Cells that a turn ran again as they were. Older journals have none. */
+export function ranAgain(end: TurnEnded): readonly string[] {
+  return (end.run_again as string[] | undefined) ?? [];
+}
+
+export function changedBy(end: TurnEnded): readonly string[] {
+  return [...end.added, ...end.edited, ...end.removed, ...ranAgain(end)];
+}
+
 /** A redo cannot bring back a cell that a later turn has changed. */
 export function stale(view: ISessionView, end: TurnEnded): ISessionView {
-  const changed = [...end.added, ...end.edited, ...end.removed];
+  const changed = changedBy(end);
   return ends(
     view,
     ({ redoable }) => redoable.some(cellId => changed.includes(cellId)),

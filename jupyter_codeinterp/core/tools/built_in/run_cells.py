@@ -88,7 +88,7 @@ def _why_not(cell: CellView) -> str:
 
 def _draft(drafting: Drafting, call: ToolUse, number: int, cell: CellView) -> DraftCell:
     turn, title = drafting.turn, title_of("", cell.source)
-    draft = DraftCell(turn, f"{call.id}-cell{number}", "edit", cell.cell_id, title, cell.source)
+    draft = DraftCell(turn, f"{call.id}-cell{number}", "rerun", cell.cell_id, title, cell.source)
     draft.source = cell.source
     turn.context.seen(cell)
     return draft

@@ -25,7 +25,8 @@ LONGEST = 200_000
 """Characters of code in one decision."""
 TOO_LONG = "These cells have more code than a person can review at once. Name fewer."
 MOST_NOTICES = 10
-DONE = "{done} of {all} cells were reached."
+DONE = "{done} of {all} cells{failed}."
+FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
 _LEAST = 300
 """Characters of each cell's outputs."""
@@ -58,6 +59,7 @@ class Several:
         result = step.results[call.id] = turn.results.make(call, "interrupted", title=title)
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
+        failed: list[str] = []
         for number, draft in enumerate(self._drafts, 1):
             draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
             async for event in self._carry_out(draft):
@@ -68,10 +70,12 @@ class Several:
             result = step.results[call.id] = joined(result, one, "")
             if one.done.status != "ok":
                 status = one.done.status
+                failed.append(draft.cell_id)
                 if stop_on_error or status in _OVER:
                     break
         left = [draft.cell_id for draft in self._drafts[number:]]
-        all_told = DONE.format(done=number, all=len(self._drafts))
+        named = FAILED.format(ids=", ".join(failed[:_MOST_IDS])) if failed else ""
+        all_told = DONE.format(done=number, all=len(self._drafts), failed=named)
         if left:
             all_told += LEFT.format(ids=", ".join(left[:_MOST_IDS]))
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)

@@ -8,7 +8,7 @@ import msgspec
 
 from ...cells.cell_run import CellRun
 from ...events import Event, ToolStarted
-from ...messages import Text, ToolResult, ToolUse
+from ...messages import Image, Text, ToolResult, ToolUse
 from ...turn.results import Result
 from ...turn.turn import Turn
 from .base import Tool
@@ -97,10 +97,12 @@ def noted(result: Result, words: str) -> Result:
 
 def joined(first: Result, second: Result, words: str) -> Result:
     """The call's result, then ``words`` and the result of a cell that the call caused."""
-    added = Text(f"\n{words}\n{second.text}")
+    heading = f"\n{words}\n" if words else "\n"
+    added = Text(f"{heading}{second.text}")
+    images = (part for part in second.block.content if isinstance(part, Image))
     block = ToolResult(
         first.block.tool_use_id,
-        (*first.block.content, added, *second.block.content[1:]),
+        (*first.block.content, added, *images),
         first.block.is_error,
     )
     return Result(block, first.done)

@@ -47,6 +47,7 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
     verify: [trans.__('Run'), trans.__('Reject')],
     tool: [trans.__('Run'), trans.__('Reject')],
     scratch: [trans.__('Run'), trans.__('Reject')],
+    rerun: [trans.__('Run'), trans.__('Reject')],
     move: [trans.__('Move'), trans.__('Reject')],
     cells: [draft.title, trans.__('Reject')]
   }[draft.kind];

@@ -2,6 +2,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
+import { changedBy, ranAgain } from '../../view/reviewed';
 import { type IEndItem, kernelDied, undoableFiles } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -147,19 +148,23 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
   const { end, reviewed } = item;
   const count = (cells: readonly string[]) =>
     cells.filter(cellId => reviewed[cellId] !== 'undone').length;
-  const [added, edited, removed] = [end.added, end.edited, end.removed].map(
-    count
-  );
-  const undone = changedCells(item).length - added - edited - removed;
+  const [added, edited, removed, again] = [
+    end.added,
+    end.edited,
+    end.removed,
+    ranAgain(end)
+  ].map(count);
+  const undone = changedCells(item).length - added - edited - removed - again;
   const parts = [
     added && trans.__('%1 added', added),
     edited && trans.__('%1 edited', edited),
     removed && trans.__('%1 removed', removed),
+    again && trans.__('%1 run again', again),
     undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;
 }
 
 function changedCells({ end }: IEndItem): readonly string[] {
-  return [...end.added, ...end.edited, ...end.removed];
+  return changedBy(end);
 }
