@@ -174,9 +174,9 @@ def wishes(b: Bench) -> list[str]:
 async def test_wishes_are_told_once_and_again_when_they_change(bench: Callable[..., Bench]) -> None:
     b = bench(say("1"), say("2"), say("3"), say("4"))
     place: Any = b.session.workplace
-    place.instructions = [("AGENTS.md", "Use polars.")]
+    place.instructions = [("AGENTS.md", "Use ducks.")]
     await b.turn()
-    assert "Use polars." in wishes(b)[0]
+    assert "Use ducks." in wishes(b)[0]
     await b.turn()
     assert wishes(b) == []
     place.instructions = [("AGENTS.md", "Use pandas.")]
@@ -190,15 +190,15 @@ async def test_wishes_are_told_once_and_again_when_they_change(bench: Callable[.
 async def test_who_has_switched_them_off_is_not_followed_by_them(
     site: Site, api: FakeAnthropic, jp_root_dir: Path
 ) -> None:
-    (jp_root_dir / "AGENTS.md").write_text("Use polars.", "utf-8")
+    (jp_root_dir / "AGENTS.md").write_text("Use ducks.", "utf-8")
     api.play(lambda request: answer(text("Hello.")))
     w = await site.window(kernel_id=await site.kernel())
     await w.send(c.SendMessage("Hi", w.path, rule_files=False))
     await w.ended()
-    assert "polars" not in str(api.requests[0].body)
+    assert "ducks" not in str(api.requests[0].body)
     await w.ask("And now?")
     await w.ended(2)
-    assert "Use polars." in str(api.requests[1].body)
+    assert "Use ducks." in str(api.requests[1].body)
 
 
 class TestAdmin:
@@ -209,9 +209,9 @@ class TestAdmin:
     async def test_an_admin_can_have_none_read(
         self, site: Site, api: FakeAnthropic, jp_root_dir: Path
     ) -> None:
-        (jp_root_dir / "AGENTS.md").write_text("Use polars.", "utf-8")
+        (jp_root_dir / "AGENTS.md").write_text("Use ducks.", "utf-8")
         api.play(lambda request: answer(text("Hello.")))
         w = await site.window(kernel_id=await site.kernel())
         await w.ask("Hi")
         await w.ended()
-        assert "polars" not in str(api.requests[0].body)
+        assert "ducks" not in str(api.requests[0].body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
@@ -82,8 +83,7 @@ def test_every_property_that_needs_words_has_some_and_all_fit() -> None:
         for name, schema in spec.input_schema["properties"].items():
             assert schema.get("description") or name in plain, (spec.name, name)
             assert list(spec.input_schema["properties"])[-1] == "source" or name != "source"
-    sent = sum(len(spec.description) + len(str(spec.input_schema)) for spec in specs)
-    assert len(SYSTEM) + sent <= 10_000
+    assert len(SYSTEM.encode()) + len(msgspec.json.encode(specs)) <= 10_000
 
 
 EDITS: list[tuple[str, list[tuple[str, str]], str]] = [

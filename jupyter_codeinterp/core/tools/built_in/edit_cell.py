@@ -8,12 +8,13 @@ from typing import Annotated, Union
 import msgspec
 from msgspec import Meta
 
+from ...checks.shared.contract import Contract
 from ...events import Event
 from ...messages import ToolUse
 from ..shared.base import Tool
 from ..shared.drafting import Drafting, How
 from ..shared.edits import Edit, edited
-from .run_cell import Expects, Timeout, Title
+from .run_cell import Timeout, Title
 
 ONE_OF = "Give either `edits` or `source`."
 SAME = "The cell would not change: it has this source already. To run it, use run_cells."
@@ -29,7 +30,10 @@ class EditCell(msgspec.Struct, frozen=True, kw_only=True):
         bool, Meta(description="Default true. false leaves a code cell unrun, with its old output.")
     ] = True
     timeout_s: Timeout = None
-    expects: Expects = None
+    expects: Annotated[
+        Union[Contract, None],
+        Meta(description="As in run_cell.", extra_json_schema={"properties": {}}),
+    ] = None
     source: Annotated[Union[str, None], Meta(description="The whole new source.")] = None
 
 
