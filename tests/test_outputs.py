@@ -226,7 +226,7 @@ def test_long_output_says_where_to_read_on() -> None:
     head, _, foot = said.partition("\n[… ")
     assert 5_000 < len(head) < 6_000 and 3_500 < len(foot) < 4_200
     assert head.endswith(text[: len(head)][-20:]) and foot.endswith("line 19999")
-    assert f"start={len(head)}, length=10000" in foot
+    assert f"start_char={len(head)})" in foot
     assert excerpt(full_text([stream(text)]), len(head), 50).endswith(text[len(head) :][:50])
 
 

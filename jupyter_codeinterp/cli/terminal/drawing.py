@@ -17,6 +17,8 @@ from ...core.visible import visible, visible_line
 
 MAX_LINES = 12
 """Shown lines of an output. The notebook has them all."""
+LEAST_LEFT_OUT = 5
+"""Fewer lines are shown, too."""
 TAIL = 8
 """Shown lines of text that is still streaming."""
 
@@ -114,7 +116,7 @@ def difference(old: str, new: str) -> str:
 def bounded(text: str) -> str:
     lines = visible(text).split("\n")
     left = len(lines) - MAX_LINES
-    if left <= 1:
+    if left < LEAST_LEFT_OUT:
         return "\n".join(lines)
     head = lines[: MAX_LINES // 2]
     return "\n".join([*head, f"… {left} lines more …", *lines[-MAX_LINES // 2 :]])

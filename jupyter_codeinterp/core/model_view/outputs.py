@@ -382,5 +382,5 @@ def _cut(text: str, full: str, budget: int, closing: int) -> str:
     left_out = len(text) - len(head) - len(foot)
     # What a run drops for good has a line of its own in the output.
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))
-    how = f"read_output(cell_id, start={start}, length={BUDGET}) reads on, of {len(full):,} kept"
+    how = f"read_output(cell_id, start_char={start}) reads on, of {len(full):,} kept"
     return f"{head}\n[… {left_out:,} characters left out; {how} …]\n{foot}"[:budget]
