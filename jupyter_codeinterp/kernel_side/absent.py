@@ -31,6 +31,8 @@ DEEPEST = 100
 """Frames of a traceback."""
 TABLES = ("DataFrame", "Series")
 INDEXES = ("Index", "RangeIndex", "DatetimeIndex", "MultiIndex", "CategoricalIndex")
+LOCALS = (dict, type(sys._getframe().f_locals))
+"""What a frame's variables are in; a class's own mapping is none of them."""
 QUOTED = re.compile(r"'[^'\n]{1,100}'")
 
 
@@ -52,11 +54,19 @@ def absent(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def found(kind: str, wanted: str, of: str, names: Iterable[str], shown: bool) -> dict[str, Any]:
-    names = [name[:LONGEST] for name in islice(names, MOST)]
+    if type(wanted) is not str or type(of) is not str:
+        return {}
+    names = [plain(name[:LONGEST]) for name in islice(names, MOST)]
+    wanted, of = plain(wanted[: 3 * LONGEST]), plain(of[:LONGEST])
     asked = QUOTED.findall(wanted) if kind == "key" and wanted[:1] != "'" else [wanted]
     near = [name for one in asked[:NEAREST] for name in nearest(one[:LONGEST], names)]
-    told = {"kind": kind, "wanted": wanted[: 3 * LONGEST], "of": of[:LONGEST], "near": near}
+    told = {"kind": kind, "wanted": wanted, "of": of, "near": near}
     return dict(told, there=names[:SHOWN] if shown else [], count=len(names))
+
+
+def plain(text: str) -> str:
+    """Without halves of surrogate pairs, which no message can carry."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def nearest(wanted: str, names: list[str]) -> list[str]:
@@ -88,7 +98,8 @@ def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
     for _ in range(DEEPEST):
         if trace is None or pandas is None:
             break
-        owner = trace.tb_frame.f_locals.get("self")
+        here = trace.tb_frame.f_locals
+        owner = here.get("self") if type(here) in LOCALS else None
         if is_one_of(type(owner), pandas, TABLES):
             table, index = owner, None
         elif is_one_of(type(owner), pandas, INDEXES):
@@ -125,7 +136,9 @@ def of_dictionary(error: KeyError, wanted: str, namespace: dict[str, Any]) -> di
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return {}
     name = node.value.id
-    value = frame.f_locals.get(name, frame.f_globals.get(name))
+    if frame.f_locals is not namespace:
+        return {}  # A function's, which may have been given what is private.
+    value = dict.get(namespace, name)
     if type(value) is not dict:
         return {}
     names = filter(None, map(key_text, islice(list(value), MOST)))
@@ -148,7 +161,7 @@ def of_attribute(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
             there = texts(value.columns)
     public = (name for name in names if type(name) is str and name[:1] != "_")
     of = vars(value).get("__name__") if kind is types.ModuleType else named(value, namespace)
-    of = str(of or ("" if there else type_name(kind)))
+    of = of if type(of) is str and of else "" if there else type_name(kind)
     told = found("attribute", wanted, of, [*columns, *public], False)
     return dict(told, there=there[:SHOWN], count=len(there), what="columns")
 

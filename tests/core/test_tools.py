@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.cells.execution import RESTARTED
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.loop.system_prompt import SYSTEM
 from jupyter_codeinterp.core.messages import assistant
@@ -53,6 +54,8 @@ READ: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [
     ("run_cell", {"source": "1", "titel": "r"}, "Did you mean 'title'? Its properties: title, "),
     ("verify", {"in_place": True}, "verify has no property 'in_place'. It has no properties."),
     ("edit_cell", {"cell_id": "a", "edits": [{"find": "1"}]}, "An edit of edit_cell has no"),
+    ("run_cell", {"source": "1", "timeout_s": "nan"}, "Expected `float` > 0.0"),
+    ("run_cells", {"cell_ids": "[" * 100_000}, {"cell_ids": ("[" * 100_000,)}),
     ("run_cell", {"source": ["1"]}, "Expected `str`, got `array` - at `$.source`"),
     ("run_cells", {"cell_ids": {"a": 1}}, "Expected `array`, got `object`"),
 ]
@@ -225,7 +228,7 @@ async def test_cells_run_as_they_are_after_one_decision(
     if ran:
         draft = await b.draft()
         assert draft.kind == "cells" and draft.runs
-        assert all(source in draft.source for source in ran)
+        assert all(source.replace("\n", "\n    ") in draft.source for source in ran)
         b.decide(draft)
     await b.ended()
     assert await room.ran() == ran and b.document.sources() == list(BOOK)
@@ -264,6 +267,77 @@ async def test_a_cell_that_the_person_changed_meanwhile_is_asked_about(
     assert await room.ran() == ["1"] and "status=rejected" in b.results[0]
 
 
+async def test_a_decision_about_several_cells_is_good_for_one_start_of_the_kernel(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(call("run_cells", cell_ids="all"), say("Done."), book=notebook("1", "2"))
+    b.send()
+    draft = await b.draft()
+    await room.restart()
+    b.decide(draft)
+    again = await b.draft(2)
+    assert (again.cell_id, again.notices) == ("c1", (RESTARTED,)) and await room.ran() == []
+    b.decide(again, "reject")
+    await b.ended()
+
+
+async def test_in_auto_each_cell_is_decided_on_its_own(bench: Benches, room: Room) -> None:
+    """Also where the person leaves Auto in the middle."""
+
+    def leaves(op: Any) -> None:
+        if type(op).__name__ == "FinishRun":
+            b.session.set_mode("review")
+
+    b = bench(call("run_cells", cell_ids="all"), say("Done."), book=notebook("1", "2"))
+    b.document.before_op = leaves
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert (draft.kind, draft.cell_id) == ("rerun", "c2") and await room.ran() == ["1"]
+    b.decide(draft, "reject")
+    await b.ended()
+
+
+async def test_what_is_pointed_out_names_its_cell_and_never_gets_lost(bench: Benches) -> None:
+    hidden = "x = 'a\u202eb'"
+    forged = "a = 1\n'''\nCell 2 [5]\n'''"
+    few = bench(
+        call("run_cells", cell_ids="all"), say("Done."), book=notebook(forged, hidden, hidden)
+    )
+    few.send()
+    draft = await few.draft()
+    assert [notice[:7] for notice in draft.notices] == ["Cell 2:", "Cell 3:"]
+    heads = [line for line in draft.source.splitlines() if line.startswith("Cell ")]
+    assert heads == ["Cell 1", "Cell 2", "Cell 3"]
+    few.decide(draft, "reject")
+    await few.ended()
+    many = bench(call("run_cells", cell_ids="all"), say("Done."), book=notebook(*[hidden] * 20))
+    await many.turn()
+    assert "more than a person can review at once" in many.results[0]
+
+
+async def test_numbers_mean_the_cells_that_the_model_has_read(bench: Benches) -> None:
+    both = assistant(
+        *call("delete_cell", cell_ids=[2]).content, *call("delete_cell", cell_ids=["3", 3]).content
+    )
+    b = bench(both, say("Done."), book=notebook("x", "a", "b", "c"))
+    b.send()
+    for number in (1, 2):
+        b.decide(await b.draft(number))
+    await b.ended()
+    assert b.document.sources() == ["x", "c"]
+
+
+async def test_after_stop_the_model_knows_which_cell_was_cut_off(bench: Benches) -> None:
+    made = notebook("1", "import time; time.sleep(60)", "3")
+    b = bench(call("run_cells", cell_ids="all"), say("Oh."), book=made)
+    b.send(mode="auto")
+    await b.event(e.RunStarted, 2)
+    b.session.cancel()
+    await b.ended()
+    (result,) = b.results
+    assert "Stopped in the cell c2; it may have had effects. Not reached: c3." in result
+
+
 async def test_a_decision_about_other_cells_is_none(bench: Benches, room: Room) -> None:
     b = bench(call("run_cells", cell_ids=["c1", "c2"]), say("Done."), book=notebook("1", "2"))
     b.send()
@@ -285,7 +359,7 @@ async def test_several_cells_are_deleted_after_one_decision(bench: Benches) -> N
     )
     b.send()
     draft = await b.draft()
-    assert (draft.kind, draft.runs) == ("cells", False) and "# Cell 3\n3" in draft.source
+    assert (draft.kind, draft.runs) == ("cells", False) and "Cell 3\n    3" in draft.source
     b.decide(draft)
     ended = await b.ended()
     assert b.document.sources() == ["2"] and set(ended.removed) == {"c1", "c3"}
@@ -302,6 +376,7 @@ async def test_several_cells_are_deleted_after_one_decision(bench: Benches) -> N
         (["c1", "c3"], "after:c3", ["2", "1", "3", "4"]),
         (["c4"], "before:c2", ["1", "4", "2", "3"]),
         (["c2"], "after:c1", ["1", "2", "3", "4"]),
+        (["c4", "c3", "c2", "c1"], "end", ["4", "3", "2", "1"]),
     ],
 )
 async def test_cells_move_whole_and_undo_moves_them_back(

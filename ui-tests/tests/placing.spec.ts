@@ -55,7 +55,7 @@ test('cells run as they are after one decision, code runs without a cell, a cell
   await expect(card('Count')).toContainText("print('scratched', 6 * 7)");
   await card('Count').getByRole('button', { name: 'Run', exact: true }).click();
   const cells = card('Run 2 cells');
-  await expect(cells).toContainText('# Cell 2\nprint("told", a + 1)');
+  await expect(cells).toContainText('Cell 2\n    print("told", a + 1)');
   expect(await notebook.executed()).toEqual(["print('scratched', 6 * 7)"]);
   await pressAway(cells.getByRole('button', { name: 'Run 2 cells' }));
   await expect(notebook.cell('told')).toContainText('told 2');

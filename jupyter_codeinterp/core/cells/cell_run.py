@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from functools import partial
+from typing import NamedTuple
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
@@ -38,8 +39,18 @@ from .scratch import Scratch
 
 THEIR_VERSION = "Their version was:"
 NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
+MORE_TO_SEE = "There is more to see about this cell since you decided."
 NOT_RUN = "Changed and not run, as you asked. The output that it shows is of its earlier source."
 TYPED_INTO = "You changed the cell while it was being written. Your version would run."
+
+
+class Granted(NamedTuple):
+    """A person's decision about several cells: good for this kernel, and for what they were told of
+    this cell (``notes``)."""
+
+    decision: Decision
+    info: KernelInfo | None
+    notes: tuple[Note, ...]
 
 
 class CellRun:
@@ -66,10 +77,10 @@ class CellRun:
         source: str,
         *,
         suspicious: bool = False,
-        decided: Decision | None = None,
+        granted: Granted | None = None,
     ) -> AsyncIterator[Event]:
         """Go from the finished draft to ``result``. ``source`` is the model's; ``suspicious``
-        asks in every mode. ``decided`` is a decision that there is already, about this source."""
+        asks in every mode. ``granted`` is a decision that there is already, about this source."""
         draft, turn = self.draft, self.turn
         draft.proposed = source
         self._expect()
@@ -84,7 +95,7 @@ class CellRun:
         with ExitStack() as stack:
             if draft.kind == "insert":
                 stack.enter_context(turn.decisions.watch(draft.cell_id))
-            async for event in self._attempts(call, suspicious, why, placed, decided):
+            async for event in self._attempts(call, suspicious, why, placed, granted):
                 yield event
 
     def _expect(self) -> None:
@@ -113,7 +124,7 @@ class CellRun:
         suspicious: bool,
         why: str,
         placed: asyncio.Future[Receipt] | None,
-        decided: Decision | None,
+        granted: Granted | None,
     ) -> AsyncIterator[Event]:
         """Decide and carry out, repeatedly until there is a result. ``why`` it must ask;
         ``placed`` is awaited before asking."""
@@ -121,7 +132,10 @@ class CellRun:
         verdict: policy.Verdict | None = None
         while self.result is None:
             info = await turn.kernel_info() if draft.is_code else None
+            info = granted.info if granted is not None else info
             said = await draft.check(draft.source, info)
+            if granted is not None and not set(said.notes) <= set(granted.notes):
+                granted, why = None, MORE_TO_SEE
             by_hand = turn.decisions.by_hand(draft.cell_id)
             if said.refusal is not None and by_hand is None:
                 self._refuse(call, said.refusal)
@@ -133,8 +147,8 @@ class CellRun:
                     return
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
-            elif decided is not None:
-                decision, decided = decided.with_source(draft.source, edited=False), None
+            elif granted is not None:
+                decision, granted = granted.decision.with_source(draft.source, edited=False), None
             elif verdict == "ask" or why:
                 if placed is not None:
                     why, placed = await self._placed(call, placed), None
@@ -173,7 +187,7 @@ class CellRun:
                     yield event
                 why = self._again
             else:
-                why = await self._change(call, decision.source)
+                why = await self._change(call, decision.source, decision.by == "policy")
             verdict = "ask"
             if why == RESTARTED and decision.by == "policy":
                 # No person has decided: the policy decides again for the new kernel.
@@ -264,7 +278,7 @@ class CellRun:
         read = partial(protected.changed, decision.source, names)
         return frozenset(await off_loop(read, len(decision.source), lambda: None) or ())
 
-    async def _change(self, call: ToolUse, source: str) -> str:
+    async def _change(self, call: ToolUse, source: str, unasked: bool) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Returns why it must ask again;
         "" if there is a result."""
         turn, draft = self.turn, self.draft
@@ -273,7 +287,9 @@ class CellRun:
         elif draft.kind == "move":
             receipt = await turn.notebook.apply(Move(draft.cell_id, draft.to))
         elif draft.kind == "edit":
-            receipt = await turn.notebook.apply(SetSource(draft.cell_id, source, draft.old_source))
+            last_run = turn.ledger.last_run(draft.cell_id) if unasked and draft.is_code else None
+            change = SetSource(draft.cell_id, source, draft.old_source, last_run=last_run)
+            receipt = await turn.notebook.apply(change)
         else:
             receipt = await turn.notebook.apply(
                 SetSource(draft.cell_id, source, draft.source, cell_type="markdown")

@@ -145,7 +145,8 @@ class Execution:
         expect = draft.old_source if edit else draft.source
         self._touched = True
         # Without a person's decision, never overwrite a cell that they have run since.
-        last_run = turn.ledger.last_run(self._cell_id) if edit and self._unasked else None
+        guarded = draft.kind == "edit" and self._unasked
+        last_run = turn.ledger.last_run(self._cell_id) if guarded else None
         known_before = not edit
         if self._source != expect or draft.typed_by_person:
             # Even if the source is there already: this makes it the agent's in the ledger.

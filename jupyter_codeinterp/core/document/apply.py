@@ -12,6 +12,7 @@ from typing import Any, Union
 from .ops import (
     MOST_BESIDE,
     MOST_OUTPUTS,
+    TOP,
     BeginRun,
     Cell,
     Delete,
@@ -60,7 +61,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         others = cells[:index] + cells[index + 1 :]
         place = place_after([id_of(one) for one in others], op.after)
         moved = [*others[:place], cells[index], *others[place:]]
-        return {**notebook, "cells": moved}, Receipt("done", after=above)
+        return {**notebook, "cells": moved}, Receipt("done", after=(*above, TOP))
     if reason := _locked(cell, op):
         return notebook, Receipt("refused", reason=reason)
     if _was_run_since(cell, op):

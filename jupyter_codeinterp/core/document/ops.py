@@ -103,6 +103,10 @@ def weight(value: Any, most: float = math.inf) -> int:
 # --- ops -----------------------------------------------------------------------------
 
 
+TOP = ""
+"""Ends the ids above a cell that moved."""
+
+
 class Insert(msgspec.Struct, frozen=True, tag_field="op", tag="insert"):
     """Insert a cell. A draft is ``raw``: no run command runs it.
 
@@ -181,7 +185,7 @@ class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
 
 class Move(msgspec.Struct, frozen=True, tag_field="op", tag="move"):
     """Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
-    it."""
+    it, and ``TOP`` last; none if that is unknown."""
 
     cell_id: str
     after: tuple[str, ...]

@@ -99,7 +99,7 @@ class _Track:
         if isinstance(op, Delete):
             self.exists = False
         elif isinstance(op, Move):
-            if self.moved is None and stored.receipt is not None:
+            if self.moved is None and stored.receipt is not None and stored.receipt.after:
                 self.moved, self.moved_at = stored.receipt.after, number
         elif isinstance(op, Insert):
             self.exists, self.source, self.cell_type = True, op.source, op.cell_type

@@ -44,6 +44,7 @@ class Calls:
 
     def begin_step(self) -> None:
         self._tools, self._answered = Tools(self._turn, self._registry), {}
+        self._turn.notebook.number()
 
     def preview(self, call: ModelToolInput) -> list[Event]:
         return self._tools.preview(call)

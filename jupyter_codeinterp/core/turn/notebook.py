@@ -67,6 +67,8 @@ class TurnNotebook:
         """Whether this turn has run anything, or tried to."""
         self.ran: dict[str, tuple[Output, ...]] = {}
         """Outputs of the cells that ran in this turn, the latest last."""
+        self._numbered: tuple[CellView, ...] | None = None
+        """The cells as the model counts them."""
         self._added: dict[str, None] = {}
         """Cells that this turn inserted, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()
@@ -171,12 +173,16 @@ class TurnNotebook:
         self.snapshot = self.snapshot.with_cell(cell_id, cell, self.above(cell_id))
         return cell
 
+    def number(self) -> None:
+        """Let numbers of cells mean those of now, while one answer of the model is carried out."""
+        self._numbered = self.snapshot.cells
+
     def knows(self, cell_id: str) -> bool:
         return cell_id in self.placed or self.snapshot.cell(cell_id) is not None
 
     def find(self, name: str) -> Found | None:
         """The cell that the model means by an id, a place or an execution count."""
-        return Found(name) if self.knows(name) else found_in(self.snapshot.cells, name)
+        return Found(name) if self.knows(name) else found_in(self._numbered or (), name)
 
     def known_ids(self) -> str:
         """The last ids, for the model."""

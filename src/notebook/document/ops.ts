@@ -53,6 +53,8 @@ import { digest } from './sources';
 export { ORIGIN, transact } from './cells';
 export type Op = OpFrame['op'];
 
+/** Ends the ids above a cell that moved. */
+const TOP = '';
 const UNSHOWN = 'JupyterLab cannot show this cell';
 
 export interface IOpTarget {
@@ -158,7 +160,7 @@ function move(target: IOpTarget, index: number, op: Move): Receipt {
       insertCell(target.model, place, cell);
     }
   });
-  return { ...answer('done'), after: above };
+  return { ...answer('done'), after: [...above, TOP] };
 }
 
 /** Below the first of `after` that is there, else at the end; the top if `after` is empty. */

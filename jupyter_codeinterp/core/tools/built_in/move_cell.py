@@ -11,6 +11,7 @@ from msgspec import Meta
 from ...cells.draft import DraftCell
 from ...events import Event
 from ...messages import ToolUse
+from ...turn.notebook import ANCHORS
 from ..shared.base import Tool
 from ..shared.drafting import NO_POSITION, Drafting
 from ..shared.several import Several
@@ -34,8 +35,9 @@ async def _work(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIter
         drafting.step.not_started(call, words)
         return
     drafting.step.say(call, spot[1])
-    above = notebook.above(spot[0].after) if spot[0].after else ()
-    after = tuple(one for one in above if one not in moving)
+    ids = [cell.cell_id for cell in notebook.snapshot.cells]
+    place = ids.index(spot[0].after) + 1 if spot[0].after in ids else 0
+    after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
     drafts: list[DraftCell] = []
     for number, cell in enumerate(cells, 1):
         title = title_of("", cell.source)
@@ -43,10 +45,10 @@ async def _work(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIter
             drafting.turn, f"{call.id}-cell{number}", "move", cell.cell_id, title, cell.source
         )
         draft.source, draft.to = cell.source, after
-        after = (cell.cell_id, *after)
+        after = (cell.cell_id, *after)[:ANCHORS]
         drafts.append(draft)
     title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
-    where = f"below the cell {spot[0].after}" if spot[0].after else "to the top"
+    where = f"below cell {place}" if place else "to the top"
     async for event in Several(drafting, call, "move", drafts).events(title, f"{title} {where}:"):
         yield event
 

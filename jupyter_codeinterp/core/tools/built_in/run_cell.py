@@ -23,7 +23,7 @@ Position = Annotated[
     ),
 ]
 Timeout = Annotated[
-    Union[float, None],
+    Union[Annotated[float, Meta(gt=0, le=1_000_000)], None],
     Meta(description="Seconds until the run is interrupted. Default and maximum: the server's."),
 ]
 Expects = Annotated[

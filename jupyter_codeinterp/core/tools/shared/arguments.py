@@ -6,6 +6,7 @@ text, and an absent value may be null. Any other unknown property is refused, wi
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -114,10 +115,8 @@ def _takes_names(kind: Any) -> bool:
 def _names(text: str) -> Any:
     """A list that was written as text, else the text as the only name."""
     if text.lstrip().startswith(("[", "{")):
-        try:
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
             return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            pass
     return [text]
 
 
@@ -130,7 +129,7 @@ def _contract(given: Any) -> tuple[Contract | None, tuple[str, ...]]:
     if isinstance(given, str):
         try:
             given = msgspec.json.decode(given)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             given = {"name": given}
     if not isinstance(given, Mapping):
         return None, ("expects was ignored: it must be an object.",)

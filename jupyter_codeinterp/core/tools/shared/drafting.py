@@ -208,7 +208,7 @@ class Drafting:
         its result."""
         if self._is_refused(call, self.step.tool(call)):
             return []
-        cells: list[CellView] = []
+        cells: dict[str, CellView] = {}
         for name in names:
             found = self.turn.notebook.find(name)
             cell = await self.turn.notebook.look_at(found.cell_id) if found is not None else None
@@ -221,8 +221,8 @@ class Drafting:
             if stale is not None:
                 self.step.results[call.id] = self._stale_result(call, stale)
                 return []
-            cells.append(cell)
-        return cells
+            cells[cell.cell_id] = cell
+        return list(cells.values())
 
     def _stale(self, cell: CellView) -> tuple[str, str] | None:
         """Why a cell cannot change: it is private, or not as the model knows it. With the current

@@ -6,10 +6,12 @@ from typing import Any
 
 import msgspec
 
+_DROPPED = ("title", "default", "$defs", "exclusiveMinimum", "maximum")
+
 
 def schema_of(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     """Without references, and without what a reader of the descriptions does not need: titles,
-    nulls and defaults. The properties keep the order of the fields."""
+    nulls, bounds and defaults. The properties keep the order of the fields."""
     whole = msgspec.json.schema(arguments)
     plain: dict[str, Any] = _plain(whole, whole["$defs"])
     return plain
@@ -31,7 +33,7 @@ def _plain(given: Any, types: dict[str, Any]) -> Any:
             return _plain(given, types)
     made: dict[str, Any] = {}
     for key, value in given.items():
-        if key in ("title", "default", "$defs") or (key, value) == ("required", []):
+        if key in _DROPPED or (key, value) == ("required", []):
             continue
         if key == "properties":
             made[key] = {name: _plain(one, types) for name, one in value.items()}

@@ -7,29 +7,32 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from ...approval import policy
-from ...approval.decisions import Decision
 from ...cells import hooked
-from ...cells.cell_run import NEEDS_SANDBOX, CellRun
+from ...cells.cell_run import NEEDS_SANDBOX, CellRun, Granted
 from ...cells.draft import DraftCell
 from ...document.ops import CellView
 from ...events import DraftWaiting, Event, Status
+from ...hooks.hooks import Note
 from ...labels import Label
 from ...messages import ToolUse
 from ...model_view import outputs
 from ...turn.results import Room
 from .drafting import Drafting
-from .step import joined
+from .step import joined, noted
 from .without_cell import DIFFERS, decided, draft_of
 
 LONGEST = 200_000
 """Characters of code in one decision."""
-TOO_LONG = "These cells have more code than a person can review at once. Name fewer."
-MOST_NOTICES = 10
+MOST_CELLS = 200
+MOST_NOTICES = 15
+TOO_MUCH = "This is more than a person can review at once. Name fewer cells."
+STOPPED = "Stopped in the cell {id}; it may have had effects. Not reached: {ids}."
+PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not added."
 DONE = "{done} of {all} cells{failed}."
 FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
-_LEAST = 300
-"""Characters of each cell's outputs."""
+_LEAST = 80
+"""Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
 _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 """After these the other cells do not follow, whatever the call says."""
@@ -45,7 +48,9 @@ class Several:
         self._call = call
         self._action = action
         self._drafts = drafts
-        self._decision: Decision | None = None
+        self._may_go_on = False
+        self._granted: dict[str, Granted] = {}
+        """By cell; where the policy decides, it decides on each cell by itself."""
 
     async def events(
         self, title: str, words: str, *, stop_on_error: bool = True
@@ -53,7 +58,7 @@ class Several:
         """``words`` say what happens to the cells."""
         async for event in self._ask(title, words):
             yield event
-        if self._decision is None:
+        if not self._may_go_on:
             return
         turn, step, call = self._drafting.turn, self._drafting.step, self._call
         result = step.results[call.id] = turn.results.make(call, "interrupted", title=title)
@@ -62,6 +67,9 @@ class Several:
         failed: list[str] = []
         for number, draft in enumerate(self._drafts, 1):
             draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
+            after = _ids(self._drafts[number:])
+            cut_off = STOPPED.format(id=draft.cell_id, ids=after)
+            step.results[call.id] = noted(result, turn.untrusted.inert(cut_off))
             async for event in self._carry_out(draft):
                 yield event
             one = step.results[draft.call_id]
@@ -73,11 +81,10 @@ class Several:
                 failed.append(draft.cell_id)
                 if stop_on_error or status in _OVER:
                     break
-        left = [draft.cell_id for draft in self._drafts[number:]]
         named = FAILED.format(ids=", ".join(failed[:_MOST_IDS])) if failed else ""
         all_told = DONE.format(done=number, all=len(self._drafts), failed=named)
-        if left:
-            all_told += LEFT.format(ids=", ".join(left[:_MOST_IDS]))
+        if number < len(self._drafts):
+            all_told += LEFT.format(ids=_ids(self._drafts[number:]))
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)
         content = (*head.block.content, *result.block.content[1:])
         block = msgspec.structs.replace(head.block, content=content)
@@ -90,32 +97,42 @@ class Several:
         for event in step.card(part.id, part.name):
             yield event
         yield draft.opened()
-        async for event in run.run(part, draft.source, decided=self._decision):
+        granted = self._granted.get(draft.cell_id)
+        async for event in run.run(part, draft.source, granted=granted):
             yield event
+        if run.next_inputs:
+            step.say(self._call, PROPOSED.format(id=draft.cell_id))
         step.take_results()
         yield step.ended(part)
 
     async def _ask(self, title: str, words: str) -> AsyncIterator[Event]:
-        """Set the decision, asking where the policy wants it; else the call has its result."""
+        """Decide whether to go on, asking where the policy wants it; else the call has its
+        result."""
         turn, why = self._drafting.turn, ""
         runs = any(draft.runs for draft in self._drafts)
         listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._drafts)}"
-        if len(listing) > LONGEST:
-            self._drafting.step.not_started(self._call, TOO_LONG)
+        if len(listing) > LONGEST or len(self._drafts) > MOST_CELLS:
+            self._drafting.step.not_started(self._call, TOO_MUCH)
             return
-        while self._decision is None:
+        while not self._may_go_on:
             info = await turn.kernel_info()
-            notices: dict[str, None] = {}
+            notices: list[str] = []
             labels: dict[Label, None] = {}
+            told: dict[str, tuple[Note, ...]] = {}
             asks = False
             for draft in self._drafts:
                 said = await draft.check(draft.source, info)
+                place = f"Cell {turn.notebook.stands(draft.cell_id).partition('/')[0]}: "
                 if said.refusal is not None:
-                    self._end(title, hooked.line(turn, said.refusal), "policy")
+                    self._end(title, place + hooked.line(turn, said.refusal), "policy")
                     return
-                notices |= dict.fromkeys(hooked.line(turn, note) for note in said.notes)
+                notices += [place + hooked.line(turn, note) for note in said.notes]
                 labels |= dict.fromkeys(await draft.labels(draft.source, info))
+                told[draft.cell_id] = said.notes
                 asks |= said.ask
+            if len(notices) > MOST_NOTICES:
+                self._drafting.step.not_started(self._call, TOO_MUCH)
+                return
             barred = runs and turn.auto_needs_sandbox and not (info and info.sandboxed)
             verdict = policy.decide(
                 self._action,
@@ -129,13 +146,13 @@ class Several:
             if verdict == "refuse":
                 self._end(title, policy.refusal(self._action, turn.mode), "policy")
             elif verdict == "run":
-                self._decision = Decision("run", "policy", listing)
+                self._may_go_on = True
             if verdict != "ask":
                 return
             sandbox = NEEDS_SANDBOX if barred and turn.allowed.unasked else ""
             waiting = msgspec.structs.replace(
                 draft_of(self._call, "cells", title, listing, ""),
-                notices=tuple(filter(None, (why, sandbox, *[*notices][:MOST_NOTICES]))),
+                notices=tuple(filter(None, (why, sandbox, *notices))),
                 labels=tuple(labels)[:MOST_NOTICES],
                 runs=runs,
                 can_run_all=runs and turn.can_run_all and not barred,
@@ -149,7 +166,8 @@ class Several:
                 self._end(title, decision.reason, decision.by)
                 return
             if decision.source == waiting.source:
-                self._decision = decision
+                self._may_go_on = True
+                self._granted = {one: Granted(decision, info, told[one]) for one in told}
             why = DIFFERS
 
     def _end(self, title: str, words: str, by: str) -> None:
@@ -157,12 +175,18 @@ class Several:
         self._drafting.step.results[call.id] = results.not_run(call, words, title, "", by=by)
 
 
+def _ids(drafts: Sequence[DraftCell]) -> str:
+    return ", ".join(draft.cell_id for draft in drafts[:_MOST_IDS]) or "none"
+
+
 def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
-    """The cells with their place, their execution count and all of their source."""
+    """The cells with their place, their execution count and all of their source, which is indented:
+    no source can look like the head of another cell."""
     places = {cell.cell_id: (place, cell) for place, cell in enumerate(cells, 1)}
     parts: list[str] = []
     for draft in drafts:
         place, cell = places[draft.cell_id]
         ran = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
-        parts.append(f"# Cell {place}{ran}\n{draft.source}")
+        lines = "\n    ".join(draft.source.splitlines())
+        parts.append(f"Cell {place}{ran}\n    {lines}")
     return "\n\n".join(parts)
