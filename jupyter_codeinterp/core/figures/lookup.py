@@ -31,6 +31,8 @@ MOST_SAID = 300_000
 FEWEST_DIGITS = 2
 """Significant digits of a number that is worth a mark where no output has it."""
 _SAID = re.compile(r"(?<![\w.])\d[\d.,]{1,30}(?: ?(?:%|[kKMB]\b|thousand|million|billion))?")
+_SCALES = frozenset(("M", "thousand", "million", "billion"))
+"""Words of labels: the output may be in millions, and “112 M” may be 112 men."""
 _SLACK = 1e-9
 _LESS = re.compile(
     r"\b(?:fell|falls?|drop|declin|decreas|down|lost|loss|costs?\b|lower|minus|negativ|below|shr[aiu]nk|less|sank"
@@ -135,9 +137,9 @@ class _Search:
         """Numbers that it may stand for, and whether they are equal."""
         value = abs(number.value)
         scales = {1.0, self._sentences.scale(number)}
+        if number.bare and not _SCALES.isdisjoint(self._outputs.names.words):
+            scales.add(abs(number.bare / number.value))
         sizes = [(value * one, number.low * one, number.high * one, 1.0) for one in scales]
-        if "M" in self._outputs.names.words:  # “112 M” may be 112 men.
-            sizes.append((abs(number.bare), abs(number.bare), abs(number.bare), 1.0))
         for value, low, high, _ in tuple(sizes):
             # A fraction for a percentage, and the other way round.
             if number.percent:

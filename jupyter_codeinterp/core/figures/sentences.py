@@ -42,7 +42,7 @@ _SUBJECT = re.compile(
     re.MULTILINE,
 )
 _PLACE = re.compile(
-    r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
+    r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t|[Tt]hat|[Ww]hile|[Bb]ut)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
     r"|\b([A-Z][\w-]{2,30})['\u2019]s\b"
 )
 _NO_SUBJECT = COMMON | frozenset(

@@ -374,7 +374,7 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
             head, _, last = before.rpartition(": ")
             first, before = head or before, quoted[1] if quoted else last.strip()
             if is_row and order == 0 and key is not None:
-                lead = Label(key[1].lower(), one.text, True)
+                lead, before = Label(key[1].lower(), one.text, True), ""
             elif order == 0 and not quoted and first:
                 lead = Label(
                     f"{name}:{'rows' if is_row else 'leads'}", first, is_row or _is_name(first)
