@@ -46,9 +46,9 @@ def test_states_in_written_answers() -> None:
     """At most three of a hundred are wrong, and hardly any is a link where there is none."""
     written = answers()
     misses = [line for one in written for line in wrong(one)]
-    assert len(written) >= 190 and count(written) >= 1_270
+    assert len(written) >= 240 and count(written) >= 1_350
     assert len(misses) <= 0.03 * count(written), misses
-    assert len([line for line in misses if line.endswith("found l")]) <= 3, misses
+    assert len([line for line in misses if line.endswith("found l")]) <= 4, misses
 
 
 def test_the_rates_of_changed_digits() -> None:

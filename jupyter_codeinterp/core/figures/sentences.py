@@ -45,6 +45,7 @@ _PLACE = re.compile(
     r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t|[Tt]hat|[Ww]hile|[Bb]ut)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
     r"|\b([A-Z][\w-]{2,30})['\u2019]s\b"
 )
+_CODE = re.compile(r"`([^\W\d]\w{1,30})`")
 _NO_SUBJECT = COMMON | frozenset(
     re.split(
         " ",
@@ -73,6 +74,7 @@ class Sentences:
     def __init__(self, text: str, prose: str, numbers: Sequence[Number], names: Names) -> None:
         """``prose`` is ``text`` with blanks for what is no prose, of the same length."""
         self._text = prose
+        self._raw = text
         self._names = names
         self._rows = _table_rows(text)
         bounds = [0, *(found.end() for found in _END.finditer(text)), len(text)]
@@ -106,6 +108,7 @@ class Sentences:
                 numbers = [n for n in numbers if not moved.start <= n.start < moved.end]
         strange = [found[1] or found[2] for found in _PLACE.finditer(text)]
         strange += [found[1] for found in _SUBJECT.finditer(text)]
+        strange += _CODE.findall(self._raw, start, end)
         strange += self._rows[start][1][:1] if start in self._rows else []
         strangers = {
             word
