@@ -31,9 +31,11 @@ MOST_SAID = 300_000
 FEWEST_DIGITS = 2
 """Significant digits of a number that is worth a mark where no output has it."""
 _SAID = re.compile(r"(?<![\w.])\d[\d.,]{1,30}(?: ?(?:%|[kKMB]\b|thousand|million|billion))?")
+_SCALES = frozenset(("M", "thousand", "million", "billion"))
+"""Words of labels: the output may be in millions, and “112 M” may be 112 men."""
 _SLACK = 1e-9
 _LESS = re.compile(
-    r"\b(?:fell|falls?|drop|declin|decreas|down|lost|loss|lower|minus|negativ|below|shr[aiu]nk|less|sank"
+    r"\b(?:fell|falls?|drop|declin|decreas|down|lost|loss|costs?\b|lower|minus|negativ|below|shr[aiu]nk|less|sank"
     r"|reduc|gefallen|sank|minus)",
     re.IGNORECASE,
 )
@@ -68,7 +70,7 @@ def look_up(
     figures: list[Figure] = []
     for number in stated:
         shown = found[number] or linked.get((number.value, number.percent))
-        if shown is not None and (found[number] or not search.contradicts(number, shown)):
+        if shown is not None and (found[number] or search.agrees(number, shown) is not None):
             origin = _origin(shown, scrub)
         elif number.digits < FEWEST_DIGITS or search.has(number):
             continue
@@ -104,8 +106,11 @@ class _Search:
 
     def has(self, number: Number) -> bool:
         """Whether any output has it, whatever its labels and its sign."""
-        if any(True for _ in self._near(number)):
+        name = number.text.rstrip("% \u00a0")
+        if name in self._outputs.names.words or any(True for _ in self._near(number)):
             return True
+        if number.percent and name in ("90", "95", "99"):
+            return True  # A level of confidence.
         for value in (abs(number.bare), number.other or -1.0):
             if any(True for _ in self._outputs.between(value * (1 - _SLACK), value * (1 + _SLACK))):
                 return True
@@ -115,9 +120,9 @@ class _Search:
         """What the number comes from: the candidate that agrees most with the sentence."""
         near = [one for one in self._near(number) if one[0].ran and self._signs_fit(number, one[0])]
         fits = [
-            _Fit(shown, is_equal, self._agrees(number, shown))
+            _Fit(shown, is_equal, agrees)
             for shown, is_equal in near
-            if not self.contradicts(number, shown)
+            if (agrees := self.agrees(number, shown)) is not None
         ]
         fits.sort(key=lambda one: (one.agrees == 0, not one.is_equal, -one.agrees))
         # Few digits are found by chance among many numbers.
@@ -130,7 +135,11 @@ class _Search:
 
     def _near(self, number: Number) -> Iterator[tuple[Shown, bool]]:
         """Numbers that it may stand for, and whether they are equal."""
-        sizes = [(abs(number.value), number.low, number.high, 1.0)]
+        value = abs(number.value)
+        scales = {1.0, self._sentences.scale(number)}
+        if number.bare and not _SCALES.isdisjoint(self._outputs.names.words):
+            scales.add(abs(number.bare / number.value))
+        sizes = [(value * one, number.low * one, number.high * one, 1.0) for one in scales]
         for value, low, high, _ in tuple(sizes):
             # A fraction for a percentage, and the other way round.
             if number.percent:
@@ -152,39 +161,28 @@ class _Search:
         before = self._sentences.text(max(start, number.start - 60), number.start)
         return number.value > 0 and _LESS.search(before) is not None
 
-    def contradicts(self, number: Number, shown: Shown) -> bool:
-        """Whether a label of the number contradicts the sentence, or its kind does."""
+    def agrees(self, number: Number, shown: Shown) -> int | None:
+        """How many labels of the number the sentence has; None if one contradicts it."""
         names, sentences, value = self._outputs.names, self._sentences, shown.value
         sentence = sentences.of(number)
         if value.id_of and not (
             number.whole and number.text.isdigit() and stems(value.id_of) & sentence.words
         ):
-            return True
-        labelled = names.of(value.labels)
-        agrees = False
-        for kind, own in labelled.items():
-            about = sentences.about(number, kind)
-            agrees = agrees or bool(about & own)
-            if about and not about & own:
-                # “price” may well be the mean price.
-                within = any(
-                    set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split())
-                    for one in about
-                    for other in own
-                )
-                if not (within and names.is_measure(kind)):
-                    return True
-        has_entity = any(
-            label.is_entity and not names.is_measure(label.column) for label in value.labels
+            return None
+        agrees: set[str] = set()
+        for kind, own in names.of(value.labels).items():
+            about = own if kind == value.id_of else sentences.about(number, kind)
+            if about and (not about & own or (len(about) > 1 < len(own) and about - own)):
+                return None
+            agrees |= {kind} if about else set()
+        # A name that no output has contradicts the rows that the sentence does not name.
+        is_strange = bool(sentence.strangers) and any(
+            (label.text.isupper() or (label.is_entity and not names.is_measure(label.column)))
+            and not label.text.isdigit()
+            and not agrees & names.of([label]).keys()
+            for label in value.labels
         )
-        return has_entity and not agrees and bool(sentence.strangers)
-
-    def _agrees(self, number: Number, shown: Shown) -> int:
-        names = self._outputs.names
-        return sum(
-            bool(self._sentences.about(number, kind) & own)
-            for kind, own in names.of(shown.value.labels).items()
-        )
+        return None if is_strange else len(agrees)
 
 
 def _is_said(number: Number, known: Sequence[float]) -> bool:

@@ -12,12 +12,14 @@ from .tables import Label
 LONGEST = 5
 """Words of a name; longer labels are texts."""
 MOST = 20_000
-_WORD = re.compile(r"(?:19|20)\d\d(?=Q[1-4]\b)|[^\W_]+(?:['\u2019]s\b)?")
+_WORD = re.compile(
+    r"(?:19|20)\d\d(?=Q[1-4]\b)|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+[.,]\d+"
+    r"|[^\W_]+(?:['\u2019]s\b)?"
+)
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?![\d-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DECIMALS = re.compile(r"[.,]\d")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)? $|^\.? (\d{1,2})(?:st|nd|rd|th)?\b")
-_COMMON = frozenset(
+COMMON = frozenset(
     re.split(
         " ",
         "a all an and as at by false for from i in is it nan no none not of on or other others "
@@ -27,17 +29,6 @@ _COMMON = frozenset(
 TIMES = ("year", "quarter", "month", "day", "weekday")
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_COUNTRIES = """
-AR Argentina;AT Austria;AU Australia;BE Belgium;BG Bulgaria;BR Brazil;CA Canada;CH Switzerland
-CL Chile;CN China;CO Colombia;CZ Czechia,Czech Republic;DE Germany,Deutschland;DK Denmark;EE Estonia
-EG Egypt;ES Spain;FI Finland;FR France;GB United Kingdom,UK,Great Britain;GR Greece
-HR Croatia;HU Hungary;ID Indonesia;IE Ireland;IL Israel;IN India;IS Iceland;IT Italy;JP Japan
-KE Kenya;KR South Korea
-LT Lithuania;LU Luxembourg;LV Latvia;MX Mexico;MY Malaysia;NG Nigeria;NL Netherlands;NO Norway
-NZ New Zealand;PE Peru;PH Philippines;PL Poland;PT Portugal;RO Romania;RU Russia;SA Saudi Arabia
-SE Sweden;SG Singapore;SI Slovenia;SK Slovakia;TH Thailand;TR Turkey;TW Taiwan;UA Ukraine
-US United States,USA,America;VN Vietnam;ZA South Africa
-"""
 _MEASURES = {
     **{"average": "mean", "avg": "mean", "minimum": "min", "maximum": "max", "median": "50"},
     **{"total": "sum", "totals": "sum", "deviation": "std", "training": "train", "testing": "test"},
@@ -71,22 +62,16 @@ class Names:
                 self._add((_stem(word),), "weekday", day)
         for quarter in range(1, 5):
             self._add((f"q{quarter}",), "quarter", f"q{quarter}")
-        for country in re.split(r"[;\n]", _COUNTRIES.strip()):
-            code, _, names = country.partition(" ")
-            for name in (code, *names.split(",")):
-                self._add(tuple(_stems(name)), "country", code)
 
     def learn(self, label: Label) -> None:
         words = tuple(_stems(label.text))
-        self.words.update(words)
+        self.words.update(words, _stems(label.column))
         if not words or len(words) > LONGEST or len(self._kinds) > MOST:
             return
         kind = label.column
         if len(words) == 1 and words[0].isdigit() and words[0] != "50":
             # A number is a name with what it counts: “cluster 3”.
-            words = (*_stems("" if ":" in kind else kind), *words)
-            if len(words) < 2:
-                return
+            words = (*_stems("class" if ":" in kind else kind), *words)
         if not label.is_entity or set(words) <= _STATISTICS:
             self._measures.setdefault(kind, set()).add(words if label.is_entity else ())
         self._add(words, kind, " ".join(words))
@@ -109,7 +94,7 @@ class Names:
         return () in found or len(found) > 1
 
     def _add(self, words: tuple[str, ...], kind: str, name: str) -> None:
-        if len(words) > 1 or words[0] not in _COMMON:
+        if len(words) > 1 or words[0] not in COMMON:
             self._kinds.setdefault(words, {}).setdefault(kind, name)
 
     def of(self, labels: Iterable[Label]) -> dict[str, set[str]]:
@@ -117,9 +102,9 @@ class Names:
         found: dict[str, set[str]] = {}
         for label in labels:
             text = label.text
-            if text.isdigit() and ":" not in label.column:
-                text = f"{label.column} {text}"
-            if len(text) > 2 and text.islower():
+            if text.isdigit():
+                text = f"{'class' if ':' in label.column else label.column} {text}"
+            elif len(text) > 2 and text.islower():
                 text = text.capitalize()  # Months and weekdays have a capital.
             for one in self.find(text):
                 if one.kind != label.column and self.is_measure(one.kind):
@@ -139,16 +124,21 @@ class Names:
         text = _DATE.sub(lambda date: " " * len(date[0]), text)
         words = [(match.start(), match.end(), _stem(match[0])) for match in _WORD.finditer(text)]
         last: dict[str, int] = {}
+        counted = ""
         for place, (start, end, stem) in enumerate(words):
-            if _YEAR.fullmatch(stem) and not _DECIMALS.match(text, end):
+            if _YEAR.fullmatch(stem):
                 found.append(Mention("year", stem, start, end))
             for size in range(min(LONGEST, len(words) - place), 0, -1):
                 key = tuple(word[2] for word in words[place : place + size])
+                if size == 1 and stem.isdigit() and counted:
+                    key = (counted, stem)  # “orders 17 and 18”
                 for kind, name in self._kinds.get(key, {}).items():
                     if last.get(kind, -1) < place and not (
                         kind in ("month", "weekday") and text[start].islower()
                     ):
                         last[kind] = place + size - 1
+                        if len(key) == 2 and key[1].isdigit():
+                            counted = key[0]
                         found.append(Mention(kind, name, start, words[place + size - 1][1]))
                         found += _day(text, found[-1])
         return sorted(found, key=lambda one: one.start)
@@ -176,6 +166,6 @@ def _stem(word: str) -> str:
     word = re.sub("['\u2019]s$", "", word)
     if len(word) <= 2 and word.isupper():
         return word
-    word = word.lower()
+    word = word.lower().replace(",", "")
     word = _MEASURES.get(word, word)
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

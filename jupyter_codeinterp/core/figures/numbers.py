@@ -23,12 +23,13 @@ _CONTINENTAL = re.compile(r"\b(?:der|die|das|und|ist|sind|les?|est|sont|el|los|l
 _SUFFIX = re.compile(
     r"(?P<percent>[ \u00a0\u202f]?%|[ \u00a0](?:per ?cent(?:age points?)?|Prozent)\b)"
     r"|[ \u00a0]?(?P<scale>(?:thousand|million|billion|trillion|Mio|Mrd|Million(?:en)?"
-    r"|Milliarden?|Tausend|bn|mio|mn)\b|[kKMB](?![\w%]))"
+    r"|Milliarden?|Tausend|Tsd|bn|mio|mn|tn|MM)\b|[kKMB](?![\w%]))"
 )
 _SCALES = {
-    **{"k": 1e3, "thousand": 1e3, "tausend": 1e3, "b": 1e9, "mrd": 1e9, "trillion": 1e12},
+    **{"k": 1e3, "thousand": 1e3, "tausend": 1e3, "tsd": 1e3, "b": 1e9, "mrd": 1e9},
     **{"bn": 1e9, "billion": 1e9, "milliarde": 1e9, "milliarden": 1e9},
-    **dict.fromkeys(("m", "mn", "mio", "million", "millionen"), 1e6),
+    **{"trillion": 1e12, "tn": 1e12},
+    **dict.fromkeys(("m", "mm", "mn", "mio", "million", "millionen"), 1e6),
 }
 _RANGE = re.compile(
     r"[ \u00a0]?(?:[-\u2013]|to|and|bis|und)[ \u00a0]?\d{1,3}(?:[.,]\d+)?[ \u00a0]?%"

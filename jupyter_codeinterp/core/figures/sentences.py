@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .names import TIMES, Mention, Names, stems
-from .numbers import Number
+from .names import COMMON, TIMES, Mention, Names, stems
+from .numbers import Number, scan
 
 _END = re.compile(
     r"(?<!\bvs)(?<!\bca)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)[.!?][\"')*_]{0,3}(?=\s)"
@@ -27,24 +27,35 @@ _LISTED = re.compile(
     r"[\s,&/*\u2013-]*(?:(?:and|or|to|through|until|und|oder|bis|vs|versus)\b)?[\s*\u2013-]*",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\b(?:from|von)\s\W{0,3}$")
+"""What compares with another time."""
 _AFTER = re.compile(r"\s?(?:[^\W\d]{1,12}\s)?\W{0,4}")
 """Between a number and what it counts."""
 _CLAIM = re.compile(r"(?:(?!and\b|und\b|but\b)[^,;:.()]){1,14}")
 """Between a name and the number that it is about."""
+_UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
+"""In the head of a column."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_LEAD = re.compile(
-    r"[ \t>]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\*\*|__)?([^\W\d_][^:\d\n*|]{0,40}?)(?:\*\*|__)?:"
-)
 _SUBJECT = re.compile(
-    r"(?:^|[.!?;][ \n])[ *_>]{0,6}([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2})[ *_]{1,4}"
-    r"(?:ha[sd]|have|is|was|were|made|makes|sold|sells|paid|pays|earn(?:s|ed)|took|takes|got|gets|lost"
-    r"|grew|fell|rose|leads|led|owes?d?|costs?|spen[dt]s?|won|reache[sd]|brings|brought|place[sd]|stands"
-    r"|stood|averaged?s?|employ(?:s|ed)|scored?s?|generate[sd]|accounts|contribute[sd]|ranks)\b",
+    r"(?:^|[.!?;,][ \n]|\d[.)] )[ *_>+-]{0,6}(?:[Tt]he )?([A-Z][\w-]{1,30}"
+    r"(?: [A-Z][\w-]{1,30}){0,2})(?:['\u2019]s)?[ *_,:]{1,4}(?=[\w*_])",
     re.MULTILINE,
 )
 _PLACE = re.compile(
-    r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
+    r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t|[Tt]hat|[Ww]hile|[Bb]ut)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
+    r"|\b([A-Z][\w-]{2,30})['\u2019]s\b"
 )
+_CODE = re.compile(r"`([^\W\d]\w{1,30})`")
+_NO_SUBJECT = COMMON | frozenset(
+    re.split(
+        " ",
+        "about across after also altogether among around average because before below between both "
+        "but compared das der die during each es every few half here however if im insgesamt its "
+        "many more most my once one only our over overall per since so some such than that their "
+        "then there these they those two typical under until up we what when where which while you",
+    )
+)
+"""What begins sentences, and is no subject."""
 
 
 class Sentence(msgspec.Struct):
@@ -63,6 +74,7 @@ class Sentences:
     def __init__(self, text: str, prose: str, numbers: Sequence[Number], names: Names) -> None:
         """``prose`` is ``text`` with blanks for what is no prose, of the same length."""
         self._text = prose
+        self._raw = text
         self._names = names
         self._rows = _table_rows(text)
         bounds = [0, *(found.end() for found in _END.finditer(text)), len(text)]
@@ -72,10 +84,6 @@ class Sentences:
         self._bounds = bounds
         for number in numbers:
             self._numbers.setdefault(self._place(number), []).append(number)
-        leads = [found[1] for pattern in (_LEAD, _SUBJECT) for found in pattern.finditer(text)]
-        leads += [cells[0] for _, cells in self._rows.values()]
-        # Names of a list, if some are labels: the others are names as well.
-        self._leads = leads if any(map(self._names.find, leads)) else []
 
     def of(self, number: Number) -> Sentence:
         place = self._place(number)
@@ -95,14 +103,17 @@ class Sentences:
         mentions: dict[str, list[Mention]] = {}
         for one in self._names.find(text):
             moved = Mention(one.kind, one.name, one.start + start, one.end + start)
-            if not any(n.start <= moved.start and moved.end <= n.end for n in numbers):
+            if one.kind != "year" or not any(n.start <= moved.start < n.end for n in numbers):
                 mentions.setdefault(one.kind, []).append(moved)
                 numbers = [n for n in numbers if not moved.start <= n.start < moved.end]
-        strange = [found[1] for found in _PLACE.finditer(text)]
-        strange += [lead for lead in self._leads if lead and lead in text[: len(lead) + 20]]
+        strange = [found[1] or found[2] for found in _PLACE.finditer(text)]
+        strange += [found[1] for found in _SUBJECT.finditer(text)]
+        strange += _CODE.findall(self._raw, start, end)
+        strange += self._rows[start][1][:1] if start in self._rows else []
         strangers = {
             word
             for name in strange
+            if name.split(" ")[0].lower() not in _NO_SUBJECT
             if not self._names.find(name)
             for word in stems(name)
             if word not in self._names.words
@@ -155,7 +166,7 @@ class Sentences:
         if before and not is_measure:
             return _chosen(before[-1], number, sentence, groups)
         for part in range(own - 1, -1, -1):
-            if kind in TIMES and self._text[edges[part + 1]] == ";":
+            if kind in TIMES and _FROM.search(self._text, edges[part + 1], number.start):
                 return set()
             earlier, _ = inside(part)
             if earlier:
@@ -188,6 +199,12 @@ class Sentences:
             and _AFTER.fullmatch(self._text, one.end, group[0].start)
             for one in sentence.numbers
         )
+
+    def scale(self, number: Number) -> float:
+        """What the head of its column says to multiply it with: “Population (M)”."""
+        cell = self._cell(number)
+        found = _UNIT.search(cell[1]) if cell is not None else None
+        return next(scan(f"1 {found[1]}")).value if found is not None else 1.0
 
     def _cell(self, number: Number) -> tuple[str, ...] | None:
         """Of a number in a table: its cell, the head of its column, and the row's other texts."""

@@ -8,6 +8,7 @@ and no table that is laid out with tabs alone.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -26,6 +27,8 @@ _RULE = re.compile(r"[-\s=+:.\u2026]*")
 _ABOUT_TABLE = re.compile(r"(?:Name|dtype|Length|Freq|shape): |dtype: |\[\d+ rows|shape: ")
 _PART = re.compile(r"[^,;|\t]+")
 _QUOTED = re.compile(r"['\"]([^'\"]{1,60})['\"]\W{0,3}$")
+_SHAPE = re.compile(r"^[^\d:=]*|[\d.,]+")
+_KEY = re.compile(r"\s*([^\W\d_]\w*)(?: |=)\d+(?![.,]?\d)")
 _TAG = re.compile(r"<(/?)(table|thead|tr|t[hd])\b([^<>]{0,300})>", re.IGNORECASE)
 _SPAN = re.compile(r"(row|col)span=[\"']?(\d{1,3})", re.IGNORECASE)
 _ID = re.compile(
@@ -164,19 +167,27 @@ def _is_number(cell: str) -> bool:
 def _blocks(text: str) -> Iterator[list[str]]:
     """Lines between blank ones, and between those that announce or end a table."""
     block: list[str] = []
+    is_after_blank = False
     for line in text.split("\n")[: 20 * MOST_ROWS]:
         line = _BORDERS.sub(" ", line[:MOST_LINE].removesuffix("\\")).rstrip()
         announces = line.endswith(":") or _ABOUT_TABLE.match(line) is not None
-        if not line.strip() or announces or len(block) == MOST_ROWS:
-            if block:
-                yield block
-            block = [line] if line.strip() and not announces else []
-            if announces:
-                yield [line]
+        # A report has blank lines under its head and between its rows.
+        is_row = bool(block) and _is_head(block[0]) and line[:1] == " " and not _is_head(line)
+        ends = announces or (is_after_blank and not is_row) or len(block) == MOST_ROWS
+        is_after_blank = not line.strip()
+        if ends and block:
+            yield block
+            block = []
+        if announces:
+            yield [line]
         elif not _RULE.fullmatch(line):
             block.append(line)
     if block:
         yield block
+
+
+def _is_head(line: str) -> bool:
+    return line.startswith("  ") and next(scan(line), None) is None
 
 
 def _printed(block: list[str]) -> _Grid | None:
@@ -219,16 +230,22 @@ def _aligned(block: list[str]) -> _Grid | None:
     rows = cells[heads:]
     quantities = [place for place, known in enumerate(numeric) if known]
     blanks = sum(not row[place] for row in rows for place in quantities)
-    is_full = bool(rows and quantities) and blanks * 2 <= (
-        0 if index else len(rows) * len(quantities)
-    )
-    if not is_full or not all(
-        row[place].lower() in _EMPTY
-        or (_is_number(row[place]) and len(list(scan(row[place]))) == 1)
-        for row in rows
-        for place in quantities
+    most = len(rows) * len(quantities)
+    if (
+        not most
+        or blanks * (5 if index else 2) > most
+        or not all(
+            row[place].lower() in _EMPTY
+            or (_is_number(row[place]) and len(list(scan(row[place]))) == 1)
+            for row in rows
+            for place in quantities
+        )
     ):
         return None
+    for place, column in enumerate(zip(*rows, strict=True)):
+        is_text = not heads and not numeric[place]
+        if is_text and (len(set(column)) == 1 or (place and any(scan(" ; ".join(column))))):
+            return None  # Names before each number: “epoch 2: loss 0.5”.
     lines = [(line, _begins(line, starts)) for line in block[heads:]]
     return _Grid(cells[:heads], rows, lines, index)
 
@@ -333,7 +350,8 @@ def _grid(heads: list[list[str]], rows: list[list[str]], index: int) -> _Grid:
 # --- lines -------------------------------------------------------------------------------
 
 
-def _of_lines(block: Iterable[str], name: str, commas: bool) -> Iterator[Value]:
+def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
+    shapes = Counter(map(_shape, block))
     for line in block:
         found = list(islice(scan(line, commas), 100))
         # “2024”, and the number of “fold 1: ”, are a part of what is said of the next one.
@@ -342,25 +360,39 @@ def _of_lines(block: Iterable[str], name: str, commas: bool) -> Iterator[Value]:
             for one in found
             if _YEAR.fullmatch(one.text) or (one.whole and line.startswith(":", one.end))
         }
-        place, lead = 0, ""
+        # Of lines that differ in names and numbers alone, what is first is the row: “epoch 2: ”.
+        key, is_row = _KEY.match(line), len(found) > 1 and shapes[_shape(line)] > 1
+        is_row = is_row and (key is not None or found[0].start not in names)
+        place = 0
+        lead: Label | None = None
         for order, one in enumerate(found):
             words = list(_PART.finditer(line, place, one.start))
             before = _words(words[-1][0]) if words else ""
-            head, _, last = before.rpartition(": ")
-            if not before and (quoted := _QUOTED.search(line, place, one.start)):
-                before = quoted[1]
-            if not before and len(found) == 1:
+            quoted = _QUOTED.search(line, place, one.start)
+            if not before and not quoted and len(found) == 1:
                 before = _words(line[one.end :])
-            if order == 0:
-                lead = head or before
-            before = last.strip()
-            texts = {f"{name}:words": before, f"{name}:leads": lead if lead != before else ""}
-            labels = tuple(
-                Label(kind, text, _is_name(text)) for kind, text in texts.items() if text
-            )
-            yield Value(one, line, one.start, one.end, labels, _id_of(before))
-            if one.start not in names:
-                place = one.end
+            head, _, last = before.rpartition(": ")
+            first, before = head or before, quoted[1] if quoted else last.strip()
+            if is_row and order == 0 and key is not None:
+                lead, before = Label(key[1].lower(), one.text, True), ""
+            elif order == 0 and not quoted and first:
+                lead = Label(
+                    f"{name}:{'rows' if is_row else 'leads'}", first, is_row or _is_name(first)
+                )
+            is_lead = lead is not None and lead.text == before
+            is_name = one.start in names and not is_row
+            labels: list[Label] = []
+            if before and not is_name and not (is_lead and is_row):
+                labels.append(Label(f"{name}:words", before, _is_name(before)))
+            if lead is not None and not is_name and (is_row or not is_lead):
+                labels.append(lead)
+            yield Value(one, line, one.start, one.end, tuple(labels), _id_of(before))
+            place = place if is_name else one.end
+
+
+def _shape(line: str) -> str:
+    """What lines have in common that differ in the first name and in numbers alone."""
+    return _SHAPE.sub("", line)
 
 
 def _is_name(text: str) -> bool:
