@@ -52,7 +52,7 @@ test('five steps with a person who edits, asks, runs, reloads, undoes and redoes
   await panel.ended();
   await expect(notebook.cell(1).getByRole('table')).toContainText('1,200');
   await expect(panel.log).toContainText('1 added:');
-  await expect(title).toHaveText('Load the sales');
+  await expect(title).toHaveText('Load sales.csv, please');
   await shot('loaded');
 
   // Clean, after the person has edited a cell of their own.
@@ -65,7 +65,7 @@ test('five steps with a person who edits, asks, runs, reloads, undoes and redoes
   await expect(cleaned).toContainText('1200.0');
   const [asked] = (await model.requests()).slice(-2);
   expect(JSON.stringify(asked.body.messages)).toContain('edited by hand');
-  await expect(title).toHaveText('Load the sales');
+  await expect(title).toHaveText('Load sales.csv, please');
   await shot('cleaned');
 
   // A group-by that fails, and is fixed in place.
@@ -102,7 +102,7 @@ test('five steps with a person who edits, asks, runs, reloads, undoes and redoes
   await page.reload();
   await notebook.attach(file);
   await panel.waiting('Plot the revenue');
-  await expect(title).toHaveText('Load the sales');
+  await expect(title).toHaveText('Load sales.csv, please');
   await expect(button('Undo turn')).toBeVisible();
   await shot('reloaded');
   await panel.decide('Run', 'Plot the revenue');

@@ -13,19 +13,16 @@ import msgspec
 from ..document.ops import normalise
 from ..ports import ToolSpec
 from .built_in.add_markdown import ADD_MARKDOWN
+from .built_in.arrange import DELETE_CELL, MOVE_CELL
 from .built_in.ask_user import ASK_USER
-from .built_in.delete_cell import DELETE_CELL
 from .built_in.edit_cell import EDIT_CELL
 from .built_in.inspect_variables import INSPECT_VARIABLES
 from .built_in.kernel import KERNEL
-from .built_in.move_cell import MOVE_CELL
 from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
-from .built_in.read_output import READ_OUTPUT
-from .built_in.read_skill import READ_SKILL
-from .built_in.run_cell import RUN_CELL
+from .built_in.read_output import READ_OUTPUT, READ_SKILL
+from .built_in.run_cell import RUN_CELL, SCRATCH
 from .built_in.run_cells import RUN_CELLS
-from .built_in.scratch import SCRATCH
 from .built_in.verify import VERIFY
 from .shared import arguments
 from .shared.base import Tool

@@ -1,4 +1,4 @@
-"""A part of a long output that was cut."""
+"""Texts that are read on demand: a part of an output that was cut, and the person's skills."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...document.ops import PRIVATE
 from ...model_view import outputs
 from ...model_view.outputs import Seen
 from ...off_loop import off_loop
+from ...own_commands.for_model import skill_text
 from ...turn.results import UNREADABLE
 from ..shared.base import Tool, ToolContext
 
@@ -48,4 +49,27 @@ READ_OUTPUT = Tool(
     "Read a part of a cell's output that was cut; its pictures are shown again.",
     ReadOutput,
     run=_run,
+)
+
+
+class ReadSkill(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+
+
+async def _skill(context: ToolContext, given: ReadSkill) -> Seen:
+    skills = context.turn.skills
+    skill = next((one for one in skills if one.name == given.name), None)
+    if skill is None:
+        names = ", ".join(one.name for one in skills) or "none"
+        raise LookupError(f"There is no skill {given.name!r}. Skills: {names}.")
+    text = skill_text(skill, context.turn.untrusted)
+    return Seen(text, title=f"Read the skill {given.name}", is_delimited=True)
+
+
+READ_SKILL = Tool(
+    "read_skill",
+    "Read a skill",
+    "Read one of the person's skills, which the first message lists if there are any.",
+    ReadSkill,
+    run=_skill,
 )

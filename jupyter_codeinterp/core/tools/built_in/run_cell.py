@@ -1,4 +1,4 @@
-"""Insert a code cell and run it."""
+"""Run new code: in a cell of its own, or without one."""
 
 from __future__ import annotations
 
@@ -55,4 +55,27 @@ RUN_CELL = Tool(
     effect="changes",
     draft="insert",
     work=_work,
+)
+
+
+class RunScratch(msgspec.Struct, frozen=True, kw_only=True):
+    title: Title = ""
+    timeout_s: Timeout = None
+    source: Annotated[str, Meta(description="Name helper variables with a leading underscore.")]
+
+
+def _scratch(drafting: Drafting, call: ToolUse, given: RunScratch) -> AsyncIterator[Event]:
+    return drafting.scratch(call, given.source, given.timeout_s)
+
+
+SCRATCH = Tool(
+    "scratch",
+    "",
+    "Run code in the live kernel under the same review, without a cell: to look at data, count or "
+    "find a fault. Only you and the card of this call get the result. What the answer rests on "
+    "belongs into cells.",
+    RunScratch,
+    effect="changes",
+    work=_scratch,
+    action="scratch",
 )
