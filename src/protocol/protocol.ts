@@ -1322,7 +1322,7 @@ export interface Delete {
 }
 /**
  * Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
- * it.
+ * it, and ``TOP`` last; none if that is unknown.
  */
 export interface Move {
   op: 'move';
@@ -1447,6 +1447,6 @@ export interface StaleCell {
 }
 
 /** After which cell a new one goes: the first of these that is there. */
-export const PLACE_ORDER = ['this_turn', 'chosen', 'person', 'earlier_turns', 'gone_to'] as const;
+export const PLACE_ORDER = ['this_turn', 'chosen', 'earlier_turns', 'person', 'gone_to'] as const;
 /** What keys look like; see core/redaction/pasted_keys.py. */
 export const KEY_FORMS = [{"providers": ["anthropic"], "pattern": "\\bsk-ant-[A-Za-z0-9_-]{8,400}", "alone": false}, {"providers": ["openrouter"], "pattern": "\\bsk-or-[A-Za-z0-9_-]{16,400}", "alone": false}, {"providers": ["openai", "deepseek", "moonshot"], "pattern": "\\bsk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,400}", "alone": false}, {"providers": ["xai"], "pattern": "\\bxai-[A-Za-z0-9]{20,200}", "alone": false}, {"providers": ["gemini"], "pattern": "\\bAIza[A-Za-z0-9_-]{35}", "alone": false}, {"providers": ["bedrock"], "pattern": "\\b(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=_-]{32,2000}", "alone": false}, {"providers": ["zai"], "pattern": "\\b[0-9a-f]{32}\\.[A-Za-z0-9]{16}\\b", "alone": false}, {"providers": ["mistral", "azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{32}", "alone": true}, {"providers": ["azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{84}", "alone": true}, {"providers": [], "pattern": "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----", "alone": false}] as const;

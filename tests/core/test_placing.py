@@ -99,9 +99,9 @@ SESSIONS: list[tuple[str, list[tuple[str, list[str]]], list[str]]] = [
         ["fixed", "p2", "a1", "b1", "p3"],
     ),
     (
-        "typed elsewhere: it goes on there, and stays there",
+        "typed elsewhere: it goes on after its own",
         [("", ["a1"]), ("type in p1", ["b1"]), ("", ["c1"]), ("go to p3", ["d1"])],
-        ["p1", "b1", "c1", "d1", "p2", "p3", "a1"],
+        ["p1", "p2", "p3", "a1", "b1", "c1", "d1"],
     ),
     (
         "a cell of the agent is run again, and another one rewritten",
@@ -207,4 +207,4 @@ async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> No
     b.session.send("Go", "auto", "", after=ids[0])
     await b.ended()
     await b.turn()
-    assert b.document.sources() == [BOOK[0], "1", BOOK[1], BOOK[2], "2"]
+    assert b.document.sources() == [BOOK[0], "1", "2", BOOK[1], BOOK[2]]

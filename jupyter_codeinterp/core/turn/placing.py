@@ -14,13 +14,12 @@ from ..document.ops import CellView
 
 Rule = Literal["this_turn", "chosen", "person", "earlier_turns", "gone_to"]
 
-ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "person", "earlier_turns", "gone_to")
+ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "earlier_turns", "person", "gone_to")
 """After which cell: the first of these that is there, else the last of the notebook.
 ``this_turn``: the agent's last new cell of this turn; ``chosen``: what the person has chosen with
-the message; ``person``: where they have typed or run something since the agent's last work, unless
-that cell is the agent's; ``earlier_turns``: the last cell of the conversation; ``gone_to``: the
-cell that they have selected. An edit by the agent moves nothing, nor does the person's focus once
-the conversation has cells."""
+the message; ``earlier_turns``: the last cell of the conversation; ``person``: where they have typed
+or run something; ``gone_to``: the cell that they have selected. Once the conversation has cells,
+only what they choose moves the place."""
 
 
 class Place(msgspec.Struct, frozen=True):
