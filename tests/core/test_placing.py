@@ -208,3 +208,13 @@ async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> No
     await b.ended()
     await b.turn()
     assert b.document.sources() == [BOOK[0], "1", "2", BOOK[1], BOOK[2]]
+
+
+async def test_after_a_redo_new_cells_go_after_what_came_back(bench: MakeBench) -> None:
+    b = bench(run("1"), say("1"), run("2"), say("2"), run("3"), say("3"))
+    await b.turn()
+    await b.turn()
+    await b.session.reviews.undo(2)
+    await b.session.reviews.redo(2)
+    await b.turn()
+    assert b.document.sources() == ["x = 20", "1", "2", "3"]

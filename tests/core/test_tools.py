@@ -49,7 +49,7 @@ READ: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [
     ("read_output", {"cell_id": "a", "start": "-5"}, {"start_char": -5}),
     ("inspect_variables", {"names": "df"}, {"names": ("df",)}),
     ("inspect_variables", {}, {"names": ()}),
-    ("add_markdown", {"text": "# T"}, {"source": "# T"}),
+    ("add_markdown", {"text": "# T", "title": "Say"}, {"source": "# T"}),
     ("run_cell", {"source": "1", "langage": "r"}, "run_cell has no property 'langage'."),
     ("run_cell", {"source": "1", "titel": "r"}, "Did you mean 'title'? Its properties: title, "),
     ("verify", {"in_place": True}, "verify has no property 'in_place'. It has no properties."),

@@ -49,6 +49,7 @@ class Ledger:
         """Cells that the agent inserted or ran, the latest last."""
         self.added: list[str] = []
         """Cells that the agent inserted, the latest last."""
+        self._once_added: set[str] = set()
         self.failed: dict[str, int] = {}
         """Cells whose last run failed, with the turn of that run."""
         self.drafts: dict[str, None] = {}
@@ -80,9 +81,12 @@ class Ledger:
             return
         if isinstance(op, (Delete, Restore)) or turn <= 0:
             self._forget(op.cell_id)
+            if isinstance(op, Restore) and op.cell_id in self._once_added:
+                self.added.append(op.cell_id)  # A redo: new cells go after it.
             return
         if isinstance(op, Insert):
             self._written[op.cell_id] = op.source
+            self._once_added.add(op.cell_id)
             self.added.append(op.cell_id)
             if op.cell_type == "raw":
                 self.drafts[op.cell_id] = None

@@ -35,6 +35,9 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 _PLACES = {"after_cell_id": "after", "after": "after", "before_cell_id": "before"}
 """Other ways to write a ``position`` relative to a cell."""
 
+_HARMLESS = ("title", "description")
+"""Words about a call; where a tool takes none, its card has a name of its own."""
+
 
 class Read(NamedTuple):
     """``notes`` tell the model what was left out."""
@@ -91,6 +94,8 @@ def _named(tool: str, given: Mapping[str, Any], fields: tuple[str, ...]) -> dict
             known.setdefault("position", f"{_PLACES[key]}:{value}")
             continue
         ours = next((one for one in fields if key in OTHER_NAMES.get(one, ())), None)
+        if ours is None and key in _HARMLESS:
+            continue
         if ours is None:
             raise ValueError(_unknown(tool, key, fields))
         known.setdefault(ours, value)
