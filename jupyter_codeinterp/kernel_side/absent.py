@@ -32,7 +32,7 @@ DEEPEST = 100
 TABLES = ("DataFrame", "Series")
 INDEXES = ("Index", "RangeIndex", "DatetimeIndex", "MultiIndex", "CategoricalIndex")
 LOCALS = (dict, type(sys._getframe().f_locals))
-"""What a frame's variables are in; a class's own mapping is none of them."""
+"""The types of a frame's variables. A class body may have a mapping of its own, which is code."""
 QUOTED = re.compile(r"'[^'\n]{1,100}'")
 
 

@@ -182,14 +182,14 @@ test('with the keyboard: words behind a slash, names behind an at-sign, and a pl
       'c = 3',
       '1 + 1'
     ]);
-    // The next goes after the agent's, until the person works elsewhere.
+    // The next goes after the agent's, wherever the person works, until they choose a place.
     await expect(shown).toHaveText('After cell 4');
     await notebook.cell(1).click();
     await expect(shown).toHaveText('After cell 4');
     await page.keyboard.type(' ');
-    await expect(shown).toHaveText('After cell 2');
-    await place.selectOption('After the agent’s last cell (4)');
     await expect(shown).toHaveText('After cell 4');
+    await place.selectOption('After the selected cell (2)');
+    await expect(shown).toHaveText('After cell 2');
     await page.sidebar.setWidth(300, 'right');
     await page.screenshot({ path: test.info().outputPath('narrow.png') });
   });

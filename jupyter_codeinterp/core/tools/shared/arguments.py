@@ -31,7 +31,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "edits": ("changes", "replacements"),
     "stop_on_error": ("stop_at_error",),
 }
-"""Ours, and what other tools call the same thing. The first of ours that the tool has counts."""
+"""By our name of a property, the names that other tools give it."""
 _PLACES = {"after_cell_id": "after", "after": "after", "before_cell_id": "before"}
 """Other ways to write a ``position`` relative to a cell."""
 

@@ -64,9 +64,7 @@ export const PlaceSelect = React.memo(function PlaceSelect(props: {
   if (chosen) {
     options.push(['chosen', words(chosen), chosen]);
   }
-  const title = trans.__(
-    'Where new cells go. Cells that use something defined further down go below it.'
-  );
+  const title = trans.__('Where new cells go if the model names no place');
   return (
     <select
       className="jp-codeinterp-Select"
