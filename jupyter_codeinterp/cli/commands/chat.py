@@ -124,7 +124,7 @@ class _Chat:
         return text.strip()
 
     def _commanded(self, word: str, rest: str, own: list[OwnCommand]) -> bool:
-        """Whether the line was a command of ours, or one that nobody has."""
+        """Whether the line was a command: one of ours, or one that does not exist."""
         if word == "/help":
             for name, words in HELP.items():
                 self._front.note(f"{name} {words}")

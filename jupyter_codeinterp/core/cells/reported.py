@@ -22,7 +22,7 @@ from ..turn.results import Result, with_words
 from ..turn.turn import Turn
 
 LONGEST = 2_000
-"""Characters of all that is told of one run."""
+"""Characters that the model reads of one run."""
 MOST_CELLS = 3
 HEADING = "[What the kernel reports of this run:]"
 NO_STATUS = "exit status {} of `{}`"

@@ -19,7 +19,7 @@ Stage = Literal["go_on", "warn", "last", "end"]
 BUDGET = "[This turn:"
 """First words of what the model reads here."""
 WARN_AT = 5
-"""Model calls that are left when the model is told."""
+"""So many model calls before the end, the model is told."""
 
 
 class Reached(msgspec.Struct, frozen=True):
