@@ -549,6 +549,7 @@ ONLY_AT_THE_START = {
     "core.rights.paths._URL": "a path",
     "core.figures.masking._VALUE": "the whole text",
     "core.figures.texts._BARE": "the whole text",
+    "core.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
