@@ -316,7 +316,7 @@ export class Store {
       this._sessions.update(frame.session);
       this.ends.update(frame);
       this.history.update(frame.session);
-      if (running && !this.state.now.shown[notebook]) {
+      if (running && this.state.now.shown[notebook] === undefined) {
         this._show(notebook, session_id);
       }
       this._followShown();
