@@ -134,8 +134,8 @@ export class PanelState {
   }
 
   /** The same for a command that decides. */
-  chosenByPerson(command: string): boolean {
-    return this._orFail(person.chose(command));
+  chosenByPerson(command: string, shortcuts: readonly string[]): boolean {
+    return this._orFail(person.chose(command, shortcuts));
   }
 
   private _orFail(acts: boolean): boolean {
