@@ -158,6 +158,11 @@ export class PanelState {
     if (error instanceof CommandFailure && error.code === 'disconnected') {
       return this.trans.__('Lost connection to the Jupyter server.');
     }
+    if (error instanceof CommandFailure && error.code === 'too_large') {
+      return this.trans.__(
+        'This is too large to be sent to the Jupyter server.'
+      );
+    }
     if (error instanceof ApiError && error.status === 404 && !error.code) {
       return this.trans.__(
         'The Jupyter server does not have the Code Interpreter extension. Install it there and restart the server.'
