@@ -13,15 +13,9 @@ import pexpect
 import pytest
 
 from jupyter_codeinterp._version import __version__
-from tests.cli import CANARY, Cli, fake_process, make_cli
+from tests.cli import CANARY, Cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
 
 
 @pytest.fixture
@@ -31,11 +25,6 @@ def of_the_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in ("adds_tools", "audit_hook"):
         sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def cli(tmp_path: Path, fake: str) -> Cli:
-    return make_cli(tmp_path, fake)
 
 
 def session_of(cli: Cli) -> str:
