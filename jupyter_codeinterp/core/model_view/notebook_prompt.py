@@ -103,8 +103,8 @@ def is_private(cell: CellView) -> bool:
 
 
 PLACES = (
-    "[place: where a cell stands, 1 at the top. count: its execution number, In [count]. The "
-    'person\'s "cell 7" may be place 7 or In [7]. If these differ, say which one you took.]'
+    '[place: from 1 at the top. count: its In [count]. The person\'s "cell 7" may be either: if '
+    "they differ, say which one you took.]"
 )
 _OUTLINE = "[place, id, In [count], then headings, or what the code imports, defines and reads]"
 _GAP = 60
