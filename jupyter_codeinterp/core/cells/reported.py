@@ -43,6 +43,7 @@ class Absent(msgspec.Struct, frozen=True):
     count: int = 0
     what: str = "files"
     path: str = ""
+    elsewhere: tuple[str, ...] = ()
     escapes: tuple[str, ...] = ()
 
 
@@ -69,7 +70,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
-    return with_words(result, f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
+    return with_words(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:
@@ -89,6 +90,8 @@ def _told(absent: Absent) -> Iterator[str]:
         yield ESCAPED.format(", ".join(absent.escapes))
     if absent.near:
         yield f"Nearest: {', '.join(absent.near)}"
+    if absent.elsewhere:
+        yield f"The working folder has {', '.join(absent.elsewhere)}"
     if absent.there:
         more = absent.count - len(absent.there)
         rest = f" and {more:,} more" if more > 0 else ""
