@@ -18,4 +18,4 @@ def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
         return result
     modules = {name.removesuffix(".py").rstrip("/") for name in code.files}
     words = hint(str(error.get("evalue", ""))[:200], modules)
-    return with_words(result, f"\n{words}") if words else result
+    return with_words(result, words) if words else result

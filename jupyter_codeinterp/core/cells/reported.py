@@ -69,7 +69,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
-    return with_words(result, f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
+    return with_words(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:

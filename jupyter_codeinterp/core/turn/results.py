@@ -51,11 +51,10 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def with_words(result: Result, words: str) -> Result:
-    """Add inert words to what the model reads, and to the card's detail."""
-    block, done = result.block, result.done
-    block = msgspec.structs.replace(block, content=(*block.content, Text(words)))
-    done = msgspec.structs.replace(done, detail=f"{done.detail}{bare(words)}")
-    return msgspec.structs.replace(result, block=block, done=done)
+    """Add inert words for the model alone to the end of a result."""
+    content = (*result.block.content, Text(f"\n{words}"))
+    block = msgspec.structs.replace(result.block, content=content)
+    return msgspec.structs.replace(result, block=block)
 
 
 class Results:

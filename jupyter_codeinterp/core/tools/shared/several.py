@@ -16,9 +16,9 @@ from ...hooks.hooks import Note
 from ...labels import Label
 from ...messages import ToolUse
 from ...model_view import outputs
-from ...turn.results import Room
+from ...turn.results import Room, with_words
 from .drafting import Drafting
-from .step import joined, noted
+from .step import joined
 from .without_cell import DIFFERS, decided, draft_of
 
 LONGEST = 200_000
@@ -69,7 +69,7 @@ class Several:
             draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
             after = _ids(self._drafts[number:])
             cut_off = STOPPED.format(id=draft.cell_id, ids=after)
-            step.results[call.id] = noted(result, turn.untrusted.inert(cut_off))
+            step.results[call.id] = with_words(result, turn.untrusted.inert(cut_off))
             async for event in self._carry_out(draft):
                 yield event
             one = step.results[draft.call_id]

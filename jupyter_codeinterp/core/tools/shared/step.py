@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import msgspec
-
 from ...cells.cell_run import CellRun
 from ...events import Event, ToolStarted
 from ...messages import Image, Text, ToolResult, ToolUse
-from ...turn.results import Result
+from ...turn.results import Result, with_words
 from ...turn.turn import Turn
 from .base import Tool
 from .titles import title_of
@@ -65,7 +63,7 @@ class Step:
     def ended(self, call: ToolUse) -> Event:
         for note in self._notes.pop(call.id, ()):
             words = self.turn.untrusted.inert(note)
-            self.results[call.id] = noted(self.results[call.id], f"({words})")
+            self.results[call.id] = with_words(self.results[call.id], f"({words})")
         done = self.results[call.id].done
         if self.registry.changes(call.name) and done.status != "ok":
             self.failed = True
@@ -84,15 +82,6 @@ class Step:
         if tool is None:
             raise RuntimeError(f"{call.name} is not a tool")
         return tool
-
-
-def noted(result: Result, words: str) -> Result:
-    """Add ``words`` for the model to the end of a result."""
-    block = result.block
-    content = (*block.content, Text(f"\n{words}"))
-    return msgspec.structs.replace(
-        result, block=ToolResult(block.tool_use_id, content, block.is_error)
-    )
 
 
 def joined(first: Result, second: Result, words: str) -> Result:
