@@ -9,9 +9,11 @@ import csv
 import io
 import logging
 import os
+import sqlite3
 import time
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
@@ -28,6 +30,10 @@ MOST_PARTS = 2_000
 """Of a workbook."""
 COLUMNS, LONGEST = 30, 60
 """Names, and characters of one."""
+DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
+MOST_TABLES = 20
+JOURNAL = {"sessions", "events", "messages", "ops"}
+"""Tables of our journal, which is never read."""
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +43,14 @@ def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
     no link may leave."""
     until = time.monotonic() + SECONDS
     found: dict[str, str] = {}
-    for name in [name for name in names if Path(name).suffix.lower() in _READERS][:MOST]:
+    for name in [name for name in names if Path(name).suffix.lower() in _KNOWN][:MOST]:
         path = within(root, f"{folder}/{name}" if folder else name)
-        if path is None or time.monotonic() > until:
+        if path is None or ".codeinterp" in path.parts or time.monotonic() > until:
             continue
         try:
+            if path.suffix.lower() in DATABASES:
+                found[name] = _database(path, until)
+                continue
             flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
             with os.fdopen(os.open(path, flags), "rb") as file:
                 found[name] = _READERS[Path(name).suffix.lower()](file)
@@ -188,6 +197,34 @@ def _excel(file: BinaryIO) -> str:
     return f"sheet {_shown(titles[0])}{extent}{top}{others}"
 
 
+def _database(path: Path, until: float) -> str:
+    """Tables of an SQLite file. Views and virtual tables, which may run anything, are not read;
+    counting ends at the time ``until``."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        db.execute("PRAGMA trusted_schema=OFF")
+        db.set_progress_handler(lambda: time.monotonic() > until, 1_000)
+        found = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite\\_%'"
+        plain = " ESCAPE '\\' AND sql NOT LIKE 'create virtual%' LIMIT ?"
+        names = [str(name) for (name,) in db.execute(found + plain, (10 * MOST_TABLES,))]
+        if set(names) >= JOURNAL:
+            raise ValueError("our journal")
+        told = []
+        for name in names[:MOST_TABLES]:
+            columns = [str(row[1]) for row in db.execute(f"PRAGMA table_info({_quoted(name)})")]
+            rows = ""
+            with suppress(sqlite3.OperationalError):  # The time is up; count(*) would not notice.
+                counted = f"SELECT coalesce(sum(1), 0) FROM {_quoted(name)}"
+                rows = _rows(db.execute(counted).fetchone()[0])
+            told.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
+    more = len(names) - len(told)
+    others = f" and {more:,} more" if more else ""
+    return f"tables {', '.join(told)}{others}" if told else "no tables"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _inside(element: ElementTree.Element) -> str:
     return "".join(element.itertext())
 
@@ -212,3 +249,4 @@ _READERS = {
     **dict.fromkeys((".xlsx", ".xlsm"), _excel),
     ".parquet": _parquet,
 }
+_KNOWN = {*_READERS, *DATABASES}

@@ -23,6 +23,7 @@ import pathlib
 import sys
 import time
 import types
+import zlib
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
@@ -41,6 +42,7 @@ MAX_KEY = 100
 """Characters of a key. Longer ones are omitted."""
 MAX_KEYS_EACH = 200
 MAX_KEYS = 5_000
+MAX_INPUTS = 2_000
 MAX_TABLES = 100
 """Tables and dictionaries, the latest ones, whose keys an outline has."""
 
@@ -325,9 +327,17 @@ def version(name: str) -> tuple[str, str]:
         return name, ""
 
 
+def inputs(shell: Any) -> list[int] | None:
+    """Checksums of what ran, by execution count; None where the history lacks some of it."""
+    ran = shell.history_manager.input_hist_raw
+    if len(ran) != shell.execution_count or len(ran) > MAX_INPUTS:
+        return None
+    return [zlib.crc32(source.encode("utf-8", "replace")) for source in ran]
+
+
 def register(shell: Any) -> None:
     """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...],
-    "cells_run": ...}``, and the packages where the question wants them."""
+    "cells_run": ..., "inputs": ...}``, and the packages where the question wants them."""
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
@@ -339,6 +349,7 @@ def register(shell: Any) -> None:
         else:
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
         told = {"variables": variables, "cells_run": shell.execution_count - 1}
+        told["inputs"] = inputs(shell)
         comm.send(dict(told, packages=versions()) if asked.get("packages") else told)
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True

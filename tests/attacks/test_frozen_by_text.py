@@ -401,7 +401,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         found_secrets.without_secrets(one)
         for one in (t, *(t.replace("x", said)[: len(t)] for said in ("token=x", PRIVATE_KEY)))
     ],
-    "signs.first_sign": lambda t: [signs.first_sign(one) for one in (t, t.replace("x", "ignore "))],
+    "signs.signs": lambda t: [signs.signs(one) for one in (t, t.replace("x", "ignore "))],
     "parsing.parse": lambda t: parsing.parse(t, 20_000),
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),

@@ -142,6 +142,7 @@ class LocalConversation:
         except CommandError as error:
             raise refused(error) from None
         self._session = sent.session
+        self._session.kept = True
 
     async def retry(self) -> None:
         try:

@@ -12,7 +12,6 @@ from typing import Any, Union
 from .ops import (
     MOST_BESIDE,
     MOST_OUTPUTS,
-    TOP,
     BeginRun,
     Cell,
     Delete,
@@ -58,10 +57,11 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return _finish_run(notebook, index, op)
     above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Move):
+        ids = tuple(filter(None, map(id_of, cells)))
         others = cells[:index] + cells[index + 1 :]
         place = place_after([id_of(one) for one in others], op.after)
         moved = [*others[:place], cells[index], *others[place:]]
-        return {**notebook, "cells": moved}, Receipt("done", after=(*above, TOP))
+        return {**notebook, "cells": moved}, Receipt("done", after=ids)
     if reason := _locked(cell, op):
         return notebook, Receipt("refused", reason=reason)
     if _was_run_since(cell, op):

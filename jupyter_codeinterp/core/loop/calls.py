@@ -13,7 +13,7 @@ from ..messages import AnyBlock, ToolResult, ToolUse
 from ..ports import ModelToolInput
 from ..tools.registry import ToolRegistry
 from ..tools.tools import Tools
-from ..turn.results import with_words
+from ..turn.results import noted
 from ..turn.turn import Turn
 from .call_at_work import CallAtWork
 
@@ -93,7 +93,7 @@ class Calls:
         guard, result = self._turn.guard, self._tools.results[call.id]
         verdict = guard.add(call, result.text)
         if verdict == "note":
-            self._tools.results[call.id] = with_words(result, guard.note)
+            self._tools.results[call.id] = noted(result, guard.note)
         self.goes_in_circles = verdict == "stop"
         return not (self.goes_in_circles or self._turn.went_on)
 

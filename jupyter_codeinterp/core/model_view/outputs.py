@@ -186,6 +186,12 @@ def result_text(
     return "\n".join([line, *notes, *([body] if body else [])])
 
 
+def picture_text(cell_id: str, execution_count: int | None) -> str:
+    """What stands before a picture of a run."""
+    of = f"cell {_one_word(cell_id)}" if cell_id else "this run"
+    return f"\n[picture of {of}{f' [{execution_count}]' if execution_count is not None else ''}]"
+
+
 def _one_word(cell_id: str) -> str:
     """The id, quoted if it could pass for more than an id."""
     return (

@@ -30,8 +30,9 @@ _HEADER = re.compile(
     )""",
     re.VERBOSE,
 )
-_INSIDE = re.compile(r"\s|-+>|$")
-_ARROW = re.compile(r"-+> ?\d+ ?(.*)")
+# IPython cuts the arrow for numbers of five digits, and leaves it out above.
+_INSIDE = re.compile(r"\s|-*>|\d{6}|$")
+_ARROW = re.compile(r"-*> ?\d+ ?(.*)")
 _LIBRARY = re.compile(
     r"(?:site|dist)-packages/([^/]+)"
     r"|(?:/lib/python[\d.]+|^[A-Za-z]:/(?:.*/)?Lib)/(?!site-packages|dist-packages)([^/]+)"

@@ -50,11 +50,16 @@ class Result(msgspec.Struct, frozen=True):
         return "".join(part.text for part in self.block.content if isinstance(part, Text))
 
 
-def with_words(result: Result, words: str) -> Result:
+def noted(result: Result, words: str) -> Result:
     """Add inert words for the model alone to the end of a result."""
     content = (*result.block.content, Text(f"\n{words}"))
-    block = msgspec.structs.replace(result.block, content=content)
-    return msgspec.structs.replace(result, block=block)
+    return Result(msgspec.structs.replace(result.block, content=content), result.done)
+
+
+def with_words(result: Result, words: str) -> Result:
+    """Add them to the card's detail, too."""
+    detail = f"{result.done.detail}\n{bare(words)}"
+    return Result(noted(result, words).block, msgspec.structs.replace(result.done, detail=detail))
 
 
 class Results:
@@ -202,7 +207,8 @@ class Results:
                 notes=notes,
             )
         )
-        content: tuple[Text | Image, ...] = (Text(text), *seen.images)
+        label = Text(outputs.picture_text(cell_id, done.execution_count))
+        content = (Text(text), *(part for image in seen.images for part in (label, image)))
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,

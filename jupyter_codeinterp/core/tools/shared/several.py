@@ -14,9 +14,9 @@ from ...document.ops import CellView
 from ...events import DraftWaiting, Event, Status
 from ...hooks.hooks import Note
 from ...labels import Label
-from ...messages import ToolUse
+from ...messages import Image, ToolUse
 from ...model_view import outputs
-from ...turn.results import Room, with_words
+from ...turn.results import Room, noted
 from .drafting import Drafting
 from .step import joined
 from .without_cell import DIFFERS, decided, draft_of
@@ -69,12 +69,12 @@ class Several:
             draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
             after = _ids(self._drafts[number:])
             cut_off = STOPPED.format(id=draft.cell_id, ids=after)
-            step.results[call.id] = with_words(result, turn.untrusted.inert(cut_off))
+            step.results[call.id] = noted(result, turn.untrusted.inert(cut_off))
             async for event in self._carry_out(draft):
                 yield event
             one = step.results[draft.call_id]
             characters -= len(one.text)
-            images -= len(one.block.content) - 1
+            images -= sum(isinstance(part, Image) for part in one.block.content)
             result = step.results[call.id] = joined(result, one, "")
             if one.done.status != "ok":
                 status = one.done.status

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 from ...cells.cell_run import CellRun
 from ...events import Event, ToolStarted
-from ...messages import Image, Text, ToolResult, ToolUse
-from ...turn.results import Result, with_words
+from ...messages import Text, ToolUse
+from ...turn.results import Result, noted
 from ...turn.turn import Turn
 from .base import Tool
 from .titles import title_of
@@ -63,7 +65,7 @@ class Step:
     def ended(self, call: ToolUse) -> Event:
         for note in self._notes.pop(call.id, ()):
             words = self.turn.untrusted.inert(note)
-            self.results[call.id] = with_words(self.results[call.id], f"({words})")
+            self.results[call.id] = noted(self.results[call.id], f"({words})")
         done = self.results[call.id].done
         if self.registry.changes(call.name) and done.status != "ok":
             self.failed = True
@@ -86,12 +88,6 @@ class Step:
 
 def joined(first: Result, second: Result, words: str) -> Result:
     """The call's result, then ``words`` and the result of a cell that the call caused."""
-    heading = f"\n{words}\n" if words else "\n"
-    added = Text(f"{heading}{second.text}")
-    images = (part for part in second.block.content if isinstance(part, Image))
-    block = ToolResult(
-        first.block.tool_use_id,
-        (*first.block.content, added, *images),
-        first.block.is_error,
-    )
-    return Result(block, first.done)
+    heading = Text(f"\n{words}\n" if words else "\n")
+    content = (*first.block.content, heading, *second.block.content)
+    return Result(msgspec.structs.replace(first.block, content=content), first.done)
