@@ -248,8 +248,8 @@ def check_all(text: str) -> object:
         report = {"facts": facts, "changes": changes, "result": result}
         contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
         run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
-        made = {"tables": [{"name": "t", "rows": 20, "missing": [(text, 0.5)]}]}
-        found += tables.lines(made, lambda name: False, str)
+        made = {"tables": [{"name": "t", "rows": 20, "odd": [(text, "missing", 5, "")]}]}
+        found += tables.lines(made, lambda name: False, str, set())
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
             after: Any = check.after_run(run) if check.after_run is not None else ()
@@ -544,7 +544,6 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
     "core.model_view.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
     "core.model_view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
-    "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
     "core.checks.run.lost_values._MARK": "an example, the whole of it",
