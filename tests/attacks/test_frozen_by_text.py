@@ -39,7 +39,7 @@ from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.exports import markdown
 from jupyter_codeinterp.core.figures import lookup
 from jupyter_codeinterp.core.figures.outputs import Cell
-from jupyter_codeinterp.core.history import prose
+from jupyter_codeinterp.core.history import prose, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
@@ -326,6 +326,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, UNTRUSTED
     ),
+    "transcript.for_people": lambda t: [
+        transcript.for_people(e.ToolDone("c", "x", "", "ok", detail=f"status=ok\n{before}{t}"))
+        for before in ("[", "[image not shown: ", "; read_output(", "; read_output(x) reads on, of")
+    ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
     "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
     "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
