@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
-from .rule_file import within
+from ..sandbox.shared import trees
 
 MOST, SECONDS = 20, 0.5
 """Files, and the time for all of them."""
@@ -33,17 +33,15 @@ log = logging.getLogger(__name__)
 
 
 def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
-    """Rows and columns in words that quote the files, by name. ``folder`` is below ``root``, which
-    no link may leave."""
+    """Rows and columns in words that quote the files, by name. ``folder`` is below ``root``; no
+    link is followed."""
     until = time.monotonic() + SECONDS
     found: dict[str, str] = {}
     for name in [name for name in names if Path(name).suffix.lower() in _READERS][:MOST]:
-        path = within(root, f"{folder}/{name}" if folder else name)
-        if path is None or time.monotonic() > until:
-            continue
+        if time.monotonic() > until:
+            break
         try:
-            flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-            with os.fdopen(os.open(path, flags), "rb") as file:
+            with trees.below(root, f"{folder}/{name}" if folder else name) as (file, _):
                 found[name] = _READERS[Path(name).suffix.lower()](file)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)

@@ -14,6 +14,7 @@ from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 
 from .._version import __version__
+from .files.saving import before_save
 from .kernel_models import wiring
 from .routing import route_lazily
 from .workbench.settings import CodeInterpSettings, removed_settings
@@ -53,6 +54,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         server = self._server
         for sentence in removed_settings(self.config):
             self.log.warning(sentence)
+        contents: Any = server.contents_manager
+        contents.register_pre_save_hook(before_save)
         wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from . import trees
+from ..shared import trees
 from .changes import CONFLICT, MOST, Entry, refusal, written
 from .layer import Layer
 
