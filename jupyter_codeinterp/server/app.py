@@ -14,7 +14,6 @@ from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 
 from .._version import __version__
-from .files.saving import before_save
 from .kernel_models import wiring
 from .routing import route_lazily
 from .workbench.settings import CodeInterpSettings, removed_settings
@@ -41,6 +40,12 @@ def serves_local_user(server: ServerApp) -> bool:
     return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
 
 
+def _before_save(**given: Any) -> None:
+    from .files.saving import before_save
+
+    before_save(**given)
+
+
 class CodeInterp(CodeInterpSettings, ExtensionApp):
     """A code interpreter that lives in the notebook."""
 
@@ -55,7 +60,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         for sentence in removed_settings(self.config):
             self.log.warning(sentence)
         contents: Any = server.contents_manager
-        contents.register_pre_save_hook(before_save)
+        contents.register_pre_save_hook(_before_save)
         wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
