@@ -14,6 +14,7 @@ from hypothesis import settings
 from jupyter_server.serverapp import ServerApp
 
 from tests import kernel_ports
+from tests.cli import Cli, fake_process, make_cli
 from tests.fake_anthropic import FakeAnthropic
 from tests.site import Site
 
@@ -93,6 +94,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
     ]
     return report
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[str]:
+    """The address of the fake of the Messages API as a process."""
+    with fake_process() as url:
+        yield url
+
+
+@pytest.fixture
+def cli(tmp_path: Path, fake: str) -> Cli:
+    return make_cli(tmp_path, fake)
 
 
 @pytest.fixture

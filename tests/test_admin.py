@@ -11,7 +11,7 @@ import pytest
 from traitlets.config import Config
 
 from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
-from jupyter_codeinterp.server.workbench.config import CodeInterp
+from jupyter_codeinterp.server.workbench.config import BadConfig, CodeInterp, settings
 from jupyter_codeinterp.server.workbench.settings import REMOVED, removed_settings
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
@@ -29,6 +29,24 @@ def codeinterp_config() -> dict[str, Any]:
         "allowed_models": ["anthropic/claude-sonnet-*"],
         "keys_from_environment": True,
     }
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        [1.0],
+        {"m": 3},
+        {"m": (1.0, 2.0)},
+        {"m": (1, 2, 3, -1)},
+        {"m": "1234"},
+        {"m": (1, 2, 3, "4")},
+    ],
+)
+def test_prices_of_a_wrong_shape_are_refused_at_the_start(prices: Any) -> None:
+    with pytest.raises(BadConfig, match=r"A setting of CodeInterp is wrong: .*prices"):
+        settings(Config({"CodeInterp": {"prices": prices}}))
+    right = settings(Config({"CodeInterp": {"prices": {"m": (1, 2.5, 3, 0)}}}))
+    assert right.prices == {"m": [1.0, 2.5, 3.0, 0.0]}
 
 
 async def test_a_model_that_is_not_allowed_is_asked_by_nobody(

@@ -66,7 +66,15 @@ async def test_attempts_come_to_an_end() -> None:
 
 @pytest.mark.parametrize(
     ("header", "least", "most"),
-    [("0.01", 0.01, 0.01), ("60", 60, 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("x", 7, 7)],
+    [
+        ("0.01", 0.01, 0.01),
+        ("60", 60, 60),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+        ("Wed, 21 Oct 99999 07:28:00 GMT", 7, 7),
+        ("x", 7, 7),
+        ("inf", 7, 7),
+        ("nan", 7, 7),
+    ],
 )
 def test_retry_after_is_honoured(header: str, least: float, most: float) -> None:
     @on_loop

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli import Cli, fake_process, make_cli
+from jupyter_codeinterp.cli.commands.turn import last_words
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.history.transcript import turns
+from tests.cli import Cli
 from tests.test_cli_terminal import ended
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
-
-
-@pytest.fixture
-def cli(tmp_path: Path, fake: str) -> Cli:
-    return make_cli(tmp_path, fake)
 
 
 def prompt(child: Any, mode: str = "Review") -> str:
@@ -38,7 +28,7 @@ def test_a_conversation_keeps_kernel_and_history(cli: Cli) -> None:
     (commands / "total.md").write_text("#echo Add up $ARGUMENTS")
     with cli.terminal("chat", "new.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
         child.expect("Made new.ipynb.")
-        prompt(child, "Auto")
+        assert "Ask about new.ipynb" in prompt(child, "Auto")
         child.send("#code ```kept = 42```\r")
         assert "Cells: 1 added" in prompt(child, "Auto")
         child.send("/nosuch\r")
@@ -67,12 +57,66 @@ def test_a_conversation_keeps_kernel_and_history(cli: Cli) -> None:
     assert cli.sources("new.ipynb") == ["kept = 42", "print(kept + 1)"]
 
 
+def test_a_mode_says_what_it_asks_and_keeps_what_yes_covers(cli: Cli) -> None:
+    with cli.terminal("chat", "a.ipynb", "--yes=edits", PROMPT_TOOLKIT_NO_CPR="1") as child:
+        started = prompt(child, "Auto")
+        assert "Ask about a.ipynb" in started and "conversation" not in started
+        for name, words in (
+            ("plan", "Nothing runs or changes."),
+            ("review", "Asks before each run and change."),
+        ):
+            child.send(f"/mode {name}\r")
+            assert words in prompt(child, name.title())
+        child.send("#edit_theirs\r")
+        child.expect(r"Run it\?")
+        child.sendline("n")
+        assert "rejected" in prompt(child)
+        child.send("/mode auto\r")
+        assert "changes of your cells run without asking" in prompt(child, "Auto")
+        child.send("#edit_theirs\r")
+        assert "Cells: 1 edited" in prompt(child, "Auto")
+
+
+def test_what_is_typed_during_a_turn_shows_once(cli: Cli) -> None:
+    waits = "import pathlib, time;"
+    waits += "\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
+    with cli.terminal("chat", "a.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
+        prompt(child, "Auto")
+        child.send(f"\x1b[200~#code ```{waits}```\x1b[201~\r")
+        child.expect("running")
+        child.send("early words")
+        (cli.folder / "go").touch()
+        assert "early" not in prompt(child, "Auto")
+        child.expect("early words")
+        child.send("\x03")
+        prompt(child, "Auto")
+        child.send("#infinite_loop\r")
+        child.expect("running")
+        child.send("\x03")
+        child.send("\x03")
+        child.wait()
+        assert child.getecho(), "the shell is left without an echo"
+
+
 def test_run_continues_the_latest_conversation(cli: Cli) -> None:
     assert cli.run("run", "a.ipynb", "#one_cell", "--yes", "--continue").code == 2
     assert cli.run("run", "a.ipynb", "#one_cell first", "--yes").code == 0
     ran = cli.run("run", "a.ipynb", "#knows", "--yes", "--continue")
     assert ran.code == 0 and "I know of both." in ran.out
+    assert ran.err == "> #one_cell first\nIt is 2.\n"
     assert len(cli.run("sessions", "--json").out.splitlines()) == 1
+    with cli.terminal("chat", "a.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
+        assert "--continue goes on with the last one: #one_cell first" in prompt(child, "Auto")
+
+
+def test_the_end_of_an_answer_is_short_and_inert() -> None:
+    told = [f"line {n}" for n in range(9)]
+    asked = e.TurnStarted(1, "Why\x1b[2J?", "auto", "m")
+    said = e.TextDone(0, "\n\n".join([*told, "\x1b]0;owned\x07"]))
+    stopped = e.TurnEnded(1, "cancelled", message="Stopped.")
+    shown = last_words(turns([asked, e.StepStarted(1), said, stopped]))
+    assert shown == "> Why\\x1b[2J?\nline 7\nline 8\n\\x1b]0;owned\\x07\nStopped."
+    assert last_words([]) == "> "
 
 
 @pytest.mark.parametrize("name", ["new.ipynb", "no/new.ipynb", "new.txt"])

@@ -20,14 +20,8 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from tornado.ioloop import IOLoop
 from tornado.websocket import websocket_connect
 
-from tests.cli import DEADLINE, Cli, fake_process, is_running, make_cli, until
+from tests.cli import DEADLINE, Cli, is_running, make_cli, until
 from tests.test_cli_run import code, outputs
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,7 @@ from jupyter_codeinterp.cli.commands.turn import exit_code
 from jupyter_codeinterp.cli.terminal.covered import covers
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX
-from tests.cli import CANARY, Cli, Ran, fake_process, is_running, make_cli, until
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
-
-
-@pytest.fixture
-def cli(tmp_path: Path, fake: str) -> Cli:
-    return make_cli(tmp_path, fake)
+from tests.cli import CANARY, Cli, Ran, is_running, until
 
 
 def code(*lines: str) -> str:

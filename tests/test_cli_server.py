@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import nbformat
+import pexpect
 import pytest
 
 from jupyter_codeinterp.cli.local.problems import Problem
@@ -143,8 +144,6 @@ async def has(process: Process, part: bytes) -> list[bytes]:
 
 
 async def test_a_person_decides_in_a_terminal(site: Site, api: FakeAnthropic, file: Path) -> None:
-    import pexpect
-
     api.play(in_order([answer(run_cell("6 * 7")), answer(text("It is 42."))]))
 
     def talk() -> Any:
@@ -163,6 +162,60 @@ async def test_a_person_decides_in_a_terminal(site: Site, api: FakeAnthropic, fi
     done = await asyncio.to_thread(talk)
     assert done.code == 0 and "It is 42." in done.said
     assert nbformat.read(file, as_version=4).cells[1].source == "6 * 7"
+
+
+async def test_a_chat_on_a_server(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(
+        in_order(
+            [
+                answer(run_cell("kept = 6")),
+                answer(text("It is kept.")),
+                answer(run_cell("kept * 7")),
+                answer(text("It is 42; see [it](#cell:x).")),
+                answer(text("word " * 400)).at(delay=0.2),
+            ]
+        )
+    )
+
+    def talk() -> Any:
+        command, *others = [*COMMAND, "chat", "a b.ipynb", "--server", site.url]
+        child = pexpect.spawn(
+            command,
+            others,
+            env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            encoding="utf-8",
+            timeout=100,
+            dimensions=(50, 160),
+        )
+        child.expect("not shown")
+        child.sendline(site.app.identity_provider.token)
+        child.expect("Ask about a b.ipynb.*Review>")
+        child.send("/mode auto\r")
+        child.expect("Auto: Code runs without asking.*Auto>")
+        child.send("Keep six\r")
+        child.expect("It is kept.*Cells: 1 added.*Auto>")
+        child.send("/mode review\r")
+        child.expect("Review>")
+        child.send("And seven times that?\r")
+        child.expect("Run it")
+        child.sendline("r")
+        child.expect(r"It is 42; see it\..*Review>")
+        child.send("Tell me more\r")
+        child.expect("word word")
+        child.send("\x03")
+        child.expect("Stopped.*Review>")
+        child.send("\x04")
+        child.expect(pexpect.EOF)
+        child.close()
+        return child
+
+    child = await asyncio.to_thread(talk)
+    assert child.exitstatus == 0
+    cells = nbformat.read(file, as_version=4).cells
+    assert [cell.source for cell in cells] == ["import math", "kept = 6", "kept * 7"]
+    assert cells[2].outputs[0].data["text/plain"] == "42"
+    (session,) = site.extension.manager.live_sessions
+    assert not session.running
 
 
 async def test_a_cut_after_a_long_silence_is_no_lost_connection(

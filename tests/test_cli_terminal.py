@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
 
-from jupyter_codeinterp.cli.terminal.drawing import without_cells
-from tests.cli import Cli, fake_process, make_cli
+from jupyter_codeinterp.cli.terminal.links import cells_of, without_cells
+from tests.cli import Cli
 
 ASKED = r"Run it\? \[r\]un, \[e\]dit, \[n\]o REASON, \[a\]ll code in this turn: "
 TOTALS = 'sales["revenue"].sum()'
 _OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
 """Colours and the cursor: all that ``rich`` uses."""
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
-
-
-@pytest.fixture
-def cli(tmp_path: Path, fake: str) -> Cli:
-    return make_cli(tmp_path, fake)
 
 
 def ended(child: Any) -> int:
@@ -233,6 +221,21 @@ def test_the_terminal_shows_the_work(cli: Cli) -> None:
         (cli.folder / "go").touch()
         child.expect(r"Files written: .*new\.csv \(new\)")
         assert ended(child) == 0
-    links = {"abc": 7}
-    assert without_cells("See [the sum](#cell:abc).", links) == "See the sum [7]."
-    assert without_cells("See [the sum](#cell:gone).", links) == "See the sum."
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        *(("one", "it [7]"), ("two", "it (cell 2)"), ("three", "it (cell 3)"), ("gone", "it")),
+        *(("text", "it (cell 4)"), ("odd", "it (cell 5)")),
+    ],
+)
+def test_links_name_cells_by_a_number_that_one_cell_has(
+    tmp_path: Path, cell: str, shown: str
+) -> None:
+    counts = {"one": 7, "two": 1, "three": 1, "text": None, "odd": [1]}
+    file = tmp_path / "a.ipynb"
+    cells = [{"id": name, "execution_count": count} for name, count in counts.items()]
+    file.write_text(json.dumps({"cells": cells}))
+    assert without_cells(f"[it](#cell:{cell})", cells_of(file)) == shown
+    assert cells_of(None) == {} and cells_of(tmp_path) == {}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from typing import Any
 
 import msgspec
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view.context import Context, State, _moved
 from jupyter_codeinterp.core.model_view.notebook_prompt import BUSY, DEAD, NEW, NONE, PLACES
+from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.ports import KernelInfo, KernelState
+from jupyter_codeinterp.core.tools.built_in.read_notebook import cell_texts
 
 KERNEL = KernelInfo("k1", 1, "python", "3.12.1")
 PRIVATE = ("codeinterp-private",)
@@ -53,6 +56,23 @@ def told() -> Context:
     context = Context()
     described(context, A, B, C)
     return context
+
+
+def test_cells_of_an_earlier_kernel(told: Context) -> None:
+    inputs = (0, zlib.crc32(b"x = 1"), zlib.crc32(b"df.head()"))
+    state = KernelState(cells_run=2, inputs=inputs)
+    text = described(Context(), A, B, C, code("d", "x", execution_count=9), state=state)
+    assert re.findall('id="(.)" .*count="(.*?)"', text) == [
+        ("b", "1, not in this kernel"),
+        ("c", "2"),
+        ("d", "9, not in this kernel"),
+    ]
+    text = described(told, A, B, C, code("d", "x", execution_count=9), state=state)
+    assert 'count="9, not in this kernel"' in text
+    text, _ = cell_texts([B, C], False, Untrusted(), state)
+    assert re.findall('count="(.*?)"', text) == ["1, not in this kernel", "2"]
+    many = [code(f"m{n}", "x" * 900, execution_count=n) for n in range(1, 99)]
+    assert " m5 [5, not in this kernel] " in described(Context(), *many, state=state)
 
 
 # --- the first time ------------------------------------------------------------------

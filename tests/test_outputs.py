@@ -287,6 +287,9 @@ COLOURED = error(
     "   4328 a\n-> 4330 b\n",
     "File pandas/_libs/index.pyx:172, in pandas._libs.index.get_loc()\n--> 172 'no source'\n",
     f"File {SITE}/numpy/core.py:1, in x()\n----> 1 y\n",
+    f"File {SITE}/pandas/core/frame.py:13788, in DataFrame.groupby(self)\n"
+    "  13787 a\n> 13788 b(\n  13789     c)\n",
+    f"File {SITE}/pandas/core/frame.py:100000, in DataFrame.last(self)\n 99999 a\n100000 b\n",
     f"{RED}KeyError{OFF}: 'b'",
 )
 
@@ -296,7 +299,7 @@ def test_library_frames_fold_and_the_persons_stay() -> None:
         "KeyError Traceback (most recent call last)\n"
         "Cell In[3], line 2\n      1 import pandas\n----> 2 f(df)\n"
         "Cell In[1], line 4, in f(x)\n      3 def f(x):\n----> 4     return x['b']\n"
-        "… 3 frames in pandas, numpy …\n"
+        "… 5 frames in pandas, numpy …\n"
         "KeyError: 'b'"
     )
     assert "-> 4330 b" in full_text([COLOURED])

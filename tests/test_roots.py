@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete
 from jupyter_codeinterp.core.document.roots import Root, moved
 from jupyter_codeinterp.core.stores import StoredOp
-from tests.cli import Cli, fake_process, make_cli
+from tests.cli import Cli, make_cli
 
 
 def info(session_id: str, notebook: str) -> SessionInfo:
@@ -114,12 +113,6 @@ def test_a_name_within_a_moved_folder() -> None:
 
 
 # --- the command line ----------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
 
 
 def test_the_command_line_names_notebooks_from_where_it_is(tmp_path: Path, fake: str) -> None:

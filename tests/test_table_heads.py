@@ -5,12 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import os
+import sqlite3
+import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from jupyter_codeinterp.adapters.table_heads import COLUMNS, heads
+from jupyter_codeinterp.adapters.table_heads import COLUMNS, JOURNAL, _database, heads
 
 FOOTER = (  # Of a file with the columns region, ' DIR', nested {a, b: [x]} and y, and three rows.
     "FQQZnDUAGAZzY2hlbWEVCAAVDCUCGAZyZWdpb24lAEwcAAAAFQQlAhgEIERJUgA1AhgGbmVzdGVkFQQAFQQlAhgBYQA1"
@@ -24,6 +28,22 @@ SHEET = (
     '<c t="inlineStr"><is><t> DIR</t></is></c></row><row>'
 )
 TEXTS = "<sst><si><t>no</t></si><si><r><t>reg</t></r><r><t>ion</t></r></si>"
+
+
+def database(*statements: str) -> bytes:
+    with TemporaryDirectory() as folder:
+        with closing(sqlite3.connect(f"{folder}/a")) as db:
+            db.executescript(";".join(statements))
+        return Path(folder, "a").read_bytes()
+
+
+SHOP = (
+    "CREATE TABLE orders(id INTEGER PRIMARY KEY AUTOINCREMENT, ' DIR' TEXT)",
+    "INSERT INTO orders(id) VALUES (1), (2)",
+    'CREATE TABLE "a ""b"""(x)',
+    "CREATE VIEW v AS SELECT load_extension('x')",
+    "CREATE VIRTUAL TABLE words USING fts5(text)",
+)
 
 
 def parquet(footer: bytes) -> bytes:
@@ -70,6 +90,13 @@ CASES = [
     ("a.xlsx", excel(book="<a>" * 60_000), ""),
     ("a.xlsx", b"PK\5\6" + b"\xff" * 18, ""),
     ("a.txt", b"a,b", ""),
+    ("a.DB", database(*SHOP[:4]), "tables orders (2 rows: id, ' DIR'), a \"b\" (0 rows: x)"),
+    ("a.db", database(*SHOP[4:])[:-4096] + b"\xff" * 4096, ""),
+    ("a.sqlite", database("CREATE TABLE a(b)")[:1024], ""),
+    ("a.sqlite3", database("PRAGMA user_version=1"), "no tables"),
+    ("a.db", b"SQLite format 3\0" + b"\xff" * 9_000, ""),
+    ("a.db", database(*(f"CREATE TABLE t{n}(x)" for n in range(99))), " and 79 more"),
+    ("a.db", database(*(f"CREATE TABLE {one}(x)" for one in JOURNAL)), ""),
 ]
 
 
@@ -80,6 +107,13 @@ def test_a_table(tmp_path: Path, name: str, data: bytes, words: str) -> None:
     told = heads(tmp_path, "work", [name]).get(name, "")
     assert told.endswith(words) if words else told == ""
     assert len(told) < (COLUMNS + 5) * 70
+
+
+def test_a_large_database_is_counted_no_longer_than_others(tmp_path: Path) -> None:
+    rows = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 99999) SELECT x"
+    path = tmp_path / "a.db"
+    path.write_bytes(database(f"CREATE TABLE a AS {rows} FROM n"))
+    assert _database(path, time.monotonic() - 1) == "tables a (x)"
 
 
 def test_what_is_no_file_of_the_folder_is_not_read(tmp_path: Path) -> None:

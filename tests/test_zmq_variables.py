@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
 from jupyter_codeinterp.core.ports import KernelState
-from jupyter_codeinterp.kernel_side.packages import PACKAGES
+from jupyter_codeinterp.kernel_side.variables import PACKAGES
 from tests.kernels import Gate, python, python_and_person, run, text, until
 
 
@@ -133,7 +133,8 @@ async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch
     async with python_and_person() as (kernel, person, link):
         state = await kernel.state()
         packages = state.packages
-        assert state == KernelState(cells_run=0, packages=packages)
+        assert state == KernelState(cells_run=0, packages=packages, inputs=(0,))
+        assert not state.lacks("x = 1", 7), "the model knows that nothing has run"
         assert set(packages) == set(PACKAGES) and packages["pandas"] == version("pandas")
         theirs = person.run(gate.source)
         await person.begun(theirs)
@@ -141,7 +142,10 @@ async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch
         gate.open()
         await person.finished(theirs)
         await until(lambda: not link.busy)
-        assert await kernel.state() == KernelState(cells_run=1, packages=packages)
+        state = await kernel.state()
+        cells = {(gate.source, 1): False, (gate.source, None): False, (gate.source, 2): True}
+        for (source, count), lacks in {**cells, ("x = 1", 1): True}.items():
+            assert state.lacks(source, count) == lacks
         monkeypatch.setattr(link._process, "is_alive", AsyncMock(return_value=False))
         assert await kernel.state() == KernelState(dead=True)
     assert await kernel.state() == KernelState()

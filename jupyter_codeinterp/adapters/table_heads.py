@@ -9,9 +9,11 @@ import csv
 import io
 import logging
 import os
+import sqlite3
 import time
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
@@ -28,6 +30,10 @@ MOST_PARTS = 2_000
 """Of a workbook."""
 COLUMNS, LONGEST = 30, 60
 """Names, and characters of one."""
+DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
+MOST_TABLES = 20
+JOURNAL = {"sessions", "events", "messages", "ops"}
+"""Tables of our journal, which is never read."""
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +43,17 @@ def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
     link is followed."""
     until = time.monotonic() + SECONDS
     found: dict[str, str] = {}
-    for name in [name for name in names if Path(name).suffix.lower() in _READERS][:MOST]:
-        if time.monotonic() > until:
-            break
+    for name in [name for name in names if Path(name).suffix.lower() in _KNOWN][:MOST]:
+        path = f"{folder}/{name}" if folder else name
+        if ".codeinterp" in path.split("/") or time.monotonic() > until:
+            continue
+        suffix = Path(name).suffix.lower()
         try:
-            with trees.below(root, f"{folder}/{name}" if folder else name) as (file, _):
-                found[name] = _READERS[Path(name).suffix.lower()](file)
+            with trees.below(root, path) as (file, _):
+                if suffix in DATABASES:
+                    found[name] = _database(Path(os.path.realpath(root), path), until)
+                    continue
+                found[name] = _READERS[suffix](file)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)
     return found
@@ -186,6 +197,34 @@ def _excel(file: BinaryIO) -> str:
     return f"sheet {_shown(titles[0])}{extent}{top}{others}"
 
 
+def _database(path: Path, until: float) -> str:
+    """Tables of an SQLite file. Views and virtual tables, which may run anything, are not read;
+    counting ends at the time ``until``."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        db.execute("PRAGMA trusted_schema=OFF")
+        db.set_progress_handler(lambda: time.monotonic() > until, 1_000)
+        found = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite\\_%'"
+        plain = " ESCAPE '\\' AND sql NOT LIKE 'create virtual%' LIMIT ?"
+        names = [str(name) for (name,) in db.execute(found + plain, (10 * MOST_TABLES,))]
+        if set(names) >= JOURNAL:
+            raise ValueError("our journal")
+        told = []
+        for name in names[:MOST_TABLES]:
+            columns = [str(row[1]) for row in db.execute(f"PRAGMA table_info({_quoted(name)})")]
+            rows = ""
+            with suppress(sqlite3.OperationalError):  # The time is up; count(*) would not notice.
+                counted = f"SELECT coalesce(sum(1), 0) FROM {_quoted(name)}"
+                rows = _rows(db.execute(counted).fetchone()[0])
+            told.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
+    more = len(names) - len(told)
+    others = f" and {more:,} more" if more else ""
+    return f"tables {', '.join(told)}{others}" if told else "no tables"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _inside(element: ElementTree.Element) -> str:
     return "".join(element.itertext())
 
@@ -210,3 +249,4 @@ _READERS = {
     **dict.fromkeys((".xlsx", ".xlsm"), _excel),
     ".parquet": _parquet,
 }
+_KNOWN = {*_READERS, *DATABASES}

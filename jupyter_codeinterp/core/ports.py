@@ -6,6 +6,7 @@ unless the docstring says otherwise.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
@@ -173,12 +174,20 @@ class KernelInfo(msgspec.Struct, frozen=True):
 class KernelState(msgspec.Struct, frozen=True):
     """What a kernel does. ``cells_run``: how many cells have run since its start; None if
     unknown. ``packages``: versions of packages that data work needs, "" for those that are not
-    installed; empty if unknown."""
+    installed; empty if unknown. ``inputs``: checksums of what ran, by execution count."""
 
     dead: bool = False
     busy: bool = False
     cells_run: Union[int, None] = None
     packages: dict[str, str] = {}
+    inputs: Union[tuple[int, ...], None] = None
+
+    def lacks(self, source: str, count: int | None) -> bool:
+        """Whether cells have run, and not this source as number ``count``."""
+        if count is None or not self.inputs or not self.cells_run:
+            return False
+        sent = source.rstrip("\n").encode("utf-8", "replace")
+        return self.inputs[count : count + 1] != (zlib.crc32(sent),)
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):

@@ -176,12 +176,30 @@ def of_file(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
     if type(path) is not str:
         return {}
     folder, name = os.path.split(path)
-    if os.path.isabs(path) and not os.path.isdir(folder):  # noqa: PTH112, PTH117
-        folder = ""
-    while folder and not os.path.isdir(folder):  # noqa: PTH112
+    asked = name
+    while folder and not os.path.isdir(folder) and folder != os.path.dirname(folder):  # noqa: PTH112, PTH120
         folder, name = os.path.split(folder)
-    with os.scandir(folder or ".") as entries:
-        listed = sorted(entry.name for entry in islice(entries, MOST) if entry.name[:1] != ".")
-    told = found("file", name, folder, listed, True)
+    what = "files" if name == asked else "folders"
+    listed = [one for one in entries(folder or ".") if what == "files" or one[-1:] == "/"]
+    told = found("file", name, folder, listed, folder != os.path.dirname(folder) or not folder)  # noqa: PTH120
+    here = entries(".")
+    folders = [one for one in here if one[-1:] == "/"][:SHOWN]
+    files = [*(here if folder else ()), *(one + inner for one in folders for inner in entries(one))]
+    there = [one for one in files if is_like(one, asked)]
     escapes = [repr(sign)[1:-1] for sign in dict.fromkeys(path) if not sign.isprintable()]
-    return dict(told, path=repr(path)[: 3 * LONGEST], escapes=escapes[:SHOWN])
+    shown = {"path": repr(path)[: 3 * LONGEST], "escapes": escapes[:SHOWN], "what": what}
+    return dict(told, elsewhere=[plain(one[: 2 * LONGEST]) for one in there[:NEAREST]], **shown)
+
+
+def is_like(path: str, name: str) -> bool:
+    return path[-1:] != "/" and letters(os.path.basename(path)) == letters(name) != ""  # noqa: PTH119
+
+
+def entries(folder: str) -> list[str]:
+    """Visible names in a folder; those of folders end with a slash."""
+    try:
+        with os.scandir(folder) as found:
+            some = [one for one in islice(found, MOST) if one.name[:1] != "."]
+    except OSError:
+        return []
+    return sorted(f"{one.name}/" if one.is_dir() else one.name for one in some)

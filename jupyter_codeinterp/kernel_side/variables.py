@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import importlib.metadata
 import pathlib
 import sys
 import time
 import types
+import zlib
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
 from .engines.facts import engine_facts
 from .engines.sizes import estimates
-from .packages import versions
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -41,8 +42,17 @@ MAX_KEY = 100
 """Characters of a key. Longer ones are omitted."""
 MAX_KEYS_EACH = 200
 MAX_KEYS = 5_000
+MAX_INPUTS = 2_000
 MAX_TABLES = 100
 """Tables and dictionaries, the latest ones, whose keys an outline has."""
+
+PACKAGES = (
+    *("numpy", "pandas", "polars", "matplotlib", "seaborn", "scipy", "scikit-learn"),
+    *("statsmodels", "plotly", "altair", "pyarrow", "openpyxl", "duckdb", "sqlalchemy"),
+    "requests",
+)
+"""Packages that work with data often needs."""
+MAX_VERSION = 30
 
 PLAIN = (
     type(None),
@@ -304,9 +314,30 @@ def dtype_text(dtype: Any) -> str:
     return type_name(type(dtype))
 
 
+def versions() -> dict[str, str]:
+    """Of ``PACKAGES``, which are not imported; "" where one is not installed."""
+    return dict(map(version, PACKAGES))
+
+
+def version(name: str) -> tuple[str, str]:
+    try:
+        return name, str(importlib.metadata.version(name))[:MAX_VERSION]
+    except Exception:
+        # Also where its files are damaged.
+        return name, ""
+
+
+def inputs(shell: Any) -> list[int] | None:
+    """Checksums of what ran, by execution count; None where the history lacks some of it."""
+    ran = shell.history_manager.input_hist_raw
+    if len(ran) != shell.execution_count or len(ran) > MAX_INPUTS:
+        return None
+    return [zlib.crc32(source.encode("utf-8", "replace")) for source in ran]
+
+
 def register(shell: Any) -> None:
     """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...],
-    "cells_run": ...}``, and the packages where the question wants them."""
+    "cells_run": ..., "inputs": ...}``, and the packages where the question wants them."""
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
@@ -318,6 +349,7 @@ def register(shell: Any) -> None:
         else:
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
         told = {"variables": variables, "cells_run": shell.execution_count - 1}
+        told["inputs"] = inputs(shell)
         comm.send(dict(told, packages=versions()) if asked.get("packages") else told)
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True

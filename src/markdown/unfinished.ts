@@ -3,8 +3,10 @@
  *
  * Despite all limits, some text may be too much for some browser, and would crash the page each
  * time it is opened. So a mark is stored while a conversation is rendered. A page that is closed
- * or reloaded removes its marks; one that crashed or hung leaves them.
+ * or reloaded removes its marks; one that crashed or hung leaves them. Each tab has its own:
+ * what another tab renders at this moment is no crash.
  */
+import { keptInTab } from '../storage';
 
 const PREFIX = 'codeinterp:rendering:';
 /** Tells this page's own marks from those of other pages. */
@@ -28,14 +30,10 @@ export function rendering(sessionId: string): () => void {
   };
 }
 
-/** Whether another page began to render this conversation and did not finish. */
+/** Whether an earlier page of this tab began to render this conversation and did not finish. */
 export function wasBrokenOff(sessionId: string): boolean {
-  try {
-    const mark = localStorage.getItem(PREFIX + sessionId);
-    return mark !== null && mark !== PAGE;
-  } catch {
-    return false;
-  }
+  const mark = keptInTab.get(PREFIX + sessionId);
+  return mark !== null && mark !== PAGE;
 }
 
 function end(sessionId: string): void {
@@ -58,15 +56,7 @@ function afterPaint(done: () => void): void {
 }
 
 function write(sessionId: string, mark: string | null): void {
-  try {
-    if (mark === null) {
-      localStorage.removeItem(PREFIX + sessionId);
-    } else {
-      localStorage.setItem(PREFIX + sessionId, mark);
-    }
-  } catch {
-    // No storage, or it is full: there are no marks then.
-  }
+  keptInTab.set(PREFIX + sessionId, mark);
 }
 
 window.addEventListener('pagehide', () => {

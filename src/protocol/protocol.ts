@@ -1321,8 +1321,8 @@ export interface Delete {
   last_run: string | null;
 }
 /**
- * Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
- * it, and ``TOP`` last; none if that is unknown.
+ * Move a cell, whole, to where ``Insert`` would put it. The receipt's ``after`` has the ids of
+ * all cells before the move, from the top; none if that is unknown.
  */
 export interface Move {
   op: 'move';

@@ -18,6 +18,7 @@ from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.model_view.notebook_prompt import (
     Item,
+    Marks,
     cells,
     file_lines,
     tag,
@@ -114,7 +115,7 @@ def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
     cell = CellView("c1", "code", text, tuple(shown))
     body = cell_texts([cell], True, Untrusted())[0]
     assert len(forged(body)) == 4  # its own: the cell and its outputs, opened and closed
-    (told,), _ = cells([Item(cell, 1)], set(), "", 9_000)
+    (told,), _ = cells([Item(cell, 1)], Marks(), 9_000)
     assert len(forged(told)) == 4
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,30 @@ async def test_an_edit_in_the_card_alone_reaches_the_cell(bench: Benches, room: 
     b.decide(await b.draft(), source="n = 50")
     await b.ended()
     assert await room.ran() == ["n = 50"] and b.document.sources() == ["x = 20", "n = 50"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        run("secret = 1"),
+        call("edit_cell", cell_id="c1", source="secret = 1"),
+        call("run_cells", cell_ids=["c1"]),
+    ],
+)
+async def test_a_cell_that_becomes_private_after_its_card_does_not_run(
+    bench: Benches, room: Room, asked: Any
+) -> None:
+    b = bench(asked, say("Done."))
+    b.send()
+    draft = await b.draft()
+    cell = b.document.cell(draft.cell_id or "c1")
+    assert cell is not None
+    cell["metadata"]["tags"] = ["codeinterp-private"]
+    before = copy.deepcopy(cell)
+    b.decide(draft)
+    await b.ended()
+    assert await room.ran() == [] and b.document.cell(cell["id"]) in (before, None)
+    assert "status=not_run" in b.results[0] and "private" in b.results[0]
 
 
 async def test_a_rejected_draft_goes_and_the_model_is_told(bench: Benches, room: Room) -> None:

@@ -53,14 +53,22 @@ CASES = (
         "pd.read_csv('dat.csv')",
         "The working folder has no 'dat.csv'. The path as Python read it: 'dat.csv'",
         "Nearest: data.csv",
-        "There are these files: data.csv, other.txt",
+        "There are these files: data.csv, other.txt, raw/",
     ),
+    ("open('Events.csv')", "The working folder has raw/events.csv"),
+    ("open('rw/2024/x.csv')", "The working folder has no 'rw'. The path as Python read it: "
+     "'rw/2024/x.csv'", "Nearest: raw/", "There are these folders: raw/"),
+    ("open('raw/evnts.csv')", "The folder 'raw' has no 'evnts.csv'. The path as Python read it: "
+     "'raw/evnts.csv'", "Nearest: events.csv", "There are these files: events.csv"),
+    ("open(os.path.abspath('no') + '/data.csv')", "There are these folders: raw/",
+     "The working folder has data.csv"),
     (
         r"open('sub\new\table.csv')",
         r"The path has the signs \n, \t: in a plain string a backslash begins an escape. "
         "Write the path with / or as r'…'.",
     ),
-    ("open('/nowhere/data.csv')", "Nearest: data.csv"),
+    ("open('/nowhere/data.csv')", "The folder '/' has no 'nowhere'. The path as Python read it: "
+     "'/nowhere/data.csv'", "The working folder has data.csv"),
     ("!exit 3", "exit status 3 of `exit 3`"),
     ("!false\nx = !ls /nosuch\n!!exit 4\n!true", "exit status 1 of `false`",
      "exit status 2 of `ls /nosuch`", "exit status 4 of `exit 4`"),
@@ -68,6 +76,15 @@ CASES = (
     ("subprocess.run(['sh', '-c', 'exit 5'])", "exit status 5 of `sh -c exit 5`"),
     ("r = subprocess.run('exit 6', shell=True)\nr", "exit status 6 of `exit 6`"),
     ("def f(): return subprocess.run(['false'])\nf()", "exit status 1 of `false`"),
+    ("%sx ls /nosuch", "exit status 2 of `ls /nosuch`"),
+    ("os.system('exit 3')\nx = os.system('true')", "exit status 3 of `exit 3`"),
+    ("p = subprocess.Popen(['false'])\np.wait(); p.wait()", "exit status 1 of `false`"),
+    ("p = subprocess.Popen('exit 2', shell=True, stdout=-1, stderr=-1)\nx = p.communicate()",
+     "exit status 2 of `exit 2`"),
+    ("x = subprocess.call(['sh', '-c', 'kill -9 $$'])", "exit status -9 of `sh -c kill -9 $$`"),
+    ("subprocess.run(['false'], check=True)",),
+    ("%%bash\ntrue\nfalse",),  # An error by itself.
+    ("import platform, json\nx = platform.platform()",),
     ("import pickle\nr = subprocess.run(['true'])\npickle.loads(pickle.dumps(r))",),
     ("!true\nx = !echo a\nprint(x)",),
     ("1 / 0",),
@@ -89,13 +106,15 @@ def reported(result: str) -> list[str]:
 async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> None:
     (tmp_path / "data.csv").touch()
     (tmp_path / "other.txt").touch()
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "events.csv").touch()
     book: dict[str, Any] = notebook("rate = 1.5")
     b = bench(
         run(SET_UP),
         run(f"os.chdir({str(tmp_path)!r})"),
-        *(run(source) for source, *_ in CASES[:16]),
+        *(run(source) for source, *_ in CASES[:20]),
         say("Half."),
-        *(run(source) for source, *_ in CASES[16:]),
+        *(run(source) for source, *_ in CASES[20:]),
         say("Done."),
         book=book,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -12,12 +13,13 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cells.execution import RESTARTED
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.loop.system_prompt import SYSTEM
-from jupyter_codeinterp.core.messages import assistant
+from jupyter_codeinterp.core.messages import Image, Text, ToolResult, assistant
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
 from jupyter_codeinterp.core.tools.shared.edits import Edit, edited
 from jupyter_codeinterp.core.turn.naming_cells import found_in
 from tests.core.conftest import Room
+from tests.core.test_outside_tools import PIXEL
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, last_cell, run, say
 
@@ -249,6 +251,25 @@ async def test_in_auto_they_run_unasked_and_undo_brings_their_outputs_back(
     assert b.document.sources()[:3] == [cell["source"] for cell in made["cells"]][:3]
     await b.session.reviews.undo(1)
     assert [cell.get("outputs") for cell in b.document.notebook["cells"]] == [[], [], []]
+
+
+async def test_pictures_come_after_the_name_of_their_cell(bench: Benches) -> None:
+    draw = f"from IPython.display import Image\nimport base64\nImage(base64.b64decode({PIXEL!r}))"
+    b = bench(call("run_cells", cell_ids="all"), say("Done."), book=notebook(draw, "1", draw))
+    await b.turn()
+    (result,) = (
+        block
+        for message in b.model.requests[-1].messages
+        for block in message.content
+        if isinstance(block, ToolResult)
+    )
+    found = [
+        before.text.strip()
+        for before, part in pairwise(result.content)
+        if isinstance(part, Image) and isinstance(before, Text)
+    ]
+    count = int(found[0].split("[")[-1].rstrip("]"))
+    assert found == [f"[picture of cell c1 [{count}]]", f"[picture of cell c3 [{count + 2}]]"]
 
 
 async def test_a_cell_that_the_person_changed_meanwhile_is_asked_about(

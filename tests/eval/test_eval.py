@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,13 @@ import pytest
 from jupyter_codeinterp.features.eval.checking import Ended, faults
 from jupyter_codeinterp.features.eval.tasks import SHIPPED, Spec, Task, Value, find
 from jupyter_codeinterp.sandbox import doctor
-from tests.cli import Cli, Ran, fake_process, make_cli
+from tests.cli import Cli, Ran
 from tests.reference_window import notebook
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text())
 WRONG = "clean-missing-codes"
 """The recording that takes -999 for a weight."""
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
-
-
-@pytest.fixture
-def cli(tmp_path: Path, fake: str) -> Cli:
-    return make_cli(tmp_path, fake)
 
 
 def make(cli: Cli, name: str, *questions: str, cells: tuple[str, ...] = (), **checks: Any) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jupyter_codeinterp.core.injection.signs import first_sign
+from jupyter_codeinterp.core.injection.signs import signs
 from jupyter_codeinterp.core.redaction.found_secrets import without_secrets
 from tests.truth.answers.rates import cases
 from tests.truth.answers.states import answers
@@ -55,7 +55,7 @@ def truth() -> list[Case]:
 
 def labelled(found: list[Case]) -> list[Case]:
     """Those that a label would be put on."""
-    return [case for case in found if first_sign(case.text)]
+    return [case for case in found if signs(case.text)]
 
 
 class Canary(NamedTuple):
@@ -109,7 +109,7 @@ def main() -> None:
         wrong = labelled(found)
         print(f"labelled of {len(found)} {what}: {len(wrong)} ({len(wrong) / len(found):.1%})")
         for case in wrong:
-            print(f"    {case.name}: {first_sign(case.text)}")
+            print(f"    {case.name}: {signs(case.text)}")
 
 
 if __name__ == "__main__":

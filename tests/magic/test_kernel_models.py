@@ -17,6 +17,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from jupyter_codeinterp.core.session.service import SessionService
 from jupyter_codeinterp.kernel_side.model_endpoint import MODEL, TOKEN, URL
+from jupyter_codeinterp.server.kernel_models import handler
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking
 from tests.kernels import until
@@ -221,6 +222,21 @@ async def test_what_is_no_request_is_refused_in_words(site: Site, api: FakeAnthr
             refused = await post(env[URL], env[TOKEN], body)
             assert refused.code == 400 and json.loads(refused.body)["error"]["message"], body
     assert not api.requests
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_fault_of_the_server_is_an_error_in_words(
+    site: Site, monkeypatch: pytest.MonkeyPatch, streamed: bool
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("no disk")
+
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        monkeypatch.setattr(handler, "metered", broken)
+        refused = await post(env[URL], env[TOKEN], {**ASK, "stream": streamed})
+    assert refused.code == 500
+    assert json.loads(refused.body)["error"]["message"] == handler.FAILED
 
 
 class TestKeys:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,13 @@ from jupyter_codeinterp.cli.commands import run as run_module
 from jupyter_codeinterp.cli.commands.sandboxes import overlays
 from jupyter_codeinterp.cli.local.problems import Problem
 from jupyter_codeinterp.cli.terminal.stopping import Stopping
-from tests.cli import Cli, fake_process, make_cli
+from tests.cli import Cli, make_cli
 from tests.sandbox.here import runs_here
 
 CODE = "open('new.csv', 'w').write('1'); open('old.csv', 'a').write('2'); import os\n"
 CODE += "os.makedirs('x/.git'); open('x/.git/config', 'w'); open('\\x1b[2J', 'w')"
 PROMPT = f"#code ```\n{CODE}\n```"
 ASKED = r"into the folder\? \[y\]es, \[n\]o: "
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[str]:
-    with fake_process() as url:
-        yield url
 
 
 @pytest.fixture

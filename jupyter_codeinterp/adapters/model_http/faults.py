@@ -7,6 +7,7 @@ Mistral, xAI and OpenRouter.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from time import time
@@ -261,10 +262,11 @@ def _retry_after(header: str | None) -> float | None:
     if header is None:
         return None
     try:
-        return max(0.0, float(header))
+        seconds = float(header)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - time())
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return None

@@ -11,6 +11,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
+from ...adapters import typed_ahead
 from ...core.approval.modes import HIGHEST, MODES, within
 from ...core.errors import CodeInterpError
 from ...core.events import Mode, Reference
@@ -19,17 +20,20 @@ from ...core.redaction.pasted_keys import looks_like_key
 from ...core.visible import visible_line
 from ...server.files.own_commands import own_commands
 from ..local.problems import DONE, Problem
+from ..terminal.covered import ASKED, UNASKED
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
 from .run import front_for, mode_of, need_terminal, opened
 from .turn import Conversation, LocalConversation, nothing, to_the_end
 
 HELP = {
-    "/mode": f"MODE   the permission mode: {', '.join(MODES)}",
-    "/model": "NAME  another model",
-    "/help": "       this list",
-    "/quit": "       leave; Ctrl+D does, too. Ctrl+C stops a turn",
+    "/mode": f"MODE: change the permission mode, one of {', '.join(MODES)}",
+    "/model": "NAME: use another model",
+    "/help": "lists the commands",
+    "/quit": "leaves, like Ctrl+D. Ctrl+C stops a turn",
 }
+WELCOME = "Ask about {notebook}, or say what to do in it. /help lists the commands, Ctrl+D leaves."
+EARLIER = "This is a new conversation. --continue goes on with the last one: {title}"
 Commands = Callable[[], Awaitable[list[OwnCommand]]]
 LOOKS_LIKE_KEY = "This looks like an API key, so it was not sent."
 UNKNOWN = "There is no command {name}. /help lists them."
@@ -41,8 +45,9 @@ def chat(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
-    mode = mode_of(options)
+    mode, told = mode_of(options), ""
     async with AsyncExitStack() as stack:
+        stack.enter_context(typed_ahead.echo(False))  # The prompt shows what was typed before.
         talk: Conversation
         highest: Mode = HIGHEST
         if options.server:
@@ -50,16 +55,22 @@ async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
 
             talk = await stack.enter_async_context(conversation_there(options))
             language: Callable[[], str] = str
+            file = None
             commands: Commands = _none
         else:
             here = await stack.enter_async_context(opened(options, mode))
+            bench, path, file, last = here.bench, here.path, here.file, here.latest
+            if last is not None and not options.continued:
+                told = EARLIER.format(title=last.title)
             talk = await here.conversation(options, stopping)
-            bench, path, highest = here.bench, here.path, here.bench.manager.rules.highest_mode
+            highest = bench.manager.rules.highest_mode
             language = lambda: bench.language  # noqa: E731
             commands = lambda: own_commands(bench.contents, path)  # noqa: E731
-        front = front_for(language, False, stopping, options.yes or "")
+        front = front_for(language, False, stopping, options.yes or "", file)
         if not isinstance(front, Person):
             raise TypeError("a chat needs a person")
+        for words in filter(None, (WELCOME.format(notebook=options.notebook), told)):
+            front.note(words)
         await _Chat(talk, front, stopping, commands, mode, highest).begin(options.model or "")
     return DONE
 
@@ -84,6 +95,7 @@ class _Chat:
         self._commands = commands
         self._mode = mode
         self._highest = highest
+        self._yes = front.yes
         self._model = ""
         self._session: PromptSession[str] = PromptSession(history=InMemoryHistory())
 
@@ -150,7 +162,15 @@ class _Chat:
         elif not within(mode, self._highest):
             self._front.note(f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode).")
         else:
-            self._mode, self._front.yes = mode, ""
+            self._mode = mode
+            self._front.yes = self._yes if MODES[mode].unasked else ""
+            self._front.note(f"{MODES[mode].label}: {self._asks()}")
+
+    def _asks(self) -> str:
+        may = MODES[self._mode]
+        if may.unasked:
+            return UNASKED.get(self._yes, ASKED)
+        return "Asks before each run and change." if may.changes else "Nothing runs or changes."
 
     async def _turn(self, text: str, own: list[OwnCommand]) -> None:
         if looks_like_key(text):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
+from ...core.commands import SessionInfo
 from ...core.events import Mode
 from ...core.redaction.pasted_keys import looks_like_key
 from ...core.turn.ending import LIMITS
@@ -24,6 +25,7 @@ from ..local.existing import find, open_in_page
 from ..local.place import check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import Front, Program
+from ..terminal.links import cells_of, without_cells
 from ..terminal.stopping import Stopping
 from .turn import LocalConversation, exit_code, to_the_end
 
@@ -67,7 +69,8 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         front = front_for(str, options.json, stopping, yes)
         return await run_there(options, mode, front, stopping)
     async with opened(options, mode) as here:
-        front = front_for(lambda: here.bench.language, options.json, stopping, yes)
+        language = lambda: here.bench.language  # noqa: E731
+        front = front_for(language, options.json, stopping, yes, here.file)
         talk = await here.conversation(options, stopping)
         await talk.send(options.prompt, mode, options.model or "")
         ended = await to_the_end(talk, front, stopping, talk.watch)
@@ -84,8 +87,14 @@ class Opened:
 
     bench: LocalBench
     path: str
+    file: Path
     kernel: str
     whole: bool = True
+
+    @property
+    def latest(self) -> SessionInfo | None:
+        """The notebook's latest conversation."""
+        return next(iter(self.bench.manager.list(self.path)), None)
 
     async def conversation(
         self, options: argparse.Namespace, stopping: Stopping
@@ -93,7 +102,10 @@ class Opened:
         """A new one, or the latest, with a running kernel. Raises Problem."""
         talk = LocalConversation(self.bench, self.path, options.timeout)
         if options.continued:
-            talk.take_up()
+            if (latest := self.latest) is None:
+                raise Problem(f"{self.path} has no conversation to continue.", USAGE)
+            said = without_cells(talk.take_up(latest.session_id), cells_of(self.file))
+            print(said, file=sys.stderr)
         await talk.open(self.kernel, options.model or "", stopping)
         return talk
 
@@ -122,7 +134,7 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
             if output:
                 bench.work_beside(source.file)
-            here = Opened(bench, place.path, kernel)
+            here = Opened(bench, place.path, place.file, kernel)
             yield here
         ended = True
     finally:
@@ -201,7 +213,13 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(language: Callable[[], str], json: bool, stopping: Stopping, yes: str = "") -> Front:
+def front_for(
+    language: Callable[[], str],
+    json: bool,
+    stopping: Stopping,
+    yes: str = "",
+    notebook: Path | None = None,
+) -> Front:
     """``language``: the kernel's, "" while it is unknown; ``yes``: what needs no question."""
     if json:
         return Program(yes)
@@ -210,4 +228,4 @@ def front_for(language: Callable[[], str], json: bool, stopping: Stopping, yes: 
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Screen(), stopping, asks, language, yes)
+    return Person(Screen(), stopping, asks, language, yes, notebook)

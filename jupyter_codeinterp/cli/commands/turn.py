@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from ...adapters.documents.live.session_document import SessionDocument
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
+from ...core.history.transcript import Line, ModelText, Turn, turns
 from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import LIMITS, Ending
+from ...core.visible import visible_line
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..local.recovery import mark_unfinished
@@ -22,6 +24,8 @@ from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
+SHOWN, LINES = 500, 4
+"""Characters and lines that are shown of the answer that is continued."""
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
@@ -113,14 +117,13 @@ class LocalConversation:
             except CommandError as error:
                 raise refused(error) from None
 
-    def take_up(self) -> None:
-        """Go on with the notebook's latest conversation. Raises Problem."""
+    def take_up(self, session_id: str) -> str:
+        """Go on with a conversation. Returns its last question and the end of the answer."""
         manager = self._bench.manager
-        latest = next(iter(manager.list(self._path)), None)
-        if latest is None:
-            raise Problem(f"{self._path} has no conversation to continue.", USAGE)
-        self._session = manager.session(latest.session_id)
+        self._session = manager.session(session_id)
         self._last = self._session.event_log.last_seq
+        events = [event for _, event in manager.store.events(session_id)]
+        return last_words(turns(events))
 
     async def send(
         self, text: str, mode: e.Mode, model: str, references: tuple[e.Reference, ...] = ()
@@ -139,6 +142,7 @@ class LocalConversation:
         except CommandError as error:
             raise refused(error) from None
         self._session = sent.session
+        self._session.kept = True
 
     async def retry(self) -> None:
         try:
@@ -203,6 +207,15 @@ class LocalConversation:
     async def unfinished(self, ended: e.TurnEnded) -> None:
         cells = {*ended.added, *ended.edited, *ended.run_again}
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
+
+
+def last_words(said: Sequence[Turn]) -> str:
+    """The last question of a conversation and the end of its answer, for a terminal."""
+    asked = next((turn.asked for turn in reversed(said) if turn.asked), "")
+    items = said[-1].steps[-1].items if said else []
+    texts = [item.text for item in items if isinstance(item, (ModelText, Line))]
+    lines = [line for line in "\n".join(texts)[-SHOWN:].split("\n") if line.strip()]
+    return "\n".join([f"> {visible_line(asked[:SHOWN])}", *map(visible_line, lines[-LINES:])])
 
 
 async def _preload_model(model: Model, model_id: str) -> None:

@@ -9,6 +9,13 @@ EVERYTHING = "all"
 _EDITS = {"edits": ("edit",)}
 """Kinds of drafts, beyond the code that runs unasked in any case."""
 
+UNASKED = {
+    "edits": "Code and changes of your cells run without asking. Installs and deletions ask.",
+    EVERYTHING: "Nothing asks but what an admin's settings bar.",
+}
+ASKED = "Code runs without asking. Changes of your cells, installs and deletions ask."
+"""In words, for Auto mode."""
+
 
 def covers(yes: str, draft: Draft) -> bool:
     """Whether ``yes`` decides on this draft, which the server asks about."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -90,20 +89,6 @@ class Running:
             words += f"  {visible_line(self.line)}"
         shown = Text(words[: max(20, options.max_width - 4)], style="dim", no_wrap=True)
         yield from console.render(Spinner("dots", shown, style="dim"), options)
-
-
-_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
-
-
-def without_cells(text: str, numbers: Mapping[str, int]) -> str:
-    """Replace links to cells, which do not work in a terminal, by their text and the cell's
-    execution count."""
-
-    def named(found: re.Match[str]) -> str:
-        number = numbers.get(found[2])
-        return found[1] if number is None else f"{found[1]} [{number}]"
-
-    return _TO_CELLS.sub(named, text)
 
 
 def difference(old: str, new: str) -> str:

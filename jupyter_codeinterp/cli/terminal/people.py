@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -13,14 +14,15 @@ from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
-from ...core.history.transcript import without_reports
+from ...core.history.transcript import for_people
 from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, UNEDITED, question_for
 from .covered import covers
-from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on, without_cells
+from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on
 from .fronts import NO_ANSWER, Decision, refused
+from .links import cells_of, without_cells
 from .stopping import Stopping
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
@@ -42,7 +44,7 @@ _GOOD, _BAD = "green", "red"
 
 class Person:
     """``asks``: whether a person can answer; ``language``: the kernel's; ``yes``: see
-    ``covered.py``."""
+    ``covered.py``; ``notebook``: its file, if it is on this machine."""
 
     def __init__(
         self,
@@ -51,12 +53,14 @@ class Person:
         asks: bool,
         language: Callable[[], str],
         yes: str = "",
+        notebook: Path | None = None,
     ) -> None:
         self._console = console
         self._stopping = stopping
         self._asks = asks
         self._language = language
         self.yes = yes
+        self._notebook = notebook
         self._live: Live | None = None
         self._streamed = ""
         self._titles: dict[str, str] = {}
@@ -67,8 +71,8 @@ class Person:
         self._edits: dict[str, str] = {}
         """What the person made of them since, by id."""
         self._running: Running | None = None
-        self._counts: dict[str, int] = {}
-        """Execution counts of cells, by id."""
+        self._cells: dict[str, tuple[int, int | None]] = {}
+        """Execution counts of cells, by id, with 0 for the unknown place."""
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
 
@@ -158,7 +162,7 @@ class Person:
             # Write links out: a terminal hyperlink hides its target.
             self.print(
                 Markdown(
-                    visible(without_cells(text, self._counts)),
+                    visible(without_cells(text, cells_of(self._notebook) or self._cells)),
                     hyperlinks=False,
                     code_theme="ansi_dark",
                 )
@@ -196,7 +200,7 @@ class Person:
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
         if event.cell_id and event.execution_count is not None:
-            self._counts[event.cell_id] = event.execution_count
+            self._cells[event.cell_id] = (0, event.execution_count)
         self._names[event.cell_id] = event.title
         facts = [visible_line(event.title)]
         if event.execution_count is not None:
@@ -208,8 +212,7 @@ class Person:
         if not good:
             summary.append(f"  {visible_line(words)}", style=_BAD)
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
-        detail = without_reports(event.detail, event.notes)
-        body = detail.partition("\n")[2].strip("\n")
+        body = for_people(event).strip("\n")
         if event.name in _SHOWN and body and (good or event.name == "verify"):
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):

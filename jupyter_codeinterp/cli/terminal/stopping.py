@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from ...adapters import typed_ahead
 from ..local.problems import INTERRUPTED
 
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -71,6 +72,7 @@ class Stopping:
             with suppress(OSError):
                 if sys.stdout.isatty():
                     os.write(sys.stdout.fileno(), _SHOW_CURSOR)
+                typed_ahead.set_echo(True)
             os._exit(INTERRUPTED)
         self.stopped = True
         if self._loop is None:

@@ -15,17 +15,17 @@ from typing import Union
 import msgspec
 
 from ..checks import protected
+from ..checks.run import expected
 from ..checks.shared import tables
 from ..checks.shared.contract import Contract
 from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
 from ..history.transcript import FACTS
 from ..hooks.hook import CellCode, CellOutputs
-from ..messages import Text
 from ..model_view.plain_text import clean
-from ..model_view.untrusted import bare, escaped
+from ..model_view.untrusted import escaped
 from ..ports import ExecutionDone
-from ..turn.results import Result
+from ..turn.results import Result, noted, with_words
 from ..turn.turn import Turn
 
 LONGEST = 600
@@ -33,6 +33,7 @@ LONGEST = 600
 LONGEST_SENTENCE = 280
 MOST_SHOWN = 5
 """Findings on a card."""
+HELD = "(expects: {} held)"
 KEY = 16
 """Characters of a finding's key."""
 
@@ -72,8 +73,11 @@ async def after_run(
     found = [plain(turn, finding) for finding in heard(turn, said, code.source)]
     if run.changes or not is_python:
         turn.changed_variables = True
+    if held := expected.held(run):
+        result = noted(result, HELD.format(held))
     report = done.report if is_python else {}
-    made = tables.lines(report, turn.private.__contains__, partial(_line, turn), turn.asked)
+    clean_line = partial(_line, turn)
+    made = tables.lines(report, turn.private.__contains__, clean_line, turn.told_facts, turn.asked)
     return with_findings(turn, result, found, made) if found or made else result
 
 
@@ -120,12 +124,8 @@ def with_findings(
     persons = sorted(found, key=lambda finding: finding.audience != "person")
     text = for_model(turn, persons, made)
     shown = tuple(one for one in persons if one.audience == "person")[:MOST_SHOWN]
-    told, block = result.done, result.block
-    return msgspec.structs.replace(
-        result,
-        block=msgspec.structs.replace(block, content=(*block.content, Text(text))),
-        done=msgspec.structs.replace(told, detail=f"{told.detail}{bare(text)}", findings=shown),
-    )
+    result = with_words(result, text)
+    return Result(result.block, msgspec.structs.replace(result.done, findings=shown))
 
 
 def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str:
@@ -138,4 +138,4 @@ def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str
 
 
 def _told(turn: Turn, lines: list[str]) -> str:
-    return f"\n{FACTS}\n{turn.untrusted.quoted(chr(10).join(lines))}"
+    return f"{FACTS}\n{turn.untrusted.quoted(chr(10).join(lines))}"

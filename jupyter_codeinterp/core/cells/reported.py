@@ -17,8 +17,8 @@ from ..hooks.hook import CellCode
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
 from ..off_loop import off_loop
-from ..ports import ExecutionDone
-from ..turn.results import Result, with_words
+from ..ports import ExecutionDone, KernelState
+from ..turn.results import Result, noted
 from ..turn.turn import Turn
 
 LONGEST = 2_000
@@ -43,6 +43,7 @@ class Absent(msgspec.Struct, frozen=True):
     count: int = 0
     what: str = "files"
     path: str = ""
+    elsewhere: tuple[str, ...] = ()
     escapes: tuple[str, ...] = ()
 
 
@@ -62,14 +63,14 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     defined: list[str] = []
     if absent is not None and absent.kind == "name":
         size = sum(len(cell.source) for cell in turn.notebook.snapshot.cells)
-        found = _definers(turn, absent.wanted, done)
+        found = _definers(turn, absent.wanted, await turn.kernel.state())
         defined = await off_loop(lambda: list(islice(found, MOST_CELLS)), size, list)
     if absent is not None and not _is_private(turn, absent):
         lines += defined or _told(absent)
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
-    return with_words(result, f"\n{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
+    return noted(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:
@@ -89,18 +90,20 @@ def _told(absent: Absent) -> Iterator[str]:
         yield ESCAPED.format(", ".join(absent.escapes))
     if absent.near:
         yield f"Nearest: {', '.join(absent.near)}"
+    if absent.elsewhere:
+        yield f"The working folder has {', '.join(absent.elsewhere)}"
     if absent.there:
         more = absent.count - len(absent.there)
         rest = f" and {more:,} more" if more > 0 else ""
         yield f"There are these {absent.what}: {', '.join(absent.there)}{rest}"
 
 
-def _definers(turn: Turn, name: str, done: ExecutionDone) -> Iterator[str]:
+def _definers(turn: Turn, name: str, state: KernelState) -> Iterator[str]:
     """The cells that define a name that the kernel does not know."""
     for place, cell in enumerate(turn.notebook.snapshot.cells, 1):
         if cell.cell_type == "code" and name in names_of(cell.source).defines:
             count = cell.execution_count
-            never = count is None or count >= (done.execution_count or 0)
+            never = count is None or state.lacks(cell.source, count)
             failed = any(one.get("output_type") == "error" for one in cell.outputs)
             did = "failed" if failed else "last ran"
             ran = "has not run in this kernel" if never else f"{did} as In [{count}]"

@@ -103,10 +103,6 @@ def weight(value: Any, most: float = math.inf) -> int:
 # --- ops -----------------------------------------------------------------------------
 
 
-TOP = ""
-"""Ends the ids above a cell that moved."""
-
-
 class Insert(msgspec.Struct, frozen=True, tag_field="op", tag="insert"):
     """Insert a cell. A draft is ``raw``: no run command runs it.
 
@@ -184,8 +180,8 @@ class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
 
 
 class Move(msgspec.Struct, frozen=True, tag_field="op", tag="move"):
-    """Move a cell, whole, to where ``Insert`` would put it. The receipt has the ids that were above
-    it, and ``TOP`` last; none if that is unknown."""
+    """Move a cell, whole, to where ``Insert`` would put it. The receipt's ``after`` has the ids of
+    all cells before the move, from the top; none if that is unknown."""
 
     cell_id: str
     after: tuple[str, ...]
@@ -284,10 +280,23 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 def place_after(ids: Sequence[str], after: Sequence[str]) -> int:
     """The index below the first of ``after`` that is there, else at the end; the top if ``after``
-    is empty."""
+    is empty. Where several cells have this id, it is below the last of them."""
     if not after:
         return 0
-    return next((ids.index(anchor) + 1 for anchor in after if anchor in ids), len(ids))
+    last = {one: place for place, one in enumerate(ids, 1)}
+    return next((last[anchor] for anchor in after if anchor in last), len(ids))
+
+
+def order_after(ids: Sequence[str], op: Op) -> tuple[str, ...]:
+    """The ids of the cells in order, with what a confirmed op did."""
+    others = tuple(one for one in ids if one != op.cell_id)
+    if isinstance(op, Delete):
+        return others
+    there = op.cell_id in ids
+    if not isinstance(op, (Insert, Move, Restore)) or isinstance(op, Move) != there:
+        return tuple(ids)
+    place = place_after(others, op.after)
+    return (*others[:place], op.cell_id, *others[place:])
 
 
 def after_op(snapshot: Snapshot, op: Op) -> Snapshot:

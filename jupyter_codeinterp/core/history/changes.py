@@ -41,10 +41,7 @@ class Change(msgspec.Struct, frozen=True):
     left_out: bool = False
     outputs: str = ""
     run: str = ""
-    moved: Union[tuple[str, ...], None] = None
-    """The ids that were above the cell before it moved; None if it did not."""
-    moved_at: int = 0
-    """The number of that move among the turn's ops."""
+    moved: bool = False
 
     @property
     def had_outputs(self) -> bool:
@@ -62,7 +59,7 @@ class Change(msgspec.Struct, frozen=True):
         """Whether the cell has the source and type that it had."""
         was = self.before or {}
         same = (was.get("source"), was.get("cell_type")) == (self.source, self.cell_type)
-        return self.kind == "edited" and same and self.moved is None
+        return self.kind == "edited" and same and not self.moved
 
     @property
     def undoable(self) -> bool:
@@ -88,19 +85,16 @@ class _Track:
         self.source = before["source"] if before is not None else ""
         self.cell_type = before["cell_type"] if before is not None else ""
         self.run = run_id_of(before) if before is not None else ""
-        self.moved: tuple[str, ...] | None = None
-        self.moved_at = 0
-        self.only_moved = False
+        self.moved = self.only_moved = False
         self.remade = False
         """Whether more than source and type may differ: it ran, or changed type for a while."""
 
-    def take(self, stored: StoredOp, number: int) -> None:
+    def take(self, stored: StoredOp) -> None:
         op = stored.op
         if isinstance(op, Delete):
             self.exists = False
         elif isinstance(op, Move):
-            if self.moved is None and stored.receipt is not None and stored.receipt.after:
-                self.moved, self.moved_at = stored.receipt.after, number
+            self.moved |= _told_above(stored) is not None
         elif isinstance(op, Insert):
             self.exists, self.source, self.cell_type = True, op.source, op.cell_type
             self.run = run_id_of(shaped({"metadata": op.metadata}))
@@ -132,10 +126,9 @@ class _Track:
         was = (before["source"], before["cell_type"]) if before is not None else None
         same = not self.remade and was == (self.source, self.cell_type)
         if same or self.only_moved:
-            moved = Change(cell_id, "moved", None, above, moved=self.moved, moved_at=self.moved_at)
-            return moved if self.moved is not None else None
+            return Change(cell_id, "moved", None, above, moved=True) if self.moved else None
         left = (self.source, self.cell_type, self.left_out, self.outputs, self.run)
-        return Change(cell_id, "edited", before, above, *left, self.moved, self.moved_at)
+        return Change(cell_id, "edited", before, above, *left, self.moved)
 
 
 def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
@@ -150,9 +143,8 @@ def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
                 continue
             if known is not None:
                 track.above, track.moved = known.above, known.moved
-                track.moved_at = known.moved_at
             tracks[op.cell_id] = track
-        tracks[op.cell_id].take(stored, index)
+        tracks[op.cell_id].take(stored)
     found = (track.change(cell_id) for cell_id, track in tracks.items())
     return tuple(change for change in found if change is not None)
 
@@ -164,7 +156,7 @@ def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
         return _Track(None, (), existed=False)
     before = receipt.before if receipt is not None else None
     if isinstance(op, Move):
-        track = _Track(None, receipt.after if receipt is not None else (), existed=True)
+        track = _Track(None, _above_before(ops, index), existed=True)
         track.only_moved = True
         return track
     if receipt is not None and before is not None and _is_sound(before):
@@ -183,15 +175,29 @@ def _is_sound(cell: Cell) -> bool:
     )
 
 
+def _told_above(stored: StoredOp) -> tuple[str, ...] | None:
+    """The ids above the cell that a receipt tells, nearest first; None if it tells none."""
+    told = stored.receipt.after if stored.receipt is not None else ()
+    if not isinstance(stored.op, Move):
+        return told
+    known = stored.op.cell_id in told
+    return told[: told.index(stored.op.cell_id)][::-1] if known else None
+
+
 def _above_before(ops: Sequence[StoredOp], index: int) -> tuple[str, ...]:
-    """The ids above a cell at the op ``index``, plus those that earlier ops deleted."""
-    cell_id, receipt = ops[index].op.cell_id, ops[index].receipt
-    above = list(receipt.after) if receipt is not None else []
+    """The ids that were above the cell of the op ``index`` before all of ``ops``, and those that
+    ``ops`` inserted there."""
+    cell_id = ops[index].op.cell_id
+    above = list(_told_above(ops[index]) or ())
     for stored in reversed(ops[:index]):
-        op, receipt = stored.op, stored.receipt
-        if not isinstance(op, Delete) or receipt is None or receipt.before is None:
+        op, receipt, told = stored.op, stored.receipt, _told_above(stored)
+        if receipt is None or told is None:
             continue
-        if cell_id not in receipt.after and op.cell_id not in above:
-            places = (above.index(other) for other in receipt.after if other in above)
+        moved = isinstance(op, Move) and cell_id in receipt.after
+        if moved and op.cell_id in above:
+            above.remove(op.cell_id)
+        deleted = isinstance(op, Delete) and receipt.before is not None
+        if (moved or deleted) and cell_id not in told and op.cell_id not in above:
+            places = (above.index(other) for other in told if other in above)
             above.insert(next(places, len(above)), op.cell_id)
     return tuple(above)

@@ -6,7 +6,8 @@ notebook metadata grants nothing. The same ops show what a turn changed and how 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ..document.ops import (
@@ -22,6 +23,8 @@ from ..document.ops import (
     Restore,
     SetSource,
     Snapshot,
+    order_after,
+    run_id_of,
 )
 from ..stores import StoredOp
 from .changes import Change, changes_of
@@ -49,7 +52,8 @@ class Ledger:
         """Cells that the agent inserted or ran, the latest last."""
         self.added: list[str] = []
         """Cells that the agent inserted, the latest last."""
-        self._once_added: set[str] = set()
+        self._states: dict[str, set[tuple[str, str]]] = {}
+        """Each source and run that the agent left in a cell that it inserted."""
         self.failed: dict[str, int] = {}
         """Cells whose last run failed, with the turn of that run."""
         self.drafts: dict[str, None] = {}
@@ -63,7 +67,7 @@ class Ledger:
             self._record(stored, stored.receipt)
 
     def record(self, turn: int, op: Op, receipt: Receipt) -> None:
-        """``turn`` as in ``StoredOp``. Undo and redo make no cell the agent's."""
+        """``turn`` as in ``StoredOp``."""
         kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
         self._record(StoredOp(0, turn, op, outputs=kept), receipt)
 
@@ -81,12 +85,14 @@ class Ledger:
             return
         if isinstance(op, (Delete, Restore)) or turn <= 0:
             self._forget(op.cell_id)
-            if isinstance(op, Restore) and op.cell_id in self._once_added:
+            if isinstance(op, Restore) and op.cell_id in self._states:
                 self.added.append(op.cell_id)  # A redo: new cells go after it.
+                state = (op.cell["source"], run_id_of(op.cell))
+                if state in self._states[op.cell_id]:
+                    self._written[op.cell_id], self._runs[op.cell_id] = state
             return
         if isinstance(op, Insert):
             self._written[op.cell_id] = op.source
-            self._once_added.add(op.cell_id)
             self.added.append(op.cell_id)
             if op.cell_type == "raw":
                 self.drafts[op.cell_id] = None
@@ -105,6 +111,9 @@ class Ledger:
             self.failed.pop(op.cell_id, None)
         if isinstance(op, BeginRun):
             self._runs[op.cell_id] = op.run_id
+        if op.cell_id in self._written:
+            state = (self._written[op.cell_id], self._runs.get(op.cell_id, ""))
+            self._states.setdefault(op.cell_id, set()).add(state)
         if isinstance(op, (Insert, BeginRun)):
             self._touch(op.cell_id)
 
@@ -158,22 +167,39 @@ class Ledger:
     def undone(self, turn: int, cells: Iterable[str]) -> dict[str, Undone]:
         """What the last undo of a turn did to these cells, in the order of its ops."""
         chosen = set(cells)
-        last: dict[str, list[StoredOp]] = {}
-        for stored in self._ops:
+        last: dict[str, list[int]] = {}
+        for number, stored in enumerate(self._ops):
             cell_id = stored.op.cell_id
             if stored.turn == -turn and cell_id in chosen:
-                before = last.pop(cell_id, [])
                 # An edited cell that has moved gets its state, then its place.
-                last[cell_id] = [*before, stored] if isinstance(stored.op, Move) else [stored]
-        every = [stored for ops in last.values() for stored in ops]
+                before = last.get(cell_id, ())
+                state = [one for one in before if isinstance(self._ops[one].op, Restore)]
+                last[cell_id] = [*(state if isinstance(stored.op, Move) else ()), number]
+        every = [self._ops[number] for number in sorted(chain(*last.values()))]
         changes = {change.cell_id: change for change in changes_of(every)}
         return {
-            cell_id: Undone(
-                changes[cell_id], ops[0].op.cell if isinstance(ops[0].op, Restore) else None
-            )
-            for cell_id, ops in last.items()
+            cell_id: Undone(changes[cell_id], first.cell if isinstance(first, Restore) else None)
+            for cell_id, first in ((cell_id, self._ops[ops[0]].op) for cell_id, ops in last.items())
             if cell_id in changes
         }
+
+    def stands(self, turn: int, cell_id: str, ids: Sequence[str]) -> bool:
+        """Whether a cell that a turn moved, or its undo or redo, has the cells above it that the
+        agent left there. ``ids``: all cells in order. Cells that came or went do not count."""
+        order: tuple[str, ...] = ()
+        for stored in self._ops:
+            op, told = stored.op, stored.receipt.after if stored.receipt is not None else ()
+            if isinstance(op, Move) and op.cell_id == cell_id:
+                if abs(stored.turn) == turn and cell_id in told:
+                    order = order_after(told, op)
+            elif order:
+                order = order_after(order, op)
+        both = set(order).intersection(ids)
+        above, left = (
+            both.intersection(cells[: cells.index(cell_id)]) if cell_id in both else None
+            for cells in (ids, order)
+        )
+        return above is not None and above == left
 
     def last_op(self, cell_id: str) -> StoredOp | None:
         """The last op on a cell, except the end of a run."""

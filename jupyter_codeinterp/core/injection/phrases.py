@@ -78,6 +78,7 @@ without (?:asking|waiting|seeking|requesting) (?:for )?
 PERSON (?:has |have )?(?:already |fully |pre ?|explicitly ){0,2}
     (?:approved|authori[sz]ed|consented to|agreed to)
     (?:this|the|all|every|these|any|it|running|you)
+PERSON (?:has |have )?(?:asked|told|instructed|ordered|wants|needs|requires) you to
 you (?:have|are|now have) (?:(?:now|already|full|been|hereby|explicit|my|root|admin|pre) ){0,3}
     (?:permission|authori[sz]ation|authori[sz]ed|clearance|consent)
 

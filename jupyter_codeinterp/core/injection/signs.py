@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator
 from functools import cache
+from itertools import accumulate, islice
 
 from .phrases import WITHOUT_BLANKS, by_start
 
-LONGEST = 100
-"""Characters of an excerpt."""
+MOST, LONGEST = 3, 160
+"""Lines that are quoted, and characters of one."""
 PIECE = 50_000
 """Characters that are read in one go. Python's other threads wait meanwhile."""
 OVERLAP = 4_000
@@ -29,6 +32,8 @@ _ENTITY = re.compile(r"&#(?:(\d{1,6})|[xX]([0-9a-fA-F]{1,5}));?")
 _BREAK = re.compile(r"\\[nrt]|(?<=[a-z])(?=[A-Z])")
 """Escapes of line ends, and humps in names such as ``ignoreAllInstructions``."""
 _WORD = re.compile(r"[^\W_]+")
+_UNQUOTED = re.compile(r"[^\w\s.,:;!?'/()%@$+*=-]")
+"""What could end a quotation."""
 _ALIKE = str.maketrans("асеорхуіѕкνοιτυηκαρвнмтԁɡ", "aceopxyisknoitunkapbhmtdg")
 
 
@@ -41,41 +46,65 @@ _TOKEN = re.compile(
 _BY_START = by_start()
 
 
-def first_sign(text: str) -> str:
-    """The first words that read like an instruction, as plain words; "" without any."""
+def signs(text: str, most: int = MOST, told: Container[str] = ()) -> list[str]:
+    """The first lines that read like instructions, without brackets and quotation marks and
+    without those ``told``; a long line from its phrase on."""
+    found: dict[str, None] = {}
     for start in range(0, max(len(text), 1), PIECE):
         piece = text[start : start + PIECE + OVERLAP]
         if start:
             # The piece before had what the first word is the end of.
             cut = _WORD.match(piece)
             piece = f" {piece[cut.end() if cut is not None else 0 :]}"
-        sign = _sign(piece)
-        if sign:
-            return sign
-    return ""
+        for line in _signs(piece):
+            if line not in told:
+                found[line] = None
+            if len(found) == most:
+                return list(found)
+    return list(found)
 
 
-def _sign(text: str) -> str:
-    token = _TOKEN.search(text)
-    if token is not None:
-        return " ".join(_WORD.findall(text[token.start() : token.start() + LONGEST]))
-    plain = _plain(text)
-    for words in dict.fromkeys((plain, plain.translate(_ALIKE))):
-        start = _first_phrase(words)
-        if start >= 0:
-            return words[start : start + LONGEST].strip()
-    return ""
+def _signs(text: str) -> Iterator[str]:
+    lines = [line for line in text.splitlines() if not line.isspace()]
+    plain = [_plain(line).lstrip(" ") for line in lines]
+    begins = list(accumulate(map(len, plain), initial=0))
+    words = "".join(plain)
+    spans = {span for one in {words, words.translate(_ALIKE)} for span in _phrases(one)}
+    for number, line in enumerate(lines):
+        if token := _TOKEN.search(line):
+            spans.add((begins[number], begins[number] + len(_plain(line[: token.end()]))))
+    until = 0
+    for start, end in sorted(spans):
+        if start < until:
+            continue  # In a line that is quoted.
+        first, last = bisect_right(begins, start) - 1, bisect_left(begins, end)
+        until = begins[last]
+        here = words[begins[first] : begins[last]]
+        yield _quoted(" ".join(lines[first:last]), here, start - begins[first])
 
 
-def _first_phrase(words: str) -> int:
-    """Where the first phrase begins; -1 without any."""
-    place = 0
+def _quoted(line: str, words: str, start: int) -> str:
+    """The line; its plain words from ``start`` on where the line does not show the phrase."""
+    line = " ".join(_UNQUOTED.sub("", line).split())
+    if len(line) > LONGEST:
+        before = islice(_WORD.finditer(line), words.count(" ", 0, start), None)
+        begin = next((word.start() for word in before), 0)
+        line = line[begin : begin + LONGEST]
+    plain = _plain(line)
+    shows = any(True for one in (plain, plain.translate(_ALIKE)) for _ in _phrases(one))
+    return line if shows or _TOKEN.search(line) else words[start : start + LONGEST].strip()
+
+
+def _phrases(words: str) -> Iterator[tuple[int, int]]:
+    """Where phrases begin and end."""
+    place = end = 0
     for word in words.split(" "):
-        if word in _BY_START and _pattern(word).match(words, place):
-            return place
+        if place >= end and word in _BY_START and (found := _pattern(word).match(words, place)):
+            end = found.end()
+            yield place, end
         place += len(word) + 1
-    found = None if words.isascii() else WITHOUT_BLANKS.search(words)
-    return -1 if found is None else found.start()
+    if not words.isascii():
+        yield from (found.span() for found in WITHOUT_BLANKS.finditer(words))
 
 
 @cache

@@ -26,6 +26,7 @@ from ..events import (
     TextDone,
     ThinkingDelta,
 )
+from ..injection.caution import named
 from ..messages import Message, Text, ToolUse, Usage, tool_uses, user
 from ..model_view import rule_files
 from ..model_view.context import Context
@@ -68,7 +69,7 @@ NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells
 MOVED_ON = "The conversation is long. Continuing with a summary."
 GO_ON = "Go on."
 SPOKEN_TO = (
-    "Data that the model read has words like instructions to it: “{sign}”. The model was told that "
+    "Data that the model read has words like instructions to it: {signs}. The model was told that "
     "they are data."
 )
 SILENT = "The model ended its turn without an answer. Ask again, or say what is missing."
@@ -126,7 +127,8 @@ class Agent:
     ) -> AsyncIterator[Event]:
         """Run one turn. ``text`` is the person's message; "" continues with the same history.
         ``note`` is what the model must know of the turn before."""
-        caution = self.talk.cautions.sign
+        cautions = self.talk.cautions
+        cautions.begin_turn()
         described = await self._describe()
         self._references = references
         found = await look_up(self.turn, references)
@@ -157,9 +159,9 @@ class Agent:
                     yield event
                 async for event in self._carry_out():
                     yield event
-                if (sign := self.talk.cautions.sign) != caution:
-                    caution = sign
-                    yield Note(SPOKEN_TO.format(sign=sign), "warning")
+                if cautions.news:
+                    news, cautions.news = cautions.news, []
+                    yield Note(SPOKEN_TO.format(signs=named(news)), "warning")
             except ModelError as error:
                 if self._calls.discussed is None:
                     raise

@@ -12,8 +12,8 @@ from ..events import Event
 from ..messages import AnyBlock, ToolResult, ToolUse
 from ..ports import ModelToolInput
 from ..tools.registry import ToolRegistry
-from ..tools.shared.step import noted
 from ..tools.tools import Tools
+from ..turn.results import noted
 from ..turn.turn import Turn
 from .call_at_work import CallAtWork
 

@@ -104,6 +104,7 @@ class Conversation:
         self.number += 1
         self._messages = ()
         self._opened = False
+        self.cautions.begin_turn()
         self.add(user(*self.opening(), *summary.content))
 
     def continue_from(self, other: Conversation, words: str) -> None:

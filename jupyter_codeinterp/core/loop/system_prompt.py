@@ -26,9 +26,8 @@ third failure take another way. Never repeat a rejected cell unchanged.
 - To bring cells up to date that are there, use run_cells; do not copy them. Change or delete the \
 person's cells only if the request needs it. Install packages, reach the network or write files \
 only if asked.
-- Plots have a title, and axes with units; show them, look at the picture, repair what is hard to \
-read.
-- A result whose numbers surprise you is checked in a second way before you report it.
+- Plots have a title, and axes with units; look at the picture, repair what is hard to read.
+- Check a surprising result in a second way before you report it.
 
 How to answer
 - End a turn only with an answer or a question, never with an announcement.

@@ -20,8 +20,10 @@ from .notebook_prompt import (
     DEAD,
     PLACES,
     Item,
+    Marks,
     bounded,
     cells,
+    earlier,
     file_lines,
     first_line,
     is_private,
@@ -140,7 +142,8 @@ class Context:
         known = {name: size for name, size in files if name != own_name}
         lines = None if variables is None else variable_lines(variables, self.scrub)
         words = self._changes if self.state.begun else self._everything
-        text, whole = words(snapshot, known, kernel, lines, own_cells, state, heads or {})
+        marks = Marks(own_cells, snapshot.active_cell_id, earlier(snapshot.cells, state))
+        text, whole = words(snapshot, known, kernel, lines, marks, state, heads or {})
         self._remember(snapshot, known, kernel, lines, whole)
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
@@ -148,9 +151,9 @@ class Context:
     def describe_acts(self, snapshot: Snapshot, own_cells: set[str]) -> str:
         """Describe what the person did to the cells during a turn; "" if nothing."""
         parts = self._order_changes(snapshot)
-        more, whole = self._changed_cells(
-            snapshot, own_cells, LATER_LIMIT - _length(parts), _run_by_person
-        )
+        marks = Marks(own_cells, snapshot.active_cell_id)
+        room = LATER_LIMIT - _length(parts)
+        more, whole = self._changed_cells(snapshot, marks, room, _run_by_person)
         parts += more
         known = self.state.cells
         self.state.cells = _known_cells(snapshot, whole, known)
@@ -185,7 +188,7 @@ class Context:
         files: dict[str, int],
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
-        own: set[str],
+        marks: Marks,
         state: KernelState,
         heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
@@ -202,7 +205,7 @@ class Context:
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
         items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
         room -= len(PLACES)
-        shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
+        shown, whole = cells(items, marks, room, self.scrub)
         body = "\n".join([PLACES, *shown]) if shown else "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
@@ -213,7 +216,7 @@ class Context:
         files: dict[str, int],
         kernel: KernelInfo | None,
         variables: dict[str, str] | None,
-        own: set[str],
+        marks: Marks,
         now: KernelState,
         heads: Mapping[str, str],
     ) -> tuple[str, set[str]]:
@@ -228,14 +231,14 @@ class Context:
         if variables is not None:
             before = {} if _restarted(state.kernel, kernel) else state.variables
             parts += _variable_changes(before, variables)
-        more, whole = self._changed_cells(snapshot, own, LATER_LIMIT - _length(parts), _rerun)
+        more, whole = self._changed_cells(snapshot, marks, LATER_LIMIT - _length(parts), _rerun)
         parts += more
         return tag("changes", "\n".join(parts)) if parts else "", whole
 
     def _changed_cells(
         self,
         snapshot: Snapshot,
-        own: set[str],
+        marks: Marks,
         room: int,
         rerun: Callable[[CellView, Callable[[str], str]], str],
     ) -> tuple[list[str], set[str]]:
@@ -249,7 +252,7 @@ class Context:
             summaries = bounded(lines, share, "cells with new outputs", len(reruns))
             parts.append(summaries)
             room -= len(summaries) + 1
-        shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
+        shown, whole = cells(items, marks, room, self.scrub)
         return [*parts, *shown], whole
 
     def _order_changes(self, snapshot: Snapshot) -> list[str]:

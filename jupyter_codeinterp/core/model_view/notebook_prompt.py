@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any
@@ -59,6 +59,25 @@ class Item(msgspec.Struct, frozen=True):
     facts: tuple[tuple[str, str], ...] = ()
 
 
+class Marks(msgspec.Struct, frozen=True):
+    """Ids of the agent's cells, of the active one, and of those that ran in an earlier kernel."""
+
+    own: Set[str] = frozenset()
+    active: str = ""
+    earlier: Set[str] = frozenset()
+
+
+def earlier(cells: Iterable[CellView], state: KernelState) -> frozenset[str]:
+    """Those whose number is not of a run of this source in this kernel."""
+    return frozenset(c.cell_id for c in cells if state.lacks(c.source, c.execution_count))
+
+
+def count_text(cell: CellView, earlier: Container[str]) -> str:
+    """``7``, or ``7, not in this kernel``; "" for a cell that has not run."""
+    count = "" if cell.execution_count is None else str(cell.execution_count)
+    return f"{count}, not in this kernel" if cell.cell_id in earlier else count
+
+
 def tag(name: str, body: str, **facts: str) -> str:
     """Put ``body``, which must be inert, in a tag. Omits facts that are ""."""
     named = "".join(f' {key}="{_quoted(value)}"' for key, value in facts.items() if value)
@@ -84,8 +103,8 @@ def is_private(cell: CellView) -> bool:
 
 
 PLACES = (
-    "[place: where a cell stands, 1 at the top. count: its execution number, In [count]. The "
-    'person\'s "cell 7" may be place 7 or In [7]. If these differ, say which one you took.]'
+    '[place: from 1 at the top. count: its In [count]. The person\'s "cell 7" may be either: if '
+    "they differ, say which one you took.]"
 )
 _OUTLINE = "[place, id, In [count], then headings, or what the code imports, defines and reads]"
 _GAP = 60
@@ -93,7 +112,7 @@ _GAP = 60
 
 
 def cells(
-    items: Sequence[Item], own: set[str], active: str, room: int, scrub: Scrub = str
+    items: Sequence[Item], marks: Marks, room: int, scrub: Scrub = str
 ) -> tuple[list[str], set[str]]:
     """Texts of the items in order, and the ids of those with their whole source.
 
@@ -102,14 +121,14 @@ def cells(
     stands for each run of cells that has no room.
     """
     ids = [item.cell.cell_id for item in items]
-    center = ids.index(active) if active in ids else len(ids)
+    center = ids.index(marks.active) if marks.active in ids else len(ids)
     nearest = sorted(range(len(items)), key=lambda index: (abs(index - center), index))
     longest = max(_SHORTEST_LINE, min(_LINE, room * 6 // 10 // max(1, len(items))))
     left = room - len(_OUTLINE) - 2 * _GAP
     lines: dict[int, str] = {}
     headings = [index for index in nearest if _is_heading(items[index])]
     for index in dict.fromkeys((*headings, *nearest)):
-        line = _outlined(items[index], own, active, longest, scrub)
+        line = _outlined(items[index], marks, longest, scrub)
         cost = len(line) + (1 if {index - 1, index + 1} & lines.keys() else _GAP)
         if cost > left:
             break
@@ -124,7 +143,7 @@ def cells(
         for form in (_whole, _part):
             if form is _whole and len(item.cell.source) > room:
                 continue
-            text = form(item, own, active, scrub)
+            text = form(item, marks, scrub)
             cost = len(text) - len(lines[index]) + len("<outline>\n\n</outline>")
             if cost <= left:
                 left -= cost
@@ -156,9 +175,9 @@ def _is_heading(item: Item) -> bool:
     return item.cell.cell_type == "markdown" and item.cell.source.lstrip()[:1] == "#"
 
 
-def _outlined(item: Item, own: set[str], active: str, longest: int, scrub: Scrub) -> str:
+def _outlined(item: Item, marks: Marks, longest: int, scrub: Scrub) -> str:
     """One line: `7 c0ffee [12] defines df; reads pd`."""
-    cell, facts = item.cell, _facts(item, own, active)
+    cell, facts = item.cell, _facts(item, marks)
     count = facts.pop("count")
     more = [f'{key}="{_quoted(facts[key])}"' for key in ("by", "active", *dict(item.facts))]
     start = [str(item.place), _quoted(cell.cell_id), f"[{count}]" if count else ""]
@@ -187,19 +206,19 @@ def _told_names(source: str) -> str:
     return "; ".join(f"{verb} {', '.join(sorted(some))}" for verb, some in parts.items() if some)
 
 
-def _whole(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
-    return _cell(item, own, active, scrub(item.cell.source), scrub)
+def _whole(item: Item, marks: Marks, scrub: Scrub) -> str:
+    return _cell(item, marks, scrub(item.cell.source), scrub)
 
 
-def _part(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
+def _part(item: Item, marks: Marks, scrub: Scrub) -> str:
     source = item.cell.source
     lines = str(source.count("\n") + 1)
     shown = cut(scrub(source), _PART)
-    return _cell(item, own, active, shown, scrub, lines=lines, shown="part")
+    return _cell(item, marks, shown, scrub, lines=lines, shown="part")
 
 
-def _cell(item: Item, own: set[str], active: str, source: str, scrub: Scrub, **more: str) -> str:
-    facts = _facts(item, own, active) | more
+def _cell(item: Item, marks: Marks, source: str, scrub: Scrub, **more: str) -> str:
+    facts = _facts(item, marks) | more
     if is_private(item.cell):
         return tag("cell", "", **facts)
     body = escaped(source)
@@ -208,17 +227,16 @@ def _cell(item: Item, own: set[str], active: str, source: str, scrub: Scrub, **m
     return tag("cell", body, **facts)
 
 
-def _facts(item: Item, own: set[str], active: str) -> dict[str, str]:
+def _facts(item: Item, marks: Marks) -> dict[str, str]:
     cell = item.cell
-    count = cell.execution_count
     return {
         "id": cell.cell_id,
         "place": str(item.place),
         "type": cell.cell_type,
         "private": "its content is not shown" if is_private(cell) else "",
-        "count": "" if count is None else str(count),
-        "by": "you" if cell.cell_id in own else "",
-        "active": "yes" if cell.cell_id == active else "",
+        "count": count_text(cell, marks.earlier),
+        "by": "you" if cell.cell_id in marks.own else "",
+        "active": "yes" if cell.cell_id == marks.active else "",
         **dict(item.facts),
     }
 

@@ -18,7 +18,7 @@ from typing import Any, Union
 import msgspec
 
 from ..document.ops import Output
-from ..messages import Image
+from ..messages import PICTURE_OF, Image
 from . import images, tracebacks
 from .html_text import strip_html
 from .plain_text import READ, clean, cut, ends
@@ -184,6 +184,12 @@ def result_text(
     }
     line = " ".join(f"{name}={fact}" for name, fact in facts.items() if fact is not None)
     return "\n".join([line, *notes, *([body] if body else [])])
+
+
+def picture_text(cell_id: str, execution_count: int | None) -> str:
+    """What stands before a picture of a run."""
+    of = f"cell {_one_word(cell_id)}" if cell_id else "this run"
+    return f"{PICTURE_OF}{of}{f' [{execution_count}]' if execution_count is not None else ''}]"
 
 
 def _one_word(cell_id: str) -> str:

@@ -130,6 +130,8 @@ class PersistentSession:
         self._begun = False
         """Whether the turn's task has started: cancelled earlier, it would never run."""
         self.undoing = False
+        self.kept = False
+        """Whether somebody holds the session between turns without following it."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Background tasks besides the turn."""
         self._saving: asyncio.Task[None] | None = None
@@ -153,7 +155,7 @@ class PersistentSession:
     @property
     def at_rest(self) -> bool:
         """Whether the session is idle, saved and without followers."""
-        active = self.running or self.undoing or self._tasks or self._lease.held
+        active = self.running or self.undoing or self._tasks or self._lease.held or self.kept
         waits = self._unsaved or self.replay.queued or self._deferred.given_up
         return not (active or waits or self.event_log.followers)
 

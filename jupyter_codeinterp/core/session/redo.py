@@ -21,17 +21,25 @@ LATER = ("locked", "unconfirmed", "earlier_undone")
 
 
 async def redo(
-    turn: int, cells: Iterable[str], document: Document, ledger: Ledger, outputs: Outputs
+    turn: int,
+    cells: Iterable[str],
+    document: Document,
+    ledger: Ledger,
+    outputs: Outputs,
+    astray: Iterable[str] = (),
 ) -> TurnRedone:
-    """Bring back what the last undo of these cells took back. Raises DocumentError
-    ``not_open``."""
-    redoing = Redoing(turn, ledger.undone(turn, cells), await document.snapshot(), ledger, outputs)
+    """Bring back what the last undo of these cells took back. ``astray``: all cells whose move in
+    the turn is undone. Raises DocumentError ``not_open``."""
+    snapshot = await document.snapshot()
+    redoing = Redoing(turn, ledger.undone(turn, cells), snapshot, ledger, outputs, astray)
     done = await carry_out(redoing, document, ledger)
     later = tuple(one.cell_id for one in done.kept if one.why in LATER)
     return TurnRedone(turn, *done, redoable=later)
 
 
 class Redoing(Undoing):
+    inserts = "removed"
+
     def __init__(
         self,
         turn: int,
@@ -39,9 +47,10 @@ class Redoing(Undoing):
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
+        astray: Iterable[str] = (),
     ) -> None:
         changes = tuple(one.change for one in undone.values())
-        super().__init__(turn, changes, snapshot, ledger, outputs)
+        super().__init__(turn, changes, snapshot, ledger, outputs, astray=astray)
         self._undone = undone
 
     def op(self, change: Change) -> Op | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from ..errors import CommandError
-from ..events import ChangesKept, Kept
+from ..events import ChangesKept, Kept, TurnUndone
 from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.outputs import outputs_of
@@ -77,14 +77,26 @@ class Reviews:
         with self._session.alone(turn):
             chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
             counts = None if cells else self._counts(turn)
-            document = self._session.workplace.document
-            outputs = outputs_of(self._session.store, self._session.info.session_id)
-            ledger = self._session.ledger
             if chosen:
-                undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
-                self._session.show(replace(undone, window=window))
+                await self._take_back(turn, chosen, counts, window)
             if files:
                 await self._waiting_files.put_back(turn, window)
+
+    async def _take_back(
+        self, turn: int, changes: tuple[Change, ...], counts: dict[str, int] | None, window: int
+    ) -> TurnUndone:
+        document, ledger = self._session.workplace.document, self._session.ledger
+        outputs = outputs_of(self._session.store, self._session.info.session_id)
+        astray = self._moved(turn, undone=False)
+        done = await undo.undo(turn, changes, document, ledger, outputs, counts, astray)
+        self._session.show(replace(done, window=window))
+        return done
+
+    def _moved(self, turn: int, *, undone: bool) -> set[str]:
+        """The cells that the turn moved, and whose move is undone or is not."""
+        states = self._session.replay.reviewed.get(turn, {})
+        moved = {change.cell_id for change in self._changes(turn) if change.moved}
+        return {one for one in moved if (states.get(one) == "undone") == undone}
 
     async def redo(
         self,
@@ -109,7 +121,8 @@ class Reviews:
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             if chosen:
-                redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
+                astray, ledger = self._moved(turn, undone=True), self._session.ledger
+                redone = await redo.redo(turn, chosen, document, ledger, outputs, astray)
                 self._session.show(replace(redone, window=window))
             if files:
                 await self._waiting_files.put_back(turn, window, redo=True)
@@ -124,16 +137,12 @@ class Reviews:
 
     async def _undo_since(self, turn: int, window: int) -> tuple[Kept, ...]:
         kept: dict[str, Kept] = {}
-        document, ledger = self._session.workplace.document, self._session.ledger
-        outputs = outputs_of(self._session.store, self._session.info.session_id)
         with self._session.alone():
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:
                     self._session.workplace.begin_turn(-number)
-                    counts = self._counts(number)
-                    undone = await undo.undo(number, left, document, ledger, outputs, counts)
-                    self._session.show(replace(undone, window=window))
+                    undone = await self._take_back(number, left, self._counts(number), window)
                     for one in undone.kept:
                         kept.setdefault(one.cell_id, one)
         return tuple(kept.values())

@@ -7,8 +7,9 @@ succeed. Naming that cell undoes it nevertheless, and redo brings its outputs ba
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 
@@ -21,6 +22,7 @@ from ..document.ops import (
     Receipt,
     Restore,
     Snapshot,
+    order_after,
     run_id_of,
 )
 from ..errors import CommandError
@@ -44,11 +46,13 @@ async def undo(
     ledger: Ledger,
     outputs: Outputs,
     counts: Mapping[str, int] | None = None,
+    astray: Iterable[str] = (),
 ) -> TurnUndone:
     """Restore what a turn changed. ``counts``: keep cells that ran again since; these are the
-    execution counts of the turn's own runs, by cell. Raises DocumentError ``not_open``."""
+    execution counts of the turn's own runs, by cell. ``astray``: all cells whose move in the
+    turn is not undone. Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
-    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts)
+    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts, astray)
     done = await carry_out(undoing, document, ledger)
     redoable = (one.change for one in ledger.undone(turn, done.restored).values())
     return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
@@ -69,15 +73,15 @@ async def carry_out(undoing: Undoing, document: Document, ledger: Ledger) -> Don
     without_outputs: list[str] = []
     for change in undoing.in_order():
         op = undoing.op(change)
-        receipt = await _apply(undoing.turn, op, document, ledger) if op is not None else None
+        receipt = await undoing.apply(op, document) if op is not None else None
         why = undoing.why_kept(change, receipt)
         if why is not None:
             kept.append(why)
             continue
         restored.append(change.cell_id)
-        if isinstance(op, Restore) and _goes_back(change):
-            back = undoing.moved_back(change)
-            await _apply(undoing.turn, back, document, ledger)
+        back = undoing.moved_back(change) if isinstance(op, Restore) else None
+        if back is not None:
+            await undoing.apply(back, document)
         if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
             without_outputs.append(change.cell_id)
     await document.save()
@@ -87,6 +91,9 @@ async def carry_out(undoing: Undoing, document: Document, ledger: Ledger) -> Don
 class Undoing:
     """The ops that undo changes, and the reasons to skip one."""
 
+    inserts: ClassVar[str] = "added"
+    """The kind of the turn's changes whose cells came with what is undone."""
+
     def __init__(
         self,
         turn: int,
@@ -95,6 +102,7 @@ class Undoing:
         ledger: Ledger,
         outputs: Outputs,
         counts: Mapping[str, int] | None = None,
+        astray: Iterable[str] = (),
     ) -> None:
         self.turn = turn
         self._counts = counts
@@ -102,23 +110,42 @@ class Undoing:
         self._snapshot = snapshot
         self._ledger = ledger
         self._outputs = outputs
-        coming = (change.cell_id for change in changes if change.kind == "removed")
-        self._ids = {cell.cell_id for cell in snapshot.cells}.union(coming)
+        self._order: Sequence[str] = [cell.cell_id for cell in snapshot.cells]
+        self._astray = set(astray)
+        inserted = (one.cell_id for one in ledger.changes(turn) if one.kind == self.inserts)
+        self._inserted = set(inserted)
+
+    async def apply(self, op: Op, document: Document) -> Receipt:
+        receipt = await _apply(self.turn, op, document, self._ledger)
+        if receipt.status == "done":
+            self._order = order_after(self._order, op)
+            if isinstance(op, Move):
+                self._astray.discard(op.cell_id)
+        return receipt
 
     def in_order(self) -> list[Change]:
-        """Delete added cells first. Insert removed ones from the top down, so that each finds the
-        cells above it; then move cells back, the last one first."""
-        order = {"added": 0, "edited": 1, "removed": 2}
-        moved = [change for change in self._changes if _goes_back(change)]
-        others = [change for change in self._changes if not _goes_back(change)]
-        others.sort(key=lambda change: (order[change.kind], len(change.above)))
-        moved.sort(key=lambda change: -change.moved_at)
-        return [*others, *moved]
+        """Delete added cells first. Then put cells back from the top down, so that each finds the
+        cells above it."""
+        back = {change.cell_id for change in self._changes if change.kind != "added"}
+        return sorted(
+            self._changes,
+            key=lambda one: (one.kind != "added", len(back.intersection(one.above))),
+        )
 
-    def moved_back(self, change: Change) -> Move:
-        gone = {other.cell_id for other in self._changes if other.kind == "added"}
-        above = (other for other in change.moved or () if other in self._ids - gone)
-        return Move(change.cell_id, tuple(above)[:ANCHORS])
+    def _above(self, change: Change) -> tuple[str, ...]:
+        """Where the cell goes: below the nearest one that was above it, and what the turn inserted
+        between the two."""
+        there = set(self._order) - self._astray - self._inserted
+        above = [other for other in change.above if other in there]
+        between = self._order[self._order.index(above[0]) + 1 if above else 0 :]
+        kept = takewhile(self._inserted.intersection(change.above).__contains__, between)
+        return tuple([*reversed([*kept]), *above][:ANCHORS])
+
+    def moved_back(self, change: Change) -> Move | None:
+        """None if the turn did not move the cell, or somebody has moved it since."""
+        there = change.cell_id in self._order
+        stands = not there or self._ledger.stands(self.turn, change.cell_id, self._order)
+        return Move(change.cell_id, self._above(change)) if change.moved and stands else None
 
     def op(self, change: Change) -> Op | None:
         """None if undo is impossible, or the person changed the cell's type."""
@@ -138,8 +165,7 @@ class Undoing:
                 expect = expect or cell.source
         if change.before is not None and REMOVED in change.before["source"]:
             return None
-        above = tuple(other for other in change.above if other in self._ids)[:ANCHORS]
-        placed = msgspec.structs.replace(change, above=above)
+        placed = msgspec.structs.replace(change, above=self._above(change))
         last_run = None if self._counts is None else change.run
         return undo_op(placed, expect, self._outputs, last_run, tell=True)
 
@@ -169,8 +195,11 @@ class Undoing:
     def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
         """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
+        later = self._ledger.written_later(self.turn, cell_id, change.source)
+        if receipt is None and later and (self.was_run(change) or change.kind == "moved"):
+            return Kept(cell_id, "changed_later")
         if receipt is None and self.was_run(change):
-            return Kept(cell_id, self._ran(change))
+            return Kept(cell_id, "run")
         if receipt is None:
             redacted = change.before is not None and REMOVED in change.before["source"]
             return Kept(cell_id, "changed" if change.undoable and not redacted else "unknown")
@@ -186,15 +215,6 @@ class Undoing:
         if conflict and receipt.source == change.source:
             return Kept(cell_id, "run")  # It ran since the snapshot.
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
-
-    def _ran(self, change: Change) -> Literal["run", "changed_later"]:
-        later = self._ledger.written_later(self.turn, change.cell_id, change.source)
-        return "changed_later" if later else "run"
-
-
-def _goes_back(change: Change) -> bool:
-    """Whether undoing it moves the cell."""
-    return change.moved is not None and change.kind in ("edited", "moved")
 
 
 def _is_restored(change: Change, cell: CellView) -> bool:

@@ -50,12 +50,16 @@ class Result(msgspec.Struct, frozen=True):
         return "".join(part.text for part in self.block.content if isinstance(part, Text))
 
 
+def noted(result: Result, words: str) -> Result:
+    """Add inert words for the model alone to the end of a result."""
+    content = (*result.block.content, Text(f"\n{words}"))
+    return Result(msgspec.structs.replace(result.block, content=content), result.done)
+
+
 def with_words(result: Result, words: str) -> Result:
-    """Add inert words to what the model reads, and to the card's detail."""
-    block, done = result.block, result.done
-    block = msgspec.structs.replace(block, content=(*block.content, Text(words)))
-    done = msgspec.structs.replace(done, detail=f"{done.detail}{bare(words)}")
-    return msgspec.structs.replace(result, block=block, done=done)
+    """Add them to the card's detail, too."""
+    detail = f"{result.done.detail}\n{bare(words)}"
+    return Result(noted(result, words).block, msgspec.structs.replace(result.done, detail=detail))
 
 
 class Results:
@@ -203,7 +207,8 @@ class Results:
                 notes=notes,
             )
         )
-        content: tuple[Text | Image, ...] = (Text(text), *seen.images)
+        label = Text(outputs.picture_text(cell_id, done.execution_count))
+        content = (Text(text), *(part for image in seen.images for part in (label, image)))
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,

@@ -104,9 +104,8 @@ class Tracer:
             pass
 
 
-def wrapped(
-    original: Callable[..., Any], look: Look, tracer: Tracer, file: str
-) -> Callable[..., Any]:
+def wrapped(original: Callable[..., Any], look: Any, tracer: Any, file: str) -> Callable[..., Any]:
+    """``tracer`` gets each call and its ``look``; ``file`` is where tracebacks say that this is."""
     getframe = sys._getframe
 
     def call(*args: Any, **kwargs: Any) -> Any:

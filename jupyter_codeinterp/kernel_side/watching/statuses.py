@@ -1,5 +1,5 @@
-"""Exit statuses of ``!command``, ``x = !command`` and ``subprocess.run`` in a cell's own code. This
-file's text runs **in the kernel**.
+"""Exit statuses of ``!command``, ``x = !command``, ``subprocess`` and ``os.system`` in a cell's own
+code. This file's text runs **in the kernel**.
 
 IPython keeps the last one alone, and none where the output is assigned. So these stand in for the
 two functions that it calls with the finished command. Standard library only.
@@ -7,9 +7,12 @@ two functions that it calls with the finished command. Standard library only.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Any
+
+from .calls import wrapped
 
 MOST, LONGEST = 20, 200
 """Commands, and characters of one."""
@@ -19,12 +22,14 @@ class Statuses:
     def __init__(self) -> None:
         self.failed: list[list[Any]] = []
         """Status and command of those that failed since the cell began."""
+        self.namespace: Any = None
 
     def note(self, command: Any, status: Any) -> Any:
         if type(status) is int and status and len(self.failed) < MOST:
             parts = command if type(command) in (list, tuple) else [command]
-            words = " ".join(part for part in parts if type(part) is str)
-            self.failed.append([status, words[:LONGEST]])
+            words = " ".join(part for part in parts if type(part) is str)[:LONGEST]
+            if self.failed[-1:] != [[status, words]]:
+                self.failed.append([status, words])
         return status
 
     def install(self, shell: Any) -> None:
@@ -37,19 +42,31 @@ class Statuses:
         # Windows has a ``getoutput`` of its own.
         if getattr(common, "getoutput", None) is getoutput.get("getoutput") is not None:
             getoutput["getoutput"] = lambda command: self.output(common, command)
-        self.completed(shell)
+        self.namespace = shell.user_ns
+        for owner, name in ((subprocess.Popen, "wait"), (os, "system")):
+            setattr(owner, name, wrapped(getattr(owner, name), None, self, subprocess.__file__))
 
-    def completed(self, shell: Any) -> None:
-        """See what ``subprocess.run`` returns to code of a cell."""
-        completed: Any = subprocess.CompletedProcess
-        original = completed.__init__
+    def called(self, frame: Any, look: Any, result: Any, args: Any, kwargs: Any) -> None:
+        """``Popen.wait``, which all of ``subprocess`` calls, or ``os.system`` has returned."""
+        process = args[0] if args else None
+        while frame is not None and frame.f_code.co_filename == subprocess.__file__:
+            frame = frame.f_back
+        if frame is None or frame.f_globals is not self.namespace or not result:
+            return
+        if isinstance(process, subprocess.Popen):
+            self.note(vars(process).get("args"), result)
+        else:
+            on_posix = os.name == "posix"
+            self.note(process, os.waitstatus_to_exitcode(result) if on_posix else result)
 
-        def begin(process: Any, args: Any, returncode: Any, *more: Any, **named: Any) -> None:
-            original(process, args, returncode, *more, **named)
-            if sys._getframe(2).f_globals is shell.user_ns:
-                self.note(args, returncode)
+    def spend(self, seconds: float) -> None:
+        """Nothing: these looks take no time of the others."""
 
-        completed.__init__ = begin
+    def told(self, error: Any) -> list[list[Any]]:
+        """Those that failed, without the one that ``error`` names."""
+        failed = self.failed
+        named = isinstance(error, subprocess.CalledProcessError) and failed[-1:]
+        return failed[:-1] if named and failed[-1][0] == error.returncode else failed
 
     def output(self, common: Any, command: Any) -> str:
         def finish(process: Any) -> Any:

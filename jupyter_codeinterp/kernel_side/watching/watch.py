@@ -85,7 +85,7 @@ class Watch:
                 "changes": found,
                 "tables": profiles(found, after, namespace, until, self.loops),
             }
-            report["statuses"] = self.statuses.failed
+            report["statuses"] = self.statuses.told(result.error_in_exec)
             if result.error_in_exec is not None:
                 report["absent"] = absent(result.error_in_exec, namespace)
             self.tell(dict(report, **self.expected(result)))

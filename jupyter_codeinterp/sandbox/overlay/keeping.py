@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from ..shared import trees
@@ -110,6 +111,7 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
 
 def _mode(mode: int) -> int:
     """Of a new file: others may do no more with it than with one that the person makes."""
-    mask = os.umask(0o077)
-    os.umask(mask)
+    # Setting it in order to read it would change it for all threads.
+    with Path("/proc/self/status").open(encoding="ascii") as status:
+        mask = next(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
     return (0o777 if mode & stat.S_IXUSR else 0o666) & ~mask

@@ -34,6 +34,7 @@ from .tokens import Grant, KernelTokens
 
 MAX_REQUEST = 32_000_000
 """Bytes, as in the Messages API."""
+FAILED = "The model call failed in the Jupyter server. Its log has the reason."
 NO_TOKEN = "The token does not belong to a running kernel of this server."
 
 
@@ -146,14 +147,17 @@ class KernelMessagesHandler(KernelModelHandler):
                     if streamed:
                         await self.flush()
             self.finish()
-        except ModelError as error:
+        except StreamClosedError:
+            pass  # The kernel disconnected.
+        except Exception as reason:
+            error = reason if isinstance(reason, ModelError) else ModelError("internal", FAILED)
+            if error is not reason:
+                self.log.exception("The model call of a kernel failed")
             if begun and streamed:
                 self.write(error_frame(error))
                 self.finish()
             else:
                 self._refuse(error)
-        except StreamClosedError:
-            pass  # The kernel disconnected.
 
 
 class KernelModelsHandler(KernelModelHandler):

@@ -101,8 +101,9 @@ class CodeInterpSettings(Configurable):
         help="Maximum cost of a turn in US dollars. Needs known prices (see prices).",
     ).tag(config=True)
     prices = Dict(
+        List(Float(min=0), minlen=4, maxlen=4),
         help="Prices by model id, in US dollars per million tokens: (input, output, cache "
-        "write, cache read)."
+        "write, cache read).",
     ).tag(config=True)
     kernel_models = List(
         Unicode(),

@@ -53,11 +53,11 @@ const painted = () =>
 
 /** All that was begun is done, and painted. */
 const unmarked = () =>
-  waitFor(() => expect(localStorage.getItem(MARK)).toBeNull());
+  waitFor(() => expect(sessionStorage.getItem(MARK)).toBeNull());
 
 describe('a conversation whose rendering did not end', () => {
   it('is opened as plain text, and formatted on request', async () => {
-    localStorage.setItem(MARK, 'of a page that has crashed');
+    sessionStorage.setItem(MARK, 'of a page that has crashed');
     const container = log();
     expect(container.textContent).toContain('It is **bold**.');
     expect(container.querySelector('strong')).toBeNull();
@@ -70,17 +70,23 @@ describe('a conversation whose rendering did not end', () => {
 
   it('is one whose mark is there; a rendering that ends takes it away', async () => {
     log();
-    expect(localStorage.getItem(MARK)).not.toBeNull();
+    expect(sessionStorage.getItem(MARK)).not.toBeNull();
     // This page's own mark says nothing about another.
     expect(wasBrokenOff('s1')).toBe(false);
     expect((await screen.findByText('bold')).localName).toBe('strong');
     await unmarked();
   });
 
+  it('is not one that another tab is rendering', () => {
+    localStorage.setItem(MARK, 'of a page that is rendering');
+    expect(wasBrokenOff('s1')).toBe(false);
+    localStorage.clear();
+  });
+
   it('is not one that was left while it was rendered', async () => {
     const done = rendering('s1');
     window.dispatchEvent(new Event('pagehide'));
-    expect(localStorage.getItem(MARK)).toBeNull();
+    expect(sessionStorage.getItem(MARK)).toBeNull();
     done();
     await painted();
   });
@@ -90,7 +96,7 @@ describe('a conversation whose rendering did not end', () => {
     first();
     first();
     await painted();
-    expect(localStorage.getItem(MARK)).not.toBeNull();
+    expect(sessionStorage.getItem(MARK)).not.toBeNull();
     second();
     await unmarked();
   });

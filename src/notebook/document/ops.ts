@@ -48,13 +48,12 @@ import {
   standing,
   stands
 } from './receipts';
+import { isPrivate } from './snapshot';
 import { digest } from './sources';
 
 export { ORIGIN, transact } from './cells';
 export type Op = OpFrame['op'];
 
-/** Ends the ids above a cell that moved. */
-const TOP = '';
 const UNSHOWN = 'JupyterLab cannot show this cell';
 
 export interface IOpTarget {
@@ -85,6 +84,11 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
   }
   if (op.op !== 'insert' && op.op !== 'finish_run') {
     const cell = target.model.sharedModel.cells[places[0]];
+    const known = op.op === 'delete' && cell.getSource() === op.expect;
+    if (op.op !== 'restore' && !known && isPrivate(cell)) {
+      const reason = 'the person keeps the cell private';
+      return { ...answer('refused'), reason };
+    }
     if (wasRunSince(cell, op)) {
       return conflict(cell.getSource());
     }
@@ -150,9 +154,8 @@ function insert(target: IOpTarget, op: Insert): Receipt {
 function move(target: IOpTarget, index: number, op: Move): Receipt {
   const shared = target.model.sharedModel as YNotebook;
   const ids = shared.cells.map(cell => cell.getId());
-  const above = ids.slice(0, index).reverse();
-  ids.splice(index, 1);
-  const place = placeAfter(ids, op.after);
+  const others = ids.filter((_, place) => place !== index);
+  const place = placeAfter(others, op.after);
   edit(target, () => {
     if (place !== index) {
       const cell = cellJSON(shared.cells[index]);
@@ -160,14 +163,17 @@ function move(target: IOpTarget, index: number, op: Move): Receipt {
       insertCell(target.model, place, cell);
     }
   });
-  return { ...answer('done'), after: [...above, TOP] };
+  return { ...answer('done'), after: ids };
 }
 
-/** Below the first of `after` that is there, else at the end; the top if `after` is empty. */
+/**
+ * Below the first of `after` that is there, else at the end; the top if `after` is empty.
+ * Where several cells have this id, it is below the last of them.
+ */
 function placeAfter(ids: readonly string[], after: readonly string[]): number {
   const anchor = after.find(id => ids.includes(id));
   const last = after.length ? ids.length : 0;
-  return anchor === undefined ? last : ids.indexOf(anchor) + 1;
+  return anchor === undefined ? last : ids.lastIndexOf(anchor) + 1;
 }
 
 function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {

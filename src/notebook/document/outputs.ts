@@ -15,6 +15,9 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 /** An nbformat output from the server; may have a `transient.display_id`. */
 export type Output = Record<string, unknown>;
 
+/** Where Lab's model of an output has an error. */
+const ERROR = 'application/vnd.jupyter.error';
+
 /** Also false for a cell without a model: Lab makes none for a cell that it cannot show. */
 export function isCode(cell?: ICellModel): cell is ICodeCellModel {
   return cell?.type === 'code';
@@ -24,13 +27,18 @@ export function isError({ type }: { readonly type: string }): boolean {
   return type === 'error';
 }
 
-/** Whether the cell shows an error. A model that is disposed has no outputs any more. */
+/**
+ * Whether the cell shows an error that a person may want fixed: their own interrupt is none. A
+ * model that is disposed has no outputs any more.
+ */
 export function hasError(cell?: ICellModel): boolean {
   if (!isCode(cell) || cell.isDisposed) {
     return false;
   }
   for (let index = 0; index < cell.outputs.length; index++) {
-    if (isError(cell.outputs.get(index))) {
+    const output = cell.outputs.get(index);
+    const { ename } = (output.data[ERROR] ?? {}) as { ename?: unknown };
+    if (isError(output) && ename !== 'KeyboardInterrupt') {
       return true;
     }
   }

@@ -10,6 +10,7 @@
  * too. A person may allow them in the settings, for clicks on buttons. The browser trusts clicks
  * of screen readers and of the system's voice control.
  */
+import { CommandRegistry } from '@lumino/commands';
 import type { IDisposable } from '@lumino/disposable';
 import React from 'react';
 
@@ -37,6 +38,8 @@ let last: { at: number; on: Element | null; command: string } = {
   on: null,
   command: ''
 };
+/** The last key that was pressed where nothing is typed: a person's own shortcut may be a letter. */
+let lastKey = { at: -Infinity, keystroke: '' };
 /** Whether clicks on buttons count that the browser does not trust. */
 let anyClicks = false;
 
@@ -62,6 +65,13 @@ function isPress(event: Event, target: Element): boolean {
   return event.type === 'change' || !!target.closest(`button, ${ITEMS}`);
 }
 
+function types(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element &&
+    !!target.closest('input, textarea, select, [contenteditable="true"]')
+  );
+}
+
 function commandOf(event: Event, target: Element): string {
   if (event instanceof KeyboardEvent) {
     const list = target.closest(LISTS);
@@ -82,6 +92,10 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
     type,
     event => {
       const { isTrusted, target } = event;
+      if (isTrusted && event instanceof KeyboardEvent && !types(target)) {
+        const keystroke = CommandRegistry.keystrokeForKeydownEvent(event);
+        lastKey = { at: now(), keystroke: event.repeat ? '' : keystroke };
+      }
       const allowed = anyClicks && type === 'click';
       if (!(target instanceof Element) || !isPress(event, target)) {
         return;
@@ -109,12 +123,19 @@ export const person = {
     return person.acts() && (!last.on || !!last.on.closest(DECIDING));
   },
 
-  /** Whether a person has just named this command in a menu, in the palette or by keys. */
-  chose(command: string): boolean {
-    const chosen = isRecent() && ['*', command].includes(last.command);
+  /**
+   * Whether a person has just named this command in a menu, in the palette or by keys. `shortcuts`
+   * are the last keystrokes of those that are bound to it.
+   */
+  chose(command: string, shortcuts: readonly string[] = []): boolean {
+    const byKey =
+      now() - lastKey.at < SOON && shortcuts.includes(lastKey.keystroke);
+    const chosen =
+      byKey || (isRecent() && ['*', command].includes(last.command));
     if (chosen) {
       // It counts once, and what it does is a decision.
-      last = { at: last.at, on: null, command: '' };
+      last = { at: byKey ? lastKey.at : last.at, on: null, command: '' };
+      lastKey = { at: -Infinity, keystroke: '' };
     }
     return chosen;
   },

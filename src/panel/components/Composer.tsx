@@ -246,18 +246,7 @@ export function Composer(props: {
           />
         )}
         <Gauge view={view} />
-        {running && (
-          <Button
-            look="icon"
-            aria-label={trans.__('Stop')}
-            title={trans.__('Stop')}
-            onClick={() => void store.conversation.stop()}
-          >
-            <svg viewBox="0 0 16 16" aria-hidden="true">
-              <rect x="4" y="4" width="8" height="8" rx="1" />
-            </svg>
-          </Button>
-        )}
+        {running && <Stop />}
         {(!running || text.trim() !== '') && (
           <Button
             look="icon"
@@ -273,6 +262,22 @@ export function Composer(props: {
         )}
       </div>
     </div>
+  );
+}
+
+export function Stop(): JSX.Element {
+  const { store, trans } = usePanel();
+  return (
+    <Button
+      look="icon"
+      aria-label={trans.__('Stop')}
+      title={trans.__('Stop')}
+      onClick={() => void store.conversation.stop()}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <rect x="4" y="4" width="8" height="8" rx="1" />
+      </svg>
+    </Button>
   );
 }
 
@@ -342,7 +347,11 @@ const ModeSelect = React.memo(function ModeSelect(props: {
         <option
           key={one}
           value={one}
-          title={meaning(one, trans)}
+          title={
+            MODES.indexOf(one) > highest
+              ? trans.__('Not allowed on this server')
+              : meaning(one, trans)
+          }
           disabled={MODES.indexOf(one) > highest}
         >
           {

@@ -1,6 +1,6 @@
 import React from 'react';
 import { shownView } from '../store/panel-state';
-import { Composer } from './Composer';
+import { Composer, Stop } from './Composer';
 import { Log } from './conversation/Log';
 import { Boundary } from './elements/Boundary';
 import { usePanelState } from './elements/context';
@@ -20,16 +20,22 @@ export function Panel(): JSX.Element {
   const goTo = React.useRef(0);
   return (
     <>
-      <Header view={view} state={state} />
+      <Boundary name="header">
+        <Header view={view} state={state} />
+      </Boundary>
       <Boundary key={view?.info.session_id} name="conversation">
         <Log view={view} state={state} goTo={goTo} />
       </Boundary>
-      <StatusBanners state={state} />
-      {view && view.filesChanged > 0 && (
-        <WaitingFiles key={`files/${view.info.session_id}`} view={view} />
-      )}
-      {view && <Queue view={view} />}
-      <Composer view={view} state={state} />
+      <Boundary name="notices">
+        <StatusBanners state={state} />
+        {view && view.filesChanged > 0 && (
+          <WaitingFiles key={`files/${view.info.session_id}`} view={view} />
+        )}
+        {view && <Queue view={view} />}
+      </Boundary>
+      <Boundary name="composer" instead={view?.info.running && <Stop />}>
+        <Composer view={view} state={state} />
+      </Boundary>
     </>
   );
 }

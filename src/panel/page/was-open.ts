@@ -4,17 +4,18 @@
  */
 import { Message, MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
+import { keptInBrowser } from '../../storage';
 
 const KEY = 'codeinterp:panel-open';
 
 export function wasOpen(): boolean {
-  return localStorage.getItem(KEY) === 'true';
+  return keptInBrowser.get(KEY) === 'true';
 }
 
 export function rememberOpen(panel: Widget): void {
   MessageLoop.installMessageHook(panel, (_, message: Message) => {
     if (message.type === 'after-show' || message.type === 'after-hide') {
-      localStorage.setItem(KEY, String(message.type === 'after-show'));
+      keptInBrowser.set(KEY, String(message.type === 'after-show'));
     }
     return true;
   });

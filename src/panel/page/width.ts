@@ -2,6 +2,7 @@
 import { Message, MessageLoop } from '@lumino/messaging';
 import { SplitPanel } from '@lumino/widgets';
 import type { Widget } from '@lumino/widgets';
+import { keptInBrowser } from '../../storage';
 
 const KEY = 'codeinterp:panel-width';
 /** Pixels at first; Lab's default is 250. */
@@ -12,7 +13,7 @@ const FIRST = 380;
  * JupyterLab only remembers that of the whole sidebar.
  */
 export function keepWidth(panel: Widget): void {
-  const wanted = Number(localStorage.getItem(KEY)) || FIRST;
+  const wanted = Number(keptInBrowser.get(KEY)) || FIRST;
   let due = true;
   MessageLoop.installMessageHook(panel, (_, message: Message) => {
     if (message.type === 'after-show' && due) {
@@ -21,7 +22,7 @@ export function keepWidth(panel: Widget): void {
       const width = Math.min(wanted, window.innerWidth / 2);
       requestAnimationFrame(() => setWidth(panel, width));
     } else if (message.type === 'resize' && panel.isVisible && !due) {
-      localStorage.setItem(KEY, String(panel.node.offsetWidth));
+      keptInBrowser.set(KEY, String(panel.node.offsetWidth));
     }
     return true;
   });

@@ -126,8 +126,9 @@ export class Connections {
 
   private _needsPerson(): void {
     if (!person.acts()) {
-      const words = 'Click the button, or press Enter in the form.';
-      throw new Error(this._state.trans.__(words));
+      throw new Error(
+        this._state.trans.__('Click the button, or press Enter in the form.')
+      );
     }
   }
 

@@ -134,8 +134,8 @@ export class PanelState {
   }
 
   /** The same for a command that decides. */
-  chosenByPerson(command: string): boolean {
-    return this._orFail(person.chose(command));
+  chosenByPerson(command: string, shortcuts: readonly string[]): boolean {
+    return this._orFail(person.chose(command, shortcuts));
   }
 
   private _orFail(acts: boolean): boolean {
@@ -157,6 +157,11 @@ export class PanelState {
   messageOf(error: unknown): string {
     if (error instanceof CommandFailure && error.code === 'disconnected') {
       return this.trans.__('Lost connection to the Jupyter server.');
+    }
+    if (error instanceof CommandFailure && error.code === 'too_large') {
+      return this.trans.__(
+        'This is too large to be sent to the Jupyter server.'
+      );
     }
     if (error instanceof ApiError && error.status === 404 && !error.code) {
       return this.trans.__(

@@ -177,8 +177,9 @@ export class Store {
     const source = kind === 'code' ? text : withLinks(text, notebook);
     return this.state.attempt(async () => {
       if (!(await this.notebooks.insert(notebook, kind, source))) {
-        const words = 'Open a notebook to insert this into.';
-        throw new Error(this.state.trans.__(words));
+        throw new Error(
+          this.state.trans.__('Open a notebook to insert this into.')
+        );
       }
     });
   }
@@ -197,8 +198,9 @@ export class Store {
       const ran = cells ?? view?.ran ?? [];
       const but = view ? interruptedCells(view) : [];
       if (!(await this.notebooks.runAbove(notebook, ran, but))) {
-        const words = 'This notebook has no cell to run again.';
-        throw new Error(this.state.trans.__(words));
+        throw new Error(
+          this.state.trans.__('This notebook has no cell to run again.')
+        );
       }
     });
   }
@@ -316,7 +318,7 @@ export class Store {
       this._sessions.update(frame.session);
       this.ends.update(frame);
       this.history.update(frame.session);
-      if (running && !this.state.now.shown[notebook]) {
+      if (running && this.state.now.shown[notebook] === undefined) {
         this._show(notebook, session_id);
       }
       this._followShown();

@@ -4,6 +4,7 @@
  */
 import { ServerConnection } from '@jupyterlab/services';
 import type { Reference } from '../../protocol/protocol';
+import { keptInBrowser, keptInTab, listIn } from '../../storage';
 import { keyIn } from '../view/pasted-keys';
 
 /** Notebooks; beyond that the oldest texts are dropped. */
@@ -89,29 +90,18 @@ export class StoredTexts {
   }
 
   private _read(): Map<string, IStored> {
-    try {
-      const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-      return new Map(Array.isArray(stored) ? stored.flatMap(entryOf) : []);
-    } catch {
-      return new Map(this._inMemory);
-    }
+    return new Map(listIn(keptInBrowser.get(KEY)).flatMap(entryOf));
   }
 
   private _write(all: [string, IStored][]): void {
-    this._inMemory = all;
-    try {
-      const entries = all.map(([notebook, { text, named }]) => [
-        notebook,
-        text,
-        named
-      ]);
-      localStorage.setItem(KEY, JSON.stringify(entries));
-    } catch {
-      // The browser stores nothing: the texts last as long as the page.
-    }
+    const entries = all.map(([notebook, { text, named }]) => [
+      notebook,
+      text,
+      named
+    ]);
+    keptInBrowser.set(KEY, JSON.stringify(entries));
   }
 
-  private _inMemory: [string, IStored][] = [];
   /** Changes not stored yet. */
   private _changed = new Map<string, IStored>();
   private _timer: number | undefined;
@@ -129,20 +119,11 @@ export class StoredShown {
     const shown = this._read();
     shown.delete(notebook);
     shown.set(notebook, sessionId);
-    try {
-      sessionStorage.setItem(SHOWN, JSON.stringify([...shown].slice(-MOST)));
-    } catch {
-      // The browser stores nothing: a reload shows the newest conversation.
-    }
+    keptInTab.set(SHOWN, JSON.stringify([...shown].slice(-MOST)));
   }
 
   private _read(): Map<string, string> {
-    try {
-      const stored: unknown = JSON.parse(sessionStorage.getItem(SHOWN) ?? '[]');
-      return new Map(Array.isArray(stored) ? stored.filter(isText) : []);
-    } catch {
-      return new Map();
-    }
+    return new Map(listIn(keptInTab.get(SHOWN)).filter(isText));
   }
 }
 

@@ -64,7 +64,7 @@ export function addCellCommands(options: {
     )
   };
   commands.addCommand(ASK, {
-    label: ({ label }) => String(label),
+    label: ({ label }) => String(label ?? trans.__('Ask About This Cell')),
     // Arguments: `label`; `about` (a key of `known`) or `message`, where %1 is the cell's name;
     // `failed`: visible only if the cell has failed.
     describedBy: { args: { type: 'object' } },
@@ -74,7 +74,7 @@ export function addCellCommands(options: {
       if (!cell) {
         throw new Error(trans.__('Select a cell of a notebook first.'));
       }
-      write(known[String(about)] ?? String(message), cell);
+      write(known[String(about)] ?? String(message ?? '%1'), cell);
     }
   });
   addFailedRows(tracker, (row, cell) => {

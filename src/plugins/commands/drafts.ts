@@ -64,7 +64,10 @@ export function addDraftCommands(options: {
     runAll = false
   ) => {
     const draft = target() ?? withoutCell();
-    if (!draft || !store.state.chosenByPerson(command)) {
+    const shortcuts = commands.keyBindings
+      .filter(bound => bound.command === command)
+      .map(({ keys }) => keys[keys.length - 1]);
+    if (!draft || !store.state.chosenByPerson(command, shortcuts)) {
       return;
     }
     if (!draft.cell_id) {

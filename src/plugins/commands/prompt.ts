@@ -118,7 +118,7 @@ class CellPrompt {
 
   private async _ask(): Promise<void> {
     const words = this._field.value.trim();
-    if (!words) {
+    if (!words || this._send.disabled) {
       return;
     }
     const empty = !this._cell.model.sharedModel.getSource().trim();
@@ -126,7 +126,10 @@ class CellPrompt {
     const asked = empty
       ? this._trans.__('%1\nWrite it in this cell alone: %2', words, name)
       : this._trans.__('%1\nChange this cell alone: %2', words, name);
-    if (!(await this._conversation.send(asked, about(this._cell)))) {
+    this._send.disabled = true;
+    const sent = await this._conversation.send(asked, about(this._cell));
+    this._send.disabled = false;
+    if (!sent) {
       // The text stays here; the panel shows the error.
       this._conversation.open();
       return;

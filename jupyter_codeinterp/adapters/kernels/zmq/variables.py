@@ -38,7 +38,7 @@ LATER = 10.0
 TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
-_LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
+_LISTING = ("engines/facts", "engines/sizes", "variables")
 _BEFORE = ("mark", *_LISTING, "absent", "expected")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
@@ -70,7 +70,8 @@ class Variables:
             found = await asyncio.wait_for(self._state(), LIMIT)
         except asyncio.TimeoutError:
             found = _State()
-        return KernelState(False, self._link.busy, found.cells_run, found.packages)
+        ran = None if self._link.busy else found.inputs
+        return KernelState(False, self._link.busy, found.cells_run, found.packages, ran)
 
     async def _state(self) -> _State:
         info = await self._link.info()
@@ -174,6 +175,7 @@ class _State(msgspec.Struct, frozen=True):
 
     cells_run: Union[int, None] = None
     packages: dict[str, str] = {}
+    inputs: Union[tuple[int, ...], None] = None
 
 
 class _Answer(msgspec.Struct, frozen=True):

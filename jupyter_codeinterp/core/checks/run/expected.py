@@ -23,6 +23,16 @@ def read(run: SeenRun) -> Iterator[Finding]:
         yield from _changes(contract, contract.may_change, run)
 
 
+def held(run: SeenRun) -> str:
+    """The parts of the contract that hold, if the kernel could compare all of them."""
+    contract, result = run.contract, run.result
+    if contract is None or result is None or any(read(run)):
+        return ""
+    known = {"rows": result.rows is not None, "columns": result.missing is not None}
+    parts = [part for part in ("type", "rows", "columns") if getattr(contract, part)]
+    return ", ".join(parts) if all(known.get(part, True) for part in parts) else ""
+
+
 def _result(contract: Contract, result: Result) -> Iterator[Finding]:
     it = f"`{contract.name}`" if contract.name else "the cell's last value"
     if not result.kinds:

@@ -37,11 +37,11 @@ class Change(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """What a contract is about, as the kernel saw it after the run. ``kinds`` are the names of
     its types, its own first; none if there is no such variable. ``missing`` are columns that the
-    contract names."""
+    contract names; None if the kernel did not compare them."""
 
     kinds: tuple[str, ...] = ()
     rows: Union[int, None] = None
-    missing: tuple[str, ...] = ()
+    missing: Union[tuple[str, ...], None] = None
 
 
 class SeenRun(msgspec.Struct, frozen=True):

@@ -67,9 +67,9 @@ def read(
 
 def _result(result: Result) -> Result:
     kinds, missing = (
-        tuple(map(_bounded, some[:MOST_VALUES])) for some in (result.kinds, result.missing)
+        tuple(map(_bounded, some[:MOST_VALUES])) for some in (result.kinds, result.missing or ())
     )
-    return msgspec.structs.replace(result, kinds=kinds, missing=missing)
+    return Result(kinds, result.rows, None if result.missing is None else missing)
 
 
 def _fact(fact: _Fact, source: Source | None) -> Fact:

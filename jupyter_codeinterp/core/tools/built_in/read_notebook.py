@@ -10,11 +10,12 @@ from msgspec import Meta
 
 from ...document.ops import PRIVATE, CellView
 from ...model_view import outputs
-from ...model_view.notebook_prompt import tag
+from ...model_view.notebook_prompt import count_text, earlier, tag
 from ...model_view.outputs import Seen
 from ...model_view.plain_text import cut
 from ...model_view.untrusted import Untrusted, escaped
 from ...off_loop import off_loop
+from ...ports import KernelState
 from ...turn.results import UNREADABLE
 from ..shared.base import Tool, ToolContext
 
@@ -29,8 +30,9 @@ class ReadNotebook(msgspec.Struct, frozen=True, kw_only=True):
 
 async def _run(context: ToolContext, given: ReadNotebook) -> Seen:
     cells = await context.cells(given.cell_ids or None)
+    state = await context.turn.kernel.state()
     text, whole = await off_loop(
-        partial(cell_texts, cells, given.outputs, context.untrusted),
+        partial(cell_texts, cells, given.outputs, context.untrusted, state),
         sum(len(cell.source) + outputs.size(cell.outputs) for cell in cells),
         lambda: (UNREADABLE, ()),
     )
@@ -49,20 +51,25 @@ READ_NOTEBOOK = Tool(
 
 
 def cell_texts(
-    cells: list[CellView], with_outputs: bool, untrusted: Untrusted
+    cells: list[CellView],
+    with_outputs: bool,
+    untrusted: Untrusted,
+    state: KernelState = KernelState(),  # noqa: B008, frozen
 ) -> tuple[str, tuple[CellView, ...]]:
     """The cells in their tags, as many as there is room for, and those that are shown whole."""
     parts: list[str] = []
     whole: list[CellView] = []
     room = outputs.BUDGET
+    before = earlier(cells, state)
     for cell in cells:
-        text = _cell_text(cell, with_outputs, untrusted, outputs.BUDGET)
+        count = count_text(cell, before)
+        text = _cell_text(cell, count, with_outputs, untrusted, outputs.BUDGET)
         if len(text) > room and parts:
             left = len(cells) - len(parts)
             parts.append(f"… {left} more cells omitted; request them with cell_ids.")
             break
         if len(text) > room:
-            text = _cell_text(cell, with_outputs, untrusted, room - _OUTPUTS - 500)
+            text = _cell_text(cell, count, with_outputs, untrusted, room - _OUTPUTS - 500)
         elif len(cell.source) <= outputs.BUDGET:
             whole.append(cell)
         room -= len(text)
@@ -70,13 +77,10 @@ def cell_texts(
     return "\n".join(parts) or "The notebook is empty.", tuple(whole)
 
 
-def _cell_text(cell: CellView, with_outputs: bool, untrusted: Untrusted, most: int) -> str:
-    count = cell.execution_count
-    facts = {
-        "id": cell.cell_id,
-        "type": cell.cell_type,
-        "count": "" if count is None else str(count),
-    }
+def _cell_text(
+    cell: CellView, count: str, with_outputs: bool, untrusted: Untrusted, most: int
+) -> str:
+    facts = {"id": cell.cell_id, "type": cell.cell_type, "count": count}
     if PRIVATE in cell.tags:
         return tag("cell", "", **facts, private="its content is not shown")
     source = untrusted.scrub(cell.source)

@@ -24,7 +24,7 @@ Position = Annotated[
 ]
 Timeout = Annotated[
     Union[Annotated[float, Meta(gt=0, le=1_000_000)], None],
-    Meta(description="Seconds until the run is interrupted. Default and maximum: the server's."),
+    Meta(description="Seconds. Default and maximum: the server's limit of a run."),
 ]
 Expects = Annotated[
     Union[Contract, None],

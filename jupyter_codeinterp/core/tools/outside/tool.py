@@ -13,7 +13,7 @@ from ...approval.code_warnings import hidden_characters
 from ...errors import ToolServerError
 from ...events import DraftWaiting, Event, Status
 from ...injection.caution import SPOKEN_TO
-from ...injection.signs import first_sign
+from ...injection.signs import signs
 from ...messages import ToolUse
 from ...model_view.plain_text import clean, cut
 from ...model_view.untrusted import Untrusted
@@ -59,7 +59,7 @@ def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], li
 def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     """Raises BadSchema."""
     told = clean(tool.description)
-    if any(first_sign(text) for text in (told, *schemas.texts(tool.schema))):
+    if any(signs(text, 1) for text in (told, *schemas.texts(tool.schema))):
         raise BadSchema(SPEAKS)
     server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))

@@ -14,11 +14,11 @@ from ...document.ops import CellView
 from ...events import DraftWaiting, Event, Status
 from ...hooks.hooks import Note
 from ...labels import Label
-from ...messages import ToolUse
+from ...messages import Image, ToolUse
 from ...model_view import outputs
-from ...turn.results import Room
+from ...turn.results import Room, noted
 from .drafting import Drafting
-from .step import joined, noted
+from .step import joined
 from .without_cell import DIFFERS, decided, draft_of
 
 LONGEST = 200_000
@@ -74,7 +74,7 @@ class Several:
                 yield event
             one = step.results[draft.call_id]
             characters -= len(one.text)
-            images -= len(one.block.content) - 1
+            images -= sum(isinstance(part, Image) for part in one.block.content)
             result = step.results[call.id] = joined(result, one, "")
             if one.done.status != "ok":
                 status = one.done.status

@@ -8,8 +8,8 @@ import msgspec
 
 from ...cells.cell_run import CellRun
 from ...events import Event, ToolStarted
-from ...messages import Image, Text, ToolResult, ToolUse
-from ...turn.results import Result
+from ...messages import Text, ToolUse
+from ...turn.results import Result, noted
 from ...turn.turn import Turn
 from .base import Tool
 from .titles import title_of
@@ -86,23 +86,8 @@ class Step:
         return tool
 
 
-def noted(result: Result, words: str) -> Result:
-    """Add ``words`` for the model to the end of a result."""
-    block = result.block
-    content = (*block.content, Text(f"\n{words}"))
-    return msgspec.structs.replace(
-        result, block=ToolResult(block.tool_use_id, content, block.is_error)
-    )
-
-
 def joined(first: Result, second: Result, words: str) -> Result:
     """The call's result, then ``words`` and the result of a cell that the call caused."""
-    heading = f"\n{words}\n" if words else "\n"
-    added = Text(f"{heading}{second.text}")
-    images = (part for part in second.block.content if isinstance(part, Image))
-    block = ToolResult(
-        first.block.tool_use_id,
-        (*first.block.content, added, *images),
-        first.block.is_error,
-    )
-    return Result(block, first.done)
+    heading = Text(f"\n{words}\n" if words else "\n")
+    content = (*first.block.content, heading, *second.block.content)
+    return Result(msgspec.structs.replace(first.block, content=content), first.done)

@@ -33,6 +33,7 @@ const HTML = `
   <div class="jp-Cell" id="cell">
     <form class="jp-codeinterp-Prompt"><textarea id="prompt"></textarea></form>
     <button id="output">Run</button>
+    <div contenteditable="true" id="code"></div>
   </div>
   <ul class="lm-Menu">
     <li class="lm-Menu-item" data-command="codeinterp:run" id="item">Run</li>
@@ -47,6 +48,7 @@ function make(how: string): Event {
   const key = how.replace(/[SCR]-/g, '');
   return new KeyboardEvent('keydown', {
     key,
+    keyCode: /^[a-z]$/.test(key) ? key.toUpperCase().charCodeAt(0) : 0,
     shiftKey: how.includes('S-'),
     ctrlKey: how.includes('C-'),
     repeat: how.includes('R-'),
@@ -55,7 +57,7 @@ function make(how: string): Event {
 }
 
 function meaning(): string {
-  return person.chose('codeinterp:run')
+  return person.chose('codeinterp:run', ['R'])
     ? 'chooses'
     : person.decides()
       ? 'decides'
@@ -97,6 +99,12 @@ describe('a press', () => {
     ['a', 'prompt', ''],
     ['C-S-Enter', 'text', 'chooses'],
     ['F8', 'text', 'chooses'],
+    ['r', 'draft', 'chooses'],
+    ['r', 'cell', 'chooses'],
+    ['R-r', 'draft', ''],
+    ['r', 'message', ''],
+    ['r', 'code', ''],
+    ['e', 'draft', ''],
     ['Enter', 'item', '']
   ])(
     'that the browser trusts: %s on “%s” counts as “%s”',
@@ -131,7 +139,8 @@ describe('a press', () => {
     [true, 'click', 'item', ''],
     [true, 'pointerup', 'item', ''],
     [true, 'Enter', 'run', ''],
-    [true, 'change', 'mode', '']
+    [true, 'change', 'mode', ''],
+    [true, 'r', 'draft', '']
   ])(
     'that it does not trust, allowed %s: %s on “%s” counts as “%s”',
     (allowed, how, id, counts) => {

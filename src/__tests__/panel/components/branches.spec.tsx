@@ -265,3 +265,16 @@ describe('among its branches', () => {
     expect(log().queryByRole('textbox')).toBeNull();
   });
 });
+
+it('names cells and errors of the message in words', async () => {
+  const references = [
+    { kind: 'cell', name: 'cell1' },
+    { kind: 'error', name: '' }
+  ];
+  await panel({ ...started, text: 'Why?', references } as Event, ended({}));
+  await click('Edit');
+  const edited = within(log().getByRole('group', { name: 'Edit message' }));
+  expect(edited.getByLabelText('Mentioned in this message').textContent).toBe(
+    'a cellthe last error'
+  );
+});

@@ -198,8 +198,11 @@ describe('which conversation', () => {
   });
 
   it('is a new one when it is asked for', async () => {
-    const { store } = await withDraft();
+    const { store, client } = await withDraft();
     store.newConversation();
+    expect(store.shown).toBeNull();
+    // What still runs, and comes again with a connection, does not take its place.
+    client.session({ running: true });
     expect(store.shown).toBeNull();
     store.openSession('s1');
     expect(store.shown?.items).toHaveLength(2);

@@ -2,6 +2,7 @@ import { caretDownIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IModelInfo } from '../../../protocol/api';
+import { keptInBrowser, listIn } from '../../../storage';
 import {
   IPanelState,
   isDemo,
@@ -227,19 +228,10 @@ function price(info: IModelInfo, trans: TranslationBundle): string {
 }
 
 function remembered(): string[] {
-  try {
-    const used: unknown = JSON.parse(localStorage.getItem(USED) ?? '[]');
-    return Array.isArray(used) ? used.map(String) : [];
-  } catch {
-    return [];
-  }
+  return listIn(keptInBrowser.get(USED)).map(String);
 }
 
 function remember(id: string): void {
   const used = [id, ...remembered().filter(other => other !== id)];
-  try {
-    localStorage.setItem(USED, JSON.stringify(used.slice(0, MOST_USED)));
-  } catch {
-    // Storage is full or blocked: the order is only a convenience.
-  }
+  keptInBrowser.set(USED, JSON.stringify(used.slice(0, MOST_USED)));
 }

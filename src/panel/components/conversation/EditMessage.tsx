@@ -1,4 +1,5 @@
 /** A sent message as an editable field; sending it begins a branch. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Reference } from '../../../protocol/protocol';
 import type { ILeftBehind } from '../../view/branches';
@@ -93,7 +94,7 @@ export function EditMessage(props: {
         onChange={event => setText(event.target.value)}
       />
       <Chips
-        mentions={references.map(reference => mentionOf(reference, trans.__))}
+        mentions={references.map(reference => mentionOf(reference, trans))}
         remove={({ reference }) => {
           setReferences(references.filter(other => other !== reference));
           field.current?.focus();
@@ -157,16 +158,13 @@ function useLeftBehind(turn: number): ILeftBehind | null {
   return left;
 }
 
-function mentionOf(
-  reference: Reference,
-  words: (text: string) => string
-): IMention {
+function mentionOf(reference: Reference, trans: TranslationBundle): IMention {
   const { kind, name } = reference;
   const label =
     kind === 'error'
-      ? words('the last error')
+      ? trans.__('the last error')
       : kind === 'cell'
-        ? words('a cell')
+        ? trans.__('a cell')
         : name;
   const detail = kind === 'cell' ? name : '';
   const key = `${kind} ${name}`;

@@ -3,11 +3,11 @@ import { Button } from './Button';
 import { PanelContext } from './context';
 
 /**
- * Error boundary: if one part of the panel fails, the rest, above all Stop, stays. `name` is for
- * the console.
+ * Error boundary: if one part of the panel fails, the rest stays. `name` is for the console;
+ * `instead` is shown beside the words.
  */
 export class Boundary extends React.Component<
-  React.PropsWithChildren<{ name: string }>,
+  React.PropsWithChildren<{ name: string; instead?: React.ReactNode }>,
   { failed: boolean }
 > {
   static contextType = PanelContext;
@@ -33,6 +33,7 @@ export class Boundary extends React.Component<
         <Button look="link" onClick={() => this.setState({ failed: false })}>
           {trans.__('Show again')}
         </Button>
+        {this.props.instead}
       </div>
     );
   }

@@ -1,0 +1,42 @@
+"""Links to cells, which do not work in a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Union
+
+Cells = Mapping[str, tuple[int, Union[int, None]]]
+"""Places (0 if unknown) and execution counts of cells, by id."""
+_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
+
+
+def cells_of(notebook: Path | None) -> Cells:
+    """Of a notebook's file; none if it is unreadable."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"] if notebook is not None else []
+        return {str(one["id"]): (place, _count(one)) for place, one in enumerate(cells, 1)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _count(cell: dict[str, object]) -> int | None:
+    count = cell.get("execution_count")
+    return count if isinstance(count, int) else None
+
+
+def without_cells(text: str, cells: Cells) -> str:
+    """Replace links to cells by their text and the cell's execution count, or its place if it has
+    no count or shares it."""
+    shared = Counter(count for _, count in cells.values())
+
+    def named(found: re.Match[str]) -> str:
+        place, count = cells.get(found[2], (0, None))
+        if count is not None and shared[count] == 1:
+            return f"{found[1]} [{count}]"
+        return f"{found[1]} (cell {place})" if place else found[1]
+
+    return _TO_CELLS.sub(named, text)
