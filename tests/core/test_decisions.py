@@ -12,7 +12,9 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.decisions import NOBODY, Decisions
 from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.messages import ToolUse, assistant
 from tests.core.conftest import Room, open_room
+from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
@@ -273,3 +275,15 @@ async def test_answers_to_questions_that_nobody_asked_are_refused() -> None:
     with pytest.raises(CommandError) as error:
         Decisions().answer("c", "yes")
     assert error.value.code == "unknown_question"
+
+
+async def test_no_call_has_the_id_of_a_cell_of_another_call(bench: Benches, room: Room) -> None:
+    """Whatever ids the endpoint gives its calls."""
+    several = ToolUse("t", "run_cells", {"cell_ids": ["c1", "c2"]})
+    more = [ToolUse(f"t-cell{n}", "scratch", {"source": f"print('own {n}')"}) for n in (1, 2)]
+    b = bench(assistant(several, *more), say("Done."), book=notebook("1", "2"))
+    await b.turn()
+    ended = [done.call_id for done in b.of(e.ToolDone)]
+    assert len(ended) == len(set(ended)) == 5
+    assert all(f"own {n}" in text for n, text in enumerate(b.results) if n)
+    assert await room.ran() == ["1", "2", "print('own 1')", "print('own 2')"]
