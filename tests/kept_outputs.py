@@ -17,4 +17,6 @@ def put_outputs(
 
 def kept_outputs(store: SqliteStore, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
     """Those of the cell's last run."""
-    return store._cell_outputs(session_id, cell_id)
+    query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
+    row = store._db.execute(query, (session_id, cell_id)).fetchone()
+    return store.outputs(session_id, row[0]) if row is not None else None

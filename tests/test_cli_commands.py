@@ -31,6 +31,13 @@ def session_of(cli: Cli) -> str:
     return str(json.loads(cli.run("sessions", "--json").out.splitlines()[0])["session_id"])
 
 
+FOR_MODEL = (
+    *("read_output", "shown to you", "can fetch it", "kernel reports", "%pip install", "<cell id"),
+    *("Go on ", "Add a new cell instead", "Write the plan", "<output-"),
+)
+"""Parts of what only the model is to read."""
+
+
 # --- conversations -----------------------------------------------------------------------
 
 
@@ -51,6 +58,30 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_an_export_has_the_pictures_and_no_words_for_the_model(cli: Cli) -> None:
+    draws = [
+        "import matplotlib.pyplot as plt",
+        "from IPython.display import SVG, display",
+        "print('line\\n' * 3000)",
+        "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>'))",
+        "for n in range(4): plt.plot([n]); plt.show()",
+    ]
+    shown = []
+    asked = [("#code ```\n" + "\n".join(draws) + "\n```", "--yes"), ("#inspect", "--yes")]
+    asked += [("#code ```print(gone)```", "--yes"), ("#code ```import no_such_module```", "--yes")]
+    asked += [("#restart", "--yes"), ("#edit_theirs", "--yes"), ("#one_cell", "--plan")]
+    for number, (prompt, option) in enumerate(asked):
+        more = ["--continue"] if number else []
+        shown.append(cli.run("run", "a.ipynb", prompt, option, *more).out)
+    exported = cli.run("export", session_of(cli)).out
+    assert exported.count("![picture](data:image/png;base64,iVBORw0KGgo") == 4
+    assert "[image" not in exported and "[SVG]" in exported
+    assert "characters left out …]" in exported and "nobody can be asked here." in exported
+    for text in (exported, *shown):
+        for words in FOR_MODEL:
+            assert words not in text, words
 
 
 def test_a_conversation_that_there_is_not(cli: Cli) -> None:

@@ -190,7 +190,7 @@ def test_hostile_titles_and_paths_are_text() -> None:
 
 @pytest.mark.parametrize(
     ("dollars", "local", "words"),
-    [(0.1234567, False, "$0.1235"), (None, False, "cost unknown"), (0.0, True, "local")],
+    [(0.1234567, False, "$0.1235"), (None, False, "unknown"), (0.0, True, "local")],
 )
 def test_the_cost_stands_above_it(dollars: float | None, local: bool, words: str) -> None:
     used = [UsageChanged(Usage(1), 0.1, 0.01), UsageChanged(Usage(2), 0.1, dollars, local=local)]

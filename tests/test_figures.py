@@ -3,6 +3,7 @@ has, and how much is read. The written answers are in ``tests/truth/answers``.""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from jupyter_codeinterp.core.figures.lookup import look_up
 from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.figures.texts import text_of
 from tests.truth.answers.rates import cases, measure
-from tests.truth.answers.states import answers, count, wrong
+from tests.truth.answers.states import FILES, answers, count, wrong
 
 
 def printed(text: str) -> dict[str, Any]:
@@ -42,13 +43,26 @@ def origin(answer: str, *texts: str) -> Origin:
     return found
 
 
-def test_states_in_written_answers() -> None:
-    """At most three of a hundred are wrong, and hardly any is a link where there is none."""
-    written = answers()
+BEYOND = {
+    "budget, question numbers, said: 180",  # “in fact” is no word of the column `actual`.
+    "customer totals, mixed: 2,214.50",  # A name that no output has, and a clause after it.
+    "players2: 1,502",  # The same.
+    "m1 fraud: 0.97",  # “Regular” is the row `ok`, and the mean of the rows has 0.97.
+    "m2 json: 38",  # “38 jobs are queued”: the name comes two words after the number.
+    "s1 velos_fr: 19,56",  # The rows are `oui` and `non`.
+    "s3 weblog_status: 3,954",  # The row is named by a number alone: `403`.
+    "s3 lr_sweep: 0.8425",  # The same: `1e-02`.
+}
+"""Links against a label that the rules cannot see."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_states_in_written_answers(path: Path) -> None:
+    """At most three of a hundred are wrong, and no other link contradicts a label."""
+    written = answers([path])
     misses = [line for one in written for line in wrong(one)]
-    assert len(written) >= 240 and count(written) >= 1_350
-    assert len(misses) <= 0.03 * count(written), misses
-    assert len([line for line in misses if line.endswith("found l")]) <= 4, misses
+    assert count(written) >= 400 and len(misses) <= 0.03 * count(written), misses
+    assert {line.split(" is ")[0] for line in misses if line.endswith("found l")} <= BEYOND
 
 
 def test_the_rates_of_changed_digits() -> None:

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import io
 import json
+from collections.abc import Iterator
 from contextlib import aclosing
 from itertools import pairwise
 from typing import Any
@@ -20,6 +21,7 @@ from jupyter_codeinterp.adapters.model_http.accumulator import Accumulator
 from jupyter_codeinterp.adapters.model_http.files import NO_IMAGE, REFUSED
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
+    PICTURE_OF,
     Image,
     ImageSource,
     Message,
@@ -222,6 +224,36 @@ async def test_a_conversation_goes_back_as_it_came(wire: Wire) -> None:
         name = "input" if "input" in before else "messages"
         same = without_markers(after[name][: len(before[name])]) == without_markers(before[name])
         assert same, "only ever appended to; where the cache ends moves along"
+
+
+def parts(value: Any) -> Iterator[str]:
+    """Texts of a request's parts in order, and "image"."""
+    if isinstance(value, list):
+        for one in value:
+            yield from parts(one)
+    elif isinstance(value, dict):
+        if "image" in str(value.get("type")):
+            yield "image"
+        elif isinstance(value.get("text"), str):
+            yield value["text"].strip()
+        else:
+            yield from parts(list(value.values()))
+
+
+@every(WIRES)
+@on_loop
+async def test_a_picture_follows_the_name_of_its_cell(wire: Wire) -> None:
+    names = [f"{PICTURE_OF}cell {name} [1]]" for name in "ab"]
+    async with wire.talking(answer(run_cell("1")), answer(text("ok"))) as (model, api):
+        end = last([event async for event in model.stream(wire.asking())])
+        shown = [part for name in names for part in (Text(name), PLOT)]
+        said = results(end.message, Text("status=ok"), *shown, Text("facts"))
+        request = wire.asking(*wire.asking().messages, end.message, said)
+        async for _ in model.stream(request):
+            pass
+        sent = list(parts(api.requests[-1].body))
+    places = [place for place, part in enumerate(sent) if part == "image"]
+    assert [sent[place - 1] for place in places] == [name.strip() for name in names]
 
 
 @every(WIRES)

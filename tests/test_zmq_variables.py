@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
 from jupyter_codeinterp.core.ports import KernelState
-from jupyter_codeinterp.kernel_side.packages import PACKAGES
+from jupyter_codeinterp.kernel_side.variables import PACKAGES
 from tests.kernels import Gate, python, python_and_person, run, text, until
 
 

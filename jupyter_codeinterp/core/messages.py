@@ -6,6 +6,7 @@ order and the session that they belong to are the store's business.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Union
 
 import msgspec
@@ -97,6 +98,25 @@ class Usage(msgspec.Struct, frozen=True):
             self.cache_creation_input_tokens + other.cache_creation_input_tokens,
             self.cache_read_input_tokens + other.cache_read_input_tokens,
         )
+
+
+PICTURE_OF = "\n[picture of "
+"""How the text before a picture of a run begins."""
+
+
+def without_pictures(content: Iterable[AnyBlock]) -> tuple[list[Any], list[AnyBlock]]:
+    """The other parts of a result, and its pictures with the texts that name them."""
+    others: list[Any] = []
+    pictures: list[AnyBlock] = []
+    for part in content:
+        if isinstance(part, Image):
+            last = others[-1] if others else None
+            if isinstance(last, Text) and last.text.startswith(PICTURE_OF):
+                pictures.append(others.pop())
+            pictures.append(part)
+        else:
+            others.append(part)
+    return others, pictures
 
 
 def user(*content: AnyBlock) -> Message:

@@ -164,6 +164,9 @@ class OutputStore(Protocol):
     def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
         """Outputs of an op or receipt of the session; None if the journal dropped them."""
 
+    async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        """The same, read in a worker thread."""
+
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         """Outputs of a cell's last run in the session, for ``read_output``."""
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import importlib.metadata
 import pathlib
 import sys
 import time
@@ -29,7 +30,6 @@ from typing import Any
 
 from .engines.facts import engine_facts
 from .engines.sizes import estimates
-from .packages import versions
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -45,6 +45,14 @@ MAX_KEYS = 5_000
 MAX_INPUTS = 2_000
 MAX_TABLES = 100
 """Tables and dictionaries, the latest ones, whose keys an outline has."""
+
+PACKAGES = (
+    *("numpy", "pandas", "polars", "matplotlib", "seaborn", "scipy", "scikit-learn"),
+    *("statsmodels", "plotly", "altair", "pyarrow", "openpyxl", "duckdb", "sqlalchemy"),
+    "requests",
+)
+"""Packages that work with data often needs."""
+MAX_VERSION = 30
 
 PLAIN = (
     type(None),
@@ -304,6 +312,19 @@ def dtype_text(dtype: Any) -> str:
     if type(module) is str and module.split(".")[0] in ("numpy", "pandas"):
         return str(dtype.name)[:MAX_VALUE]
     return type_name(type(dtype))
+
+
+def versions() -> dict[str, str]:
+    """Of ``PACKAGES``, which are not imported; "" where one is not installed."""
+    return dict(map(version, PACKAGES))
+
+
+def version(name: str) -> tuple[str, str]:
+    try:
+        return name, str(importlib.metadata.version(name))[:MAX_VERSION]
+    except Exception:
+        # Also where its files are damaged.
+        return name, ""
 
 
 def inputs(shell: Any) -> list[int] | None:

@@ -1,9 +1,11 @@
-"""An exported conversation holds text and code, whatever was said in it."""
+"""An exported conversation holds text, code and pictures, whatever was said in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +13,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.exports.markdown import markdown
+from jupyter_codeinterp.core.exports.pictures import pictures
 from jupyter_codeinterp.core.history.prose import _LANGUAGES
 from tests.attacks.shapes import SHAPES
+from tests.kept_outputs import put_outputs
 
 DEAD = {
     *("paragraph_open", "paragraph_close", "heading_open", "heading_close", "inline", "text"),
@@ -40,7 +45,10 @@ def alive(text: str) -> list[str]:
     """What in a Markdown file does anything: fetches, links, draws, typesets."""
     found = []
     for token in tokens(text):
-        if token.type not in DEAD:
+        source = str(token.attrGet("src"))
+        if token.type == "image" and re.fullmatch(r"data:image/\w+;base64,[\w+/]+=*", source):
+            found.append(f"image: {source[5:].partition(';')[0]}")
+        elif token.type not in DEAD:
             found.append(f"{token.type}: {token.content or token.attrs}")
         elif token.type == "fence" and token.info.strip() not in {"", *_LANGUAGES}:
             found.append(f"a {token.info} block")
@@ -154,6 +162,25 @@ def test_pieces_of_markdown_in_any_order_do_nothing(said: str) -> None:
 @given(st.text(max_size=60))
 def test_any_text_does_nothing(said: str) -> None:
     assert alive(export(said)) == []
+
+
+@pytest.mark.parametrize("media", ["image/png", "image/jpeg", "image/svg+xml", "text/html"])
+@pytest.mark.parametrize("said", [*HOSTILE, "iVBORw0KGgo", "iVBORw0KGgo) <b>", "/9j/4A=="])
+async def test_pictures_of_outputs_are_data_and_nothing_else(
+    tmp_path: Path, media: str, said: str
+) -> None:
+    store = SqliteStore(tmp_path / "sessions.db")
+    info = SessionInfo("s", "a.ipynb", "", "m", "review", False, 0, 0)
+    store.create(info)
+    output: Any = {"output_type": "display_data", "data": {media: said}, "metadata": {}}
+    put_outputs(store, "s", "c", (output,))
+    drawn = await pictures(store, "s")
+    store.close()
+    ran: list[e.Event] = [e.TurnStarted(1, "x", "auto", "m"), e.ToolStarted("r", "run_cell")]
+    ran += [e.DraftDecided("r", "d", "run", "person", "x"), e.RunStarted("r", "c", "r1", "m", "k")]
+    text = markdown(info, ran, drawn)
+    allowed = (media, said) in {("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/4A==")}
+    assert alive(text) == ([f"image: {media}"] if allowed else [])
 
 
 def test_what_was_said_can_still_be_read() -> None:

@@ -39,7 +39,7 @@ from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.exports import markdown
 from jupyter_codeinterp.core.figures import lookup
 from jupyter_codeinterp.core.figures.outputs import Cell
-from jupyter_codeinterp.core.history import prose
+from jupyter_codeinterp.core.history import prose, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
@@ -248,8 +248,8 @@ def check_all(text: str) -> object:
         report = {"facts": facts, "changes": changes, "result": result}
         contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
         run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
-        made = {"tables": [{"name": "t", "rows": 20, "missing": [(text, 0.5)]}]}
-        found += tables.lines(made, lambda name: False, str)
+        made = {"tables": [{"name": "t", "rows": 20, "odd": [(text, "missing", 5, "")]}]}
+        found += tables.lines(made, lambda name: False, str, set())
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
             after: Any = check.after_run(run) if check.after_run is not None else ()
@@ -326,6 +326,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, UNTRUSTED
     ),
+    "transcript.for_people": lambda t: [
+        transcript.for_people(e.ToolDone("c", "x", "", "ok", detail=f"status=ok\n{before}{t}"))
+        for before in ("[", "[image not shown: ", "; read_output(", "; read_output(x) reads on, of")
+    ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
     "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
     "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
@@ -540,7 +544,6 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
     "core.model_view.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
     "core.model_view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
-    "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
     "core.checks.run.lost_values._MARK": "an example, the whole of it",

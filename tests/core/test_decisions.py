@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,9 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.decisions import NOBODY, Decisions
 from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.messages import ToolUse, assistant
 from tests.core.conftest import Room, open_room
+from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
@@ -37,6 +40,30 @@ async def test_an_edit_in_the_card_alone_reaches_the_cell(bench: Benches, room: 
     b.decide(await b.draft(), source="n = 50")
     await b.ended()
     assert await room.ran() == ["n = 50"] and b.document.sources() == ["x = 20", "n = 50"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        run("secret = 1"),
+        call("edit_cell", cell_id="c1", source="secret = 1"),
+        call("run_cells", cell_ids=["c1"]),
+    ],
+)
+async def test_a_cell_that_becomes_private_after_its_card_does_not_run(
+    bench: Benches, room: Room, asked: Any
+) -> None:
+    b = bench(asked, say("Done."))
+    b.send()
+    draft = await b.draft()
+    cell = b.document.cell(draft.cell_id or "c1")
+    assert cell is not None
+    cell["metadata"]["tags"] = ["codeinterp-private"]
+    before = copy.deepcopy(cell)
+    b.decide(draft)
+    await b.ended()
+    assert await room.ran() == [] and b.document.cell(cell["id"]) in (before, None)
+    assert "status=not_run" in b.results[0] and "private" in b.results[0]
 
 
 async def test_a_rejected_draft_goes_and_the_model_is_told(bench: Benches, room: Room) -> None:
@@ -248,3 +275,15 @@ async def test_answers_to_questions_that_nobody_asked_are_refused() -> None:
     with pytest.raises(CommandError) as error:
         Decisions().answer("c", "yes")
     assert error.value.code == "unknown_question"
+
+
+async def test_no_call_has_the_id_of_a_cell_of_another_call(bench: Benches, room: Room) -> None:
+    """Whatever ids the endpoint gives its calls."""
+    several = ToolUse("t", "run_cells", {"cell_ids": ["c1", "c2"]})
+    more = [ToolUse(f"t-cell{n}", "scratch", {"source": f"print('own {n}')"}) for n in (1, 2)]
+    b = bench(assistant(several, *more), say("Done."), book=notebook("1", "2"))
+    await b.turn()
+    ended = [done.call_id for done in b.of(e.ToolDone)]
+    assert len(ended) == len(set(ended)) == 5
+    assert all(f"own {n}" in text for n, text in enumerate(b.results) if n)
+    assert await room.ran() == ["1", "2", "print('own 1')", "print('own 2')"]

@@ -210,11 +210,34 @@ async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> No
     assert b.document.sources() == [BOOK[0], "1", "2", BOOK[1], BOOK[2]]
 
 
-async def test_after_a_redo_new_cells_go_after_what_came_back(bench: MakeBench) -> None:
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_after_a_redo_new_cells_go_after_what_came_back(
+    bench: MakeBench, restarts: bool
+) -> None:
     b = bench(run("1"), say("1"), run("2"), say("2"), run("3"), say("3"))
     await b.turn()
     await b.turn()
     await b.session.reviews.undo(2)
     await b.session.reviews.redo(2)
+    if restarts:
+        b.restart_server()
     await b.turn()
     assert b.document.sources() == ["x = 20", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("ran", [False, True])
+async def test_after_a_redo_the_agents_cells_are_its_own(bench: MakeBench, ran: bool) -> None:
+    """It may change them in Auto, unless the person has run them since."""
+    b = bench(run("1"), say("1"), fix("2"), say("2"))
+    (cell_id,) = (await b.turn()).added
+    await b.session.reviews.undo(1)
+    await b.session.reviews.redo(1)
+    b.restart_server()
+    if ran:
+        b.document.begin_by_hand(cell_id)
+        b.document.end_by_hand(cell_id, [])
+    b.send(mode="auto")
+    if ran:
+        b.decide(await b.draft())
+    await b.ended(2)
+    assert b.document.sources() == ["x = 20", "2"]

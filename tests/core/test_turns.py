@@ -281,7 +281,7 @@ async def test_plots_go_to_the_model_as_images(bench: Benches) -> None:
     await b.turn()
     result = b.model.requests[1].messages[-1].content[0]
     assert isinstance(result, ToolResult)
-    assert [type(part) for part in result.content] == [Text, Image]
+    assert [type(part) for part in result.content] == [Text, Text, Image]
     assert "image/png" in b.document.notebook["cells"][1]["outputs"][0]["data"]
 
 

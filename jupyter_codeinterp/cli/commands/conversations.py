@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ import msgspec
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import SessionInfo
 from ...core.exports.markdown import markdown
+from ...core.exports.pictures import pictures
 from ...core.redaction.secrets import Secrets
 from ...core.visible import visible, visible_line
 from ...server.workbench import config as config_files
@@ -101,8 +103,10 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
         # Where the notebook is on this disk is nobody else's business.
         info = msgspec.structs.replace(info, notebook=Path(info.notebook).name)
         events = [event for _, event in store.events(info.session_id)]
-        text = secrets.scrub(markdown(info, events))
-    if sys.stdout.isatty():
+        shown = sys.stdout.isatty()
+        drawn = {} if shown else asyncio.run(pictures(store, info.session_id))
+        text = secrets.scrub(markdown(info, events, drawn))
+    if shown:
         text = visible(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     return DONE

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
-from ...core.history.transcript import without_reports
+from ...core.history.transcript import for_people
 from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
-from .choices import ALL, KEYS, UNEDITED, question_for
+from .choices import ALL, KEYS, question_for
 from .covered import covers
 from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on
 from .fronts import NO_ANSWER, Decision, refused
@@ -212,8 +212,7 @@ class Person:
         if not good:
             summary.append(f"  {visible_line(words)}", style=_BAD)
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
-        detail = without_reports(event.detail, event.notes)
-        body = detail.partition("\n")[2].strip("\n")
+        body = for_people(event).strip("\n")
         if event.name in _SHOWN and body and (good or event.name == "verify"):
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):
@@ -294,7 +293,7 @@ class Person:
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
-            if word == "edit" and draft.kind not in UNEDITED:
+            if word == "edit" and draft.editable:
                 await self._edit(draft, source)
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")

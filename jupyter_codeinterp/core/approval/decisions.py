@@ -69,9 +69,10 @@ class Answer(NamedTuple):
 
 
 def unasked(draft: Draft) -> str:
-    """The model's result for a draft that nobody could review: why it needs a decision, and what
-    the model can do instead."""
-    return " ".join((NOBODY, *draft.notices, _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)))
+    """The model's result for a draft that nobody could review: a line with why it needs a
+    decision, and one with what the model can do instead."""
+    why = " ".join((NOBODY, *draft.notices))
+    return f"{why}\n{_WAYS_OUT.get(draft.kind, _ANOTHER_WAY)}"
 
 
 def new_nonce() -> str:

@@ -231,7 +231,7 @@ class CellRun:
         cell_id = draft.cell_id if draft.kind in ("edit", "rerun", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
         self.result = self.turn.results.not_run(
-            call, body, draft.title, cell_id, reason, quoted, by=by
+            call, body, draft.title, cell_id, "" if by == "nobody" else reason, quoted, by=by
         )
 
     def _refuse(self, call: ToolUse, note: Note) -> None:

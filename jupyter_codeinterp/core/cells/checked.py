@@ -76,7 +76,8 @@ async def after_run(
     if held := expected.held(run):
         result = noted(result, HELD.format(held))
     report = done.report if is_python else {}
-    made = tables.lines(report, turn.private.__contains__, partial(_line, turn), turn.asked)
+    clean_line = partial(_line, turn)
+    made = tables.lines(report, turn.private.__contains__, clean_line, turn.told_facts, turn.asked)
     return with_findings(turn, result, found, made) if found or made else result
 
 

@@ -44,6 +44,11 @@ ACTIONS: dict[Kind, policy.Action] = {
 }
 
 
+def part_id() -> str:
+    """The id of one cell's part in a call of several: no endpoint can guess it."""
+    return f"part_{uuid.uuid4().hex}"
+
+
 class DraftCell:
     """``proposed`` is the model's source. ``source`` is the cell's latest, posted or typed; of
     an edit, the proposed one. ``shown`` is the source that the person was last asked about

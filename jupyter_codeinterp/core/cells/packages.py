@@ -7,7 +7,7 @@ from typing import Any
 from ..hooks.hook import CellCode
 from ..model_view.distributions import hint
 from ..ports import ExecutionDone
-from ..turn.results import Result, with_words
+from ..turn.results import Result, noted
 
 
 def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
@@ -18,4 +18,4 @@ def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
         return result
     modules = {name.removesuffix(".py").rstrip("/") for name in code.files}
     words = hint(str(error.get("evalue", ""))[:200], modules)
-    return with_words(result, words) if words else result
+    return noted(result, words) if words else result

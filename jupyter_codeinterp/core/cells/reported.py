@@ -18,7 +18,7 @@ from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
 from ..off_loop import off_loop
 from ..ports import ExecutionDone, KernelState
-from ..turn.results import Result, with_words
+from ..turn.results import Result, noted
 from ..turn.turn import Turn
 
 LONGEST = 2_000
@@ -70,7 +70,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
-    return with_words(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
+    return noted(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:

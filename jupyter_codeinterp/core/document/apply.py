@@ -12,6 +12,7 @@ from typing import Any, Union
 from .ops import (
     MOST_BESIDE,
     MOST_OUTPUTS,
+    PRIVATE,
     BeginRun,
     Cell,
     Delete,
@@ -30,6 +31,7 @@ from .ops import (
     place_after,
     run_id_of,
     shaped,
+    tags_of,
 )
 
 
@@ -136,9 +138,12 @@ def _conflict(cell: Cell) -> Receipt:
 
 
 def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
-    """Why a person's lock forbids the op; "" if none does. Neither a run nor its undo changes
-    the source."""
+    """Why the person forbids the op; "" if nothing does. Neither a run nor its undo changes the
+    source. An undo is the person's own."""
     metadata = cell["metadata"]
+    known = isinstance(op, Restore) or (isinstance(op, Delete) and cell["source"] == op.expect)
+    if PRIVATE in tags_of(cell) and not known:
+        return "the person keeps the cell private"
     edits = isinstance(op, SetSource) or (
         isinstance(op, Restore)
         and any(op.cell[key] != cell[key] for key in ("source", "cell_type"))

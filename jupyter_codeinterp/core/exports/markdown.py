@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 
 from ..commands import SessionInfo
@@ -10,10 +11,17 @@ from ..events import Cost, Event, UsageChanged
 from ..history.prose import code, fenced, harmless, known_language, plain, quoted
 from ..history.transcript import Card, Item, Line, ModelText, PersonMessage, turns
 
+Pictures = Mapping[str, Sequence[str]]
+"""As ``pictures`` finds them."""
+LOOKS = ("read_notebook", "read_output", "read_skill", "inspect_variables")
+"""Tools whose result is for the model alone."""
+_IMAGES = re.compile(r"^\[image(?:: [^\]\n]{1,110})?\](?:\n|\Z)", re.MULTILINE)
+"""Lines in the place of pictures."""
 
-def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
+
+def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}) -> str:  # noqa: B006
     """The conversation to read: what was asked, said and run, and what came out of it. The
-    file holds text and code, and does nothing when it is opened."""
+    file holds text, code and pictures, and does nothing when it is opened."""
     events = list(events)
     date = datetime.fromtimestamp(info.created, timezone.utc)
     parts = [
@@ -25,14 +33,15 @@ def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
         if turn.asked:
             parts += ["## You", quoted(harmless(turn.asked)), *_along(turn.files), "## Answer"]
         for step in turn.steps:
-            parts += [text for item in step.items for text in _in_markdown(item)]
+            parts += [text for item in step.items for text in _in_markdown(item, pictures)]
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
 
 
 def _cost(events: Iterable[Event]) -> list[str]:
     """Of all of it, if a model was asked."""
     used = [event for event in events if isinstance(event, UsageChanged)]
-    return [str(Cost(used[-1].cost, used[-1].local))] if used else []
+    cost = str(Cost(used[-1].cost, used[-1].local)) if used else ""
+    return [cost.removeprefix("cost ")] if cost else []
 
 
 def _along(files: tuple[str, ...]) -> list[str]:
@@ -41,21 +50,26 @@ def _along(files: tuple[str, ...]) -> list[str]:
     return [f"With {names}"] if names else []
 
 
-def _in_markdown(item: Item) -> list[str]:
+def _in_markdown(item: Item, pictures: Pictures) -> list[str]:
     if isinstance(item, ModelText):
         return [harmless(item.text)]
     if isinstance(item, PersonMessage):
         return ["## You", quoted(harmless(item.text)), *_along(item.files), "## Answer"]
     if isinstance(item, Line):
         return [f"*{plain(item.text)}*"]
-    words = item.status.replace("_", " ")
+    words, done = item.status.replace("_", " "), item.done
     parts = [f"### {plain(item.title or item.name)} ({words})"]
     if item.question:
         parts += [harmless(item.question), quoted(harmless(item.answer))]
     elif item.ran or (item.kind == "markdown" and item.status == "ok"):
         language = known_language(item.language) if item.ran else "markdown"
-        parts += [fenced(item.source, language), _result(item.result)]
-    else:
+        drawn = [address for run in item.runs for address in pictures.get(run, ())]
+        text = _IMAGES.sub("", item.result) if drawn else item.result
+        parts += [fenced(item.source, language), _result(text)]
+        parts += [f"![picture]({address})" for address in drawn]
+    elif item.status == "not_run" and done is not None:
+        parts += [_result(done.summary)]
+    elif item.name not in LOOKS or item.status != "ok":
         parts += [_result(item.result)]
     return [*parts, *_findings(item)]
 

@@ -11,13 +11,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-import msgspec
-
 from ..events import Figure, Origin
 from ..model_view.outputs import size
 from .masking import prose
-from .names import stems
-from .numbers import Number, numbers, scan
+from .numbers import EITHER, Number, numbers, scan
 from .outputs import MOST_TEXT, Cell, Outputs, Shown
 from .sentences import Sentences
 from .texts import excerpt
@@ -35,10 +32,11 @@ _SCALES = frozenset(("M", "thousand", "million", "billion"))
 """Words of labels: the output may be in millions, and “112 M” may be 112 men."""
 _SLACK = 1e-9
 _LESS = re.compile(
-    r"\b(?:fell|falls?|drop|declin|decreas|down|lost|loss|costs?\b|lower|minus|negativ|below|shr[aiu]nk|less|sank"
-    r"|reduc|gefallen|sank|minus)",
+    r"\b(?:f[ae]ll|drop|declin|decreas|down|los[ts]|lower|minus|negativ|below|shr[aiu]nk|less|fewer|reduc|cut"
+    r"|behind|wors|slow|cheap|fiel|gefallen|gesunken|sank|sink|weniger|baiss|recul|diminu|moins)",
     re.IGNORECASE,
 )
+"""Words of a sentence in which a number without a sign may be negative."""
 
 
 def look_up(
@@ -65,23 +63,21 @@ def look_up(
     search = _Search(outputs, Sentences(answer, plain, every, outputs.names))
     found = {one: search.find(one) for one in stated}
     linked = {(one.value, one.percent): shown for one, shown in found.items() if shown is not None}
-    known: list[float] | None = None
-    units = _units(answer)
+    words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
+    known = sorted({abs(one.value) for one in scan(words)})
     figures: list[Figure] = []
     for number in stated:
         shown = found[number] or linked.get((number.value, number.percent))
         if shown is not None and (found[number] or search.agrees(number, shown) is not None):
             origin = _origin(shown, scrub)
-        elif number.digits < FEWEST_DIGITS or search.has(number):
+        elif number.digits < FEWEST_DIGITS or search.has(number) or _is_said(number, known):
             continue
         else:
-            if known is None:
-                words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
-                known = sorted({abs(one.value) for one in scan(words)})
-            if _is_said(number, known):
-                continue
             origin = None
-        figures.append(Figure(number.text, units(number.start), units(number.end), origin))
+        # The page counts in UTF-16 units.
+        before, text = answer[: number.start], answer[: number.end]
+        start, end = (len(one.encode("utf-16", "surrogatepass")) // 2 - 1 for one in (before, text))
+        figures.append(Figure(number.text, start, end, origin))
     return tuple(figures)
 
 
@@ -89,14 +85,6 @@ def work(answer: str, cells: Sequence[Cell], said: str) -> int:
     """Roughly the characters that ``look_up`` reads."""
     shown = min(MOST_TEXT, sum(size(cell.outputs) for cell in cells))
     return len(answer) + shown + min(MOST_SAID, len(said))
-
-
-class _Fit(msgspec.Struct, frozen=True):
-    """``agrees``: how many of its labels the sentence has."""
-
-    shown: Shown
-    is_equal: bool
-    agrees: int
 
 
 class _Search:
@@ -107,31 +95,26 @@ class _Search:
     def has(self, number: Number) -> bool:
         """Whether any output has it, whatever its labels and its sign."""
         name = number.text.rstrip("% \u00a0")
-        if name in self._outputs.names.words or any(True for _ in self._near(number)):
+        is_level = number.percent and name in ("90", "95", "99")  # Of confidence.
+        if is_level or name in self._outputs.names.words or any(True for _ in self._near(number)):
             return True
-        if number.percent and name in ("90", "95", "99"):
-            return True  # A level of confidence.
-        for value in (abs(number.bare), number.other or -1.0):
-            if any(True for _ in self._outputs.between(value * (1 - _SLACK), value * (1 + _SLACK))):
-                return True
-        return False
+        # “1.847” may be 1,847 in another language.
+        factors = (1.0, 1e3, 1e-3) if EITHER.fullmatch(name) else (1.0,)
+        values = (abs(number.bare) * factor for factor in factors)
+        found = (self._outputs.between(v * (1 - _SLACK), v * (1 + _SLACK)) for v in values)
+        return any(True for shown in found for _ in shown)
 
     def find(self, number: Number) -> Shown | None:
         """What the number comes from: the candidate that agrees most with the sentence."""
-        near = [one for one in self._near(number) if one[0].ran and self._signs_fit(number, one[0])]
-        fits = [
-            _Fit(shown, is_equal, agrees)
-            for shown, is_equal in near
-            if (agrees := self.agrees(number, shown)) is not None
-        ]
-        fits.sort(key=lambda one: (one.agrees == 0, not one.is_equal, -one.agrees))
-        # Few digits are found by chance among many numbers.
         total = len(self._outputs.shown)
-        for one in fits:
-            chance = 10.0**number.digits * (2.0 if one.is_equal else 0.2)
-            if one.agrees or total <= max(chance, 2):
-                return one.shown
-        return None
+        fits = []
+        for shown, is_equal in self._near(number):
+            agrees = self.agrees(number, shown) if shown.ran else None
+            # Few digits are found by chance among many numbers.
+            chance = 10.0**number.digits * (2.0 if is_equal else 0.2)
+            if agrees or (agrees == 0 and total <= max(chance, 2)):
+                fits.append(((not agrees, not is_equal, -agrees), shown))
+        return min(fits, key=lambda one: one[0])[1] if fits else None
 
     def _near(self, number: Number) -> Iterator[tuple[Shown, bool]]:
         """Numbers that it may stand for, and whether they are equal."""
@@ -150,43 +133,45 @@ class _Search:
             slack = max(value, number.grain) * factor * _SLACK
             for shown in self._outputs.between(low * factor - slack, high * factor + slack):
                 one = shown.value.number
-                if (factor == 100.0 and not one.percent) or (factor == 0.01 and one.percent):
-                    continue
-                yield shown, abs(abs(one.value) - value * factor) <= slack
-
-    def _signs_fit(self, number: Number, shown: Shown) -> bool:
-        if (shown.value.number.value < 0) == (number.value < 0):
-            return True
-        start = self._sentences.of(number).start
-        before = self._sentences.text(max(start, number.start - 60), number.start)
-        return number.value > 0 and _LESS.search(before) is not None
+                is_equal = abs(abs(one.value) - value * factor) <= slack
+                # $26 is not 26.5 % rounded.
+                is_alike = is_equal or one.percent <= number.percent
+                if is_alike if factor == 1.0 else one.percent == (factor > 1.0):
+                    yield shown, is_equal
 
     def agrees(self, number: Number, shown: Shown) -> int | None:
         """How many labels of the number the sentence has; None if one contradicts it."""
         names, sentences, value = self._outputs.names, self._sentences, shown.value
         sentence = sentences.of(number)
-        if value.id_of and not (
-            number.whole and number.text.isdigit() and stems(value.id_of) & sentence.words
+        if (value.number.value < 0) != (number.value < 0) and (
+            number.value < 0 or not _LESS.search(sentence.text)
         ):
             return None
-        agrees: set[str] = set()
+        if value.id_of and not (
+            number.whole and number.text.isdigit() and names.stems(value.id_of) & sentence.words
+        ):
+            return None
+        known: set[str] = set()
         for kind, own in names.of(value.labels).items():
-            about = own if kind == value.id_of else sentences.about(number, kind)
+            about = sentences.about(number, kind)
             if about and (not about & own or (len(about) > 1 < len(own) and about - own)):
                 return None
-            agrees |= {kind} if about else set()
+            if about:
+                known.add(kind)
         # A name that no output has contradicts the rows that the sentence does not name.
-        is_strange = bool(sentence.strangers) and any(
-            (label.text.isupper() or (label.is_entity and not names.is_measure(label.column)))
-            and not label.text.isdigit()
-            and not agrees & names.of([label]).keys()
+        is_strange = sentences.has_stranger(number) and any(
+            (label.is_entity or label.text.isupper()) and not known & names.of([label]).keys()
             for label in value.labels
         )
-        return None if is_strange else len(agrees)
+        if is_strange:
+            return None
+        return len(known) + sum(
+            not sentence.words.isdisjoint(names.stems(label.text)) for label in value.labels
+        )
 
 
 def _is_said(number: Number, known: Sequence[float]) -> bool:
-    for value in {abs(number.value), number.other or 0.0, abs(number.value) / 100}:
+    for value in (abs(number.value), abs(number.value) / 100):
         slack = value * _SLACK
         place = bisect_left(known, value - slack)
         if value and place < len(known) and known[place] <= value + slack:
@@ -201,11 +186,3 @@ def _origin(shown: Shown, scrub: Callable[[str], str]) -> Origin:
         label.text for label in value.labels if label.text not in (before + after)
     )
     return Origin(shown.cell_id, shown.output, before, text, after, scrub(", ".join(labels))[:100])
-
-
-def _units(text: str) -> Callable[[int], int]:
-    """From characters to UTF-16 units."""
-    if text.isascii() or max(text) <= "\uffff":
-        return lambda place: place
-    wide = [place for place, character in enumerate(text) if character > "\uffff"]
-    return lambda place: place + sum(one < place for one in wide[:10_000])

@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 
 _FENCE = re.compile(r"\s{0,12}(?:[-*+]\s+|\d{1,3}[.)]\s+|>\s?)?(`{3,}|~{3,})")
-_MARKER = re.compile(r"[ \t>]{0,20}(?:[-*+][ \t]+)?(\d{1,9}[.)])(?=[ \t])")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(\d{1,3}(?:\.\d{1,3}){0,3}[.):]?)(?=[ \t])")
+_MARKER = re.compile(
+    r"(?:[ \t>]{0,20}(?:[-*+][ \t]+)?\d{1,9}[.)]"
+    r"| {0,3}#{1,6}[ \t]+\d{1,3}(?:\.\d{1,3}){0,3}[.):]?)(?=[ \t])"
+)
+"""The number of a list's line or of a heading, and what comes before it."""
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1(?!`)")
 _VALUE = re.compile(r"[^=()\[\]{}_/\\<>'\"]*")
 """Code that may be a value: no call, index, path or assignment."""
@@ -43,9 +46,9 @@ def prose(text: str) -> str:
 
 
 def _line(line: str) -> str:
-    for marker in (_HEADING.match(line), _MARKER.match(line)):
-        if marker is not None:
-            line = _without(line, marker.start(1), marker.end(1))
+    marker = _MARKER.match(line)
+    if marker is not None:
+        line = " " * marker.end() + line[marker.end() :]
     if "`" in line:
         line = _CODE.sub(_code, line)
     return _HIDDEN.sub(lambda found: " " * len(found[0]), line)
@@ -56,7 +59,3 @@ def _code(found: re.Match[str]) -> str:
     ticks = " " * len(found[1])
     words = found[2] if _VALUE.fullmatch(found[2]) else " " * len(found[2])
     return f"{ticks}{words}{ticks}"
-
-
-def _without(line: str, start: int, end: int) -> str:
-    return line[:start] + " " * (end - start) + line[end:]

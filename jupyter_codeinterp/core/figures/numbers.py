@@ -15,9 +15,10 @@ _NUMBER = re.compile(
     r"(?:(?P<exponent>[eE][+-]?\d{1,3})"
     r"|[ \u00a0]?[x\u00d7\u00b7] ?10\^(?P<power>[-\u2212]?\d{1,3}))?"
 )
-_EITHER = re.compile(r"\d{1,3}[.,]\d{3}")
+EITHER = re.compile(r"\d{1,3}[.,]\d{3}")
 """In one language a group of thousands, in another decimals."""
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d|(?<![\d.,])\d+,\d{1,2}(?![\d,]|, ?\d)")
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?!\d)")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+\.\d|(?<![\d.,])\d+\.\d{1,2}(?![\d.])")
 _CONTINENTAL = re.compile(r"\b(?:der|die|das|und|ist|sind|les?|est|sont|el|los|las)\b")
 _SUFFIX = re.compile(
@@ -71,8 +72,7 @@ _NEAR = 16
 class Number(msgspec.Struct, frozen=True):
     """``value`` includes the scale, but not the percent sign. ``grain`` is the step of the last
     digit that the text shows; ``low`` to ``high`` are the sizes that the text may stand for, as
-    “about 18,400” does for 18,432. ``digits`` are the significant ones. ``other`` is the value
-    in a language with the other decimal sign; None if the text has one meaning."""
+    “about 18,400” does for 18,432. ``digits`` are the significant ones."""
 
     text: str
     start: int
@@ -86,12 +86,13 @@ class Number(msgspec.Struct, frozen=True):
     digits: int
     percent: bool
     whole: bool
-    other: float | None = None
 
 
 def numbers(text: str) -> Iterator[Number]:
     """The figures of an answer. Leaves out dates, years and references such as “cell 12”."""
     commas = has_decimal_commas(text)
+    if commas:
+        text = _SPACED.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
     for one in scan(text, commas):
         start = one.start
         is_year = len(one.text) == 4 and one.text.isdigit() and 1500 <= one.value < 2200
@@ -134,49 +135,27 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
         digits, zeros = _digits(found["number"], decimals)
         grain = float(10.0**-decimals) * scale
         low, high = _window(text, start, value * scale, grain, digits, zeros)
-        other = None
-        if _EITHER.fullmatch(found["number"]):
-            other = _value(found["number"], not commas)[0] * scale
         if _has_sign(text, start):
             start -= 1
             value = -value if text[start] in MINUS else value
         if suffix is not None and suffix[0].endswith("%"):
             end = suffix.end()
-        yield Number(
-            text[start:end],
-            start,
-            end,
-            value * scale,
-            grain,
-            value,
-            low,
-            high,
-            digits,
-            percent,
-            whole,
-            other,
-        )
+        bare, value, word = value, value * scale, text[start:end]
+        yield Number(word, start, end, value, grain, bare, low, high, digits, percent, whole)
 
 
 def _window(
     text: str, start: int, value: float, grain: float, digits: int, zeros: int
 ) -> tuple[float, float]:
-    coarse = grain * float(10.0**zeros)
     about = _ABOUT.search(text, max(0, start - _NEAR), start)
+    coarse = grain * float(10.0**zeros)
     if about is None:
-        half = (coarse if digits > 2 else grain) / 2
-    elif about["over"] or about["under"]:
-        return (
-            (value - grain / 2, value + coarse)
-            if about["over"]
-            else (
-                value - coarse,
-                value + grain / 2,
-            )
-        )
-    else:
-        half = coarse / 2
-    return value - half, value + half
+        return value - grain / 2, value + grain / 2
+    if about["over"]:
+        return value - grain / 2, value + coarse
+    if about["under"]:
+        return value - coarse, value + grain / 2
+    return value - coarse / 2, value + coarse / 2
 
 
 def _digits(word: str, decimals: int) -> tuple[int, int]:
@@ -204,7 +183,7 @@ def _has_sign(text: str, start: int) -> bool:
 
 def _value(word: str, commas: bool) -> tuple[float, int]:
     """Value and decimals. ``commas``: where both are possible, a comma is the decimal sign."""
-    if re.fullmatch(_DOTTED, word) or (commas and _EITHER.fullmatch(word)):
+    if re.fullmatch(_DOTTED, word) or (commas and EITHER.fullmatch(word)):
         plain = re.sub(rf"[.{_SPACES}]", "", word).replace(",", ".")
     elif re.fullmatch(_GROUPED, word):
         plain = re.sub(r"[^\d.]", "", word)

@@ -1,73 +1,73 @@
 """The sentences of an answer, and which of the names in a sentence are about a number in it.
 
-Sentences know nothing of headings and of the sentences before them.
+Commas, colons and dashes part a sentence, and so do brackets that have numbers. A number is about
+the names of its part: the one in its place if there are as many names as numbers, otherwise the
+last one before it. A part without names goes on with those of the parts before it, and a sentence
+without names with those of its heading.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import msgspec
 
-from .names import COMMON, TIMES, Mention, Names, stems
+from .names import COMMON, STATISTICS, Mention, Names
 from .numbers import Number, scan
 
+LONGEST = 1_000
+"""Characters of a sentence; longer ones are cut."""
 _END = re.compile(
     r"(?<!\bvs)(?<!\bca)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)[.!?][\"')*_]{0,3}(?=\s)"
     r"|\n(?=[ \t]{0,40}\n)|\n(?=[ \t>]{0,12}(?:[-*+|#]|\d{1,3}[.)]\s))"
 )
-_CUT = re.compile(
-    r"[,;:](?=[\s*_])|(?<=\s)[-\u2013\u2014](?=\s)|[()]|\b(?:and|but|while|whereas|to|vs|versus|against|than"
-    r"|then|before|after|followed|und|aber|w\u00e4hrend|bis)\b",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(
-    r"[\s,&/*\u2013-]*(?:(?:and|or|to|through|until|und|oder|bis|vs|versus)\b)?[\s*\u2013-]*",
-    re.IGNORECASE,
-)
-_FROM = re.compile(r"\b(?:from|von)\s\W{0,3}$")
-"""What compares with another time."""
-_AFTER = re.compile(r"\s?(?:[^\W\d]{1,12}\s)?\W{0,4}")
+_CUT = re.compile(r"[,;:](?=[\s*_])|(?<=\s)[-\u2013\u2014](?=\s)")
+_BRACKETS = re.compile(r"\([^()]{1,200}\)")
+_COUNTED = re.compile(r"[ *_]{0,4}(?:[a-z]{2,4} )?")
 """Between a number and what it counts."""
-_CLAIM = re.compile(r"(?:(?!and\b|und\b|but\b)[^,;:.()]){1,14}")
-"""Between a name and the number that it is about."""
 _UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
 """In the head of a column."""
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_HEADING = re.compile(
+    r"^(?: {0,3}#{1,6} [^\n]{1,200}|[ \t>*+-]{0,12}\*\*[^*\n]{1,100}\*\*)", re.MULTILINE
+)
 _SUBJECT = re.compile(
-    r"(?:^|[.!?;,][ \n]|\d[.)] )[ *_>+-]{0,6}(?:[Tt]he )?([A-Z][\w-]{1,30}"
-    r"(?: [A-Z][\w-]{1,30}){0,2})(?:['\u2019]s)?[ *_,:]{1,4}(?=[\w*_])",
-    re.MULTILINE,
+    r"(?:^|[,;:]\s|\b(?:and|und|et|but|that|while|in|for|from|of|by|at)\s)[ *_>+-]{0,6}"
+    r"(?:(?:In|For|From|Of|By|At)\s)?(?:[Tt]he\s)?"
+    r"(`\w{1,30}`|[A-Z][\w-]{1,30}(?:\s[A-Z][\w-]{1,30}){0,2})"
+    r"(?:['\u2019]s)?[*_]{0,3}(?:\s\w{1,20}){0,4}[\s*_:($\u20ac\u00a3]{1,5}$"
 )
-_PLACE = re.compile(
-    r"\b(?:[Ii]n|[Ff]or|[Ff]rom|[Oo]f|[Bb]y|[Aa]t|[Tt]hat|[Ww]hile|[Bb]ut)\s(?:the\s)?\W{0,2}([A-Z][\w-]{2,30})"
-    r"|\b([A-Z][\w-]{2,30})['\u2019]s\b"
+"""A name that begins a clause, and at most four words from it to a number."""
+_NO_SUBJECT = (
+    "about across again after also altogether among around because before below between both "
+    "but compared das der die during each elle elles er es every everyone few half here "
+    "however if ihr il ils im insgesamt its la le les leur many more most my once one only "
+    "our over overall per sa sein ses sie since so some son such than that their then there "
+    "these they those two typical under until une up we what when where which while wir you"
 )
-_CODE = re.compile(r"`([^\W\d]\w{1,30})`")
-_NO_SUBJECT = COMMON | frozenset(
-    re.split(
-        " ",
-        "about across after also altogether among around average because before below between both "
-        "but compared das der die during each es every few half here however if im insgesamt its "
-        "many more most my once one only our over overall per since so some such than that their "
-        "then there these they those two typical under until up we what when where which while you",
-    )
-)
-"""What begins sentences, and is no subject."""
+"""What begins sentences, and is no name."""
 
 
-class Sentence(msgspec.Struct):
+class Sentence(msgspec.Struct, frozen=True):
+    """``numbers`` are those that belong to no name, ``mentions`` the names by kind, ``cuts`` and
+    ``brackets`` the places between its parts."""
+
     start: int
-    end: int
+    text: str
     numbers: list[Number]
-    mentions: dict[str, list[Mention]] = {}
-    """By kind."""
-    strangers: frozenset[str] = frozenset()
-    """Words that name something, but nothing of the outputs."""
-    words: frozenset[str] = frozenset()
-    cuts: list[int] = []
+    mentions: dict[str, list[Mention]]
+    words: frozenset[str]
+    cuts: list[int]
+    brackets: list[tuple[int, int]]
+
+    def part(self, place: int) -> int:
+        """The part that has this place; below zero for brackets."""
+        inner = bisect_right(self.brackets, (place, place)) - 1
+        if inner >= 0 and place < self.brackets[inner][1]:
+            return -1 - inner
+        return bisect_right(self.cuts, place)
 
 
 class Sentences:
@@ -77,128 +77,82 @@ class Sentences:
         self._raw = text
         self._names = names
         self._rows = _table_rows(text)
-        bounds = [0, *(found.end() for found in _END.finditer(text)), len(text)]
-        self._starts = bounds[:-1]
-        self._known: dict[int, Sentence] = {}
+        self._headings = [
+            (found.end(), _by_kind(names.find(found[0]))) for found in _HEADING.finditer(prose)
+        ]
+        self._bounds = [0]
+        for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+            self._bounds += range(self._bounds[-1] + LONGEST, end, LONGEST)
+            self._bounds.append(end)
+        self._read: dict[int, Sentence] = {}
+        self._about: dict[tuple[Number, str], set[str]] = {}
         self._numbers: dict[int, list[Number]] = {}
-        self._bounds = bounds
         for number in numbers:
             self._numbers.setdefault(self._place(number), []).append(number)
 
     def of(self, number: Number) -> Sentence:
         place = self._place(number)
-        if place not in self._known:
-            start, end = self._bounds[place], self._bounds[place + 1]
-            self._known[place] = self._read(start, end, self._numbers[place])
-        return self._known[place]
-
-    def text(self, start: int, end: int) -> str:
-        return self._text[start:end]
+        if place not in self._read:
+            self._read[place] = self._sentence(place)
+        return self._read[place]
 
     def _place(self, number: Number) -> int:
-        return bisect_right(self._starts, number.start) - 1
+        return bisect_right(self._bounds, number.start, hi=len(self._bounds) - 1) - 1
 
-    def _read(self, start: int, end: int, numbers: list[Number]) -> Sentence:
-        text = self._text[start:end]
-        mentions: dict[str, list[Mention]] = {}
-        for one in self._names.find(text):
-            moved = Mention(one.kind, one.name, one.start + start, one.end + start)
-            if one.kind != "year" or not any(n.start <= moved.start < n.end for n in numbers):
-                mentions.setdefault(one.kind, []).append(moved)
-                numbers = [n for n in numbers if not moved.start <= n.start < moved.end]
-        strange = [found[1] or found[2] for found in _PLACE.finditer(text)]
-        strange += [found[1] for found in _SUBJECT.finditer(text)]
-        strange += _CODE.findall(self._raw, start, end)
-        strange += self._rows[start][1][:1] if start in self._rows else []
-        strangers = {
-            word
-            for name in strange
-            if name.split(" ")[0].lower() not in _NO_SUBJECT
-            if not self._names.find(name)
-            for word in stems(name)
-            if word not in self._names.words
-        }
-        cuts = [
-            start + found.start() for found in _CUT.finditer(text) if not _opens_name(text, found)
-        ]
-        return Sentence(
-            start, end, numbers, mentions, frozenset(strangers), frozenset(stems(text)), cuts
+    def _sentence(self, place: int) -> Sentence:
+        start, end = self._bounds[place], self._bounds[place + 1]
+        text, numbers = self._text[start:end], self._numbers[place]
+        digits = _places(numbers)
+        mentions = _by_kind(
+            one
+            for one in self._names.find(text, start)
+            if one.kind != ":year" or one.start not in digits
         )
+        named = _places(chain.from_iterable(mentions.values()))
+        numbers = [one for one in numbers if one.start not in named]
+        brackets = [(start + one.start(), start + one.end()) for one in _BRACKETS.finditer(text)]
+        brackets = [(a, b) for a, b in brackets if any(a < one.start < b for one in numbers)]
+        words = frozenset(self._names.stems(text) - COMMON)
+        cuts = [start + found.start() for found in _CUT.finditer(text)]
+        return Sentence(start, text, numbers, mentions, words, cuts, brackets)
+
+    def has_stranger(self, number: Number) -> bool:
+        """Whether it is about a name that no output has: “Spain paid 10,000”."""
+        row = self._rows.get(self._text.rfind("\n", 0, number.start) + 1)
+        start = max(self._bounds[self._place(number)], number.start - 120)
+        found = _SUBJECT.search(self._raw[start : number.start].lstrip())
+        name = row[1][0] if row is not None else found[1] if found is not None else ""
+        words = self._names.stems(name)
+        known = (self._names.words, COMMON, STATISTICS, _NO_SUBJECT.split())
+        is_new = bool(words) and all(map(words.isdisjoint, known))
+        return is_new and not self._names.find(name)
 
     def about(self, number: Number, kind: str) -> set[str]:
-        """The names of a kind that are about the number; none if the sentence leaves it open."""
-        cell = self._cell(number)
-        if cell is not None:
-            # Its own cell or the head of its column, and otherwise the row.
-            for text in cell:
-                found = {one.name for one in self._names.find(text) if one.kind == kind}
-                if found:
-                    return found
-            return set()
-        sentence = self.of(number)
-        groups = _groups(self._text, sentence.mentions.get(kind, []))
-        cuts = [
-            cut for cut in sentence.cuts if not any(g[0].start <= cut < g[-1].end for g in groups)
-        ]
-        is_measure = self._names.is_measure(kind)
-        if is_measure:
-            # “1,284 orders” says nothing of the next number.
-            groups = [one for one in groups if not self._is_counted(one, sentence, number)]
-        edges = [sentence.start, *cuts, sentence.end]
-        own = bisect_right(edges, number.start) - 1
+        """The names of a kind that are about the number; none if the answer leaves it open."""
+        key = (number, kind)
+        if key not in self._about:
+            cell, sentence = self._cell(number), self.of(number)
+            if cell is not None:
+                found = self._of_cell(cell, kind)
+            elif number not in sentence.numbers:
+                found = set()
+            elif self._names.is_measure(kind):
+                found = _of_measure(number, sentence, kind)
+            elif kind in sentence.mentions:
+                found = {one.name for one in _chosen(number, sentence, kind)}
+            else:
+                found = self._of_heading(number, kind)
+            self._about[key] = found
+        return self._about[key]
 
-        def inside(part: int) -> tuple[list[list[Mention]], list[Number]]:
-            low, high = edges[part], edges[part + 1]
-            return (
-                [group for group in groups if low <= group[0].start < high],
-                [one for one in sentence.numbers if low <= one.start < high],
-            )
+    def _of_cell(self, cell: Iterable[str], kind: str) -> set[str]:
+        """Its own cell or the head of its column, and otherwise the row."""
+        named = ({one.name for one in self._names.find(text) if one.kind == kind} for text in cell)
+        return next(filter(None, named), set())
 
-        near, others = inside(own)
-        before = [group for group in near if group[-1].end <= number.start]
-        if before and not any(before[-1][-1].end <= one.start < number.start for one in others):
-            return _chosen(before[-1], number, sentence, groups)
-        after = [group for group in near if group[0].start >= number.end]
-        if after and not self._is_claimed(after[0], sentence, number):
-            is_next = _AFTER.fullmatch(self._text, number.end, after[0][0].start) is not None
-            if is_next or not before:
-                return {one.name for one in after[0]}
-        if before and not is_measure:
-            return _chosen(before[-1], number, sentence, groups)
-        for part in range(own - 1, -1, -1):
-            if kind in TIMES and _FROM.search(self._text, edges[part + 1], number.start):
-                return set()
-            earlier, _ = inside(part)
-            if earlier:
-                end = earlier[-1][-1].end
-                between = any(end <= one.start < number.start for one in sentence.numbers)
-                # A measure is that of the next number alone.
-                told = _chosen(earlier[-1], number, sentence, groups)
-                return set() if is_measure and between else told
-        for part in range(own + 1, len(edges) - 1):
-            later_groups, claimed = inside(part)
-            if claimed:
-                return set()
-            if later_groups:
-                return {one.name for one in later_groups[0]}
-        return set()
-
-    def _is_claimed(self, group: list[Mention], sentence: Sentence, number: Number) -> bool:
-        """Whether another number comes before a group that follows, or right after it."""
-        return any(
-            number.end <= one.start < group[0].start
-            or _CLAIM.fullmatch(self._text, group[-1].end, max(one.start, group[-1].end))
-            for one in sentence.numbers
-            if one.start >= number.end
-        )
-
-    def _is_counted(self, group: list[Mention], sentence: Sentence, number: Number) -> bool:
-        return any(
-            one is not number
-            and one.end <= group[0].start
-            and _AFTER.fullmatch(self._text, one.end, group[0].start)
-            for one in sentence.numbers
-        )
+    def _of_heading(self, number: Number, kind: str) -> set[str]:
+        place = bisect_right(self._headings, number.start, key=lambda one: one[0]) - 1
+        return {one.name for one in self._headings[place][1].get(kind, ())} if place >= 0 else set()
 
     def scale(self, number: Number) -> float:
         """What the head of its column says to multiply it with: “Population (M)”."""
@@ -241,33 +195,68 @@ def _cells(line: str) -> list[str]:
     ]
 
 
-def _opens_name(text: str, cut: re.Match[str]) -> bool:
-    """Whether a bracket opens a remark without numbers, which belongs to what is before it."""
-    if cut[0] != "(":
-        return False
-    end = text.find(")", cut.end(), cut.end() + 60)
-    return end > 0 and not re.search(r"\d", _YEAR.sub("", text[cut.end() : end]))
+def _chosen(number: Number, sentence: Sentence, kind: str) -> list[Mention]:
+    mentions, own = sentence.mentions[kind], sentence.part(number.start)
+    near = [one for one in mentions if sentence.part(one.start) == own]
+    numbers = [one for one in sentence.numbers if sentence.part(one.start) == own]
+    if near and len(numbers) == 1:
+        return near
+    if len(numbers) == len(near):
+        return [near[numbers.index(number)]]
+    before = [one for one in near if one.end <= number.start]
+    if before:
+        return before[-1:]
+    if near and not any(number.end <= one.start < near[0].start for one in numbers):
+        return near[:1]
+    earlier = [one for one in mentions if one.end <= number.start and sentence.part(one.start) >= 0]
+    names = list({one.name: one for one in earlier}.values())
+    if own >= 0 and len(names) == len(numbers) > 1:
+        return [names[numbers.index(number)]]
+    last = sentence.part(earlier[-1].start) if earlier else 0
+    group = [one for one in earlier if sentence.part(one.start) == last]
+    if own < 0:
+        # “lower in North (80) than in South (120)”
+        opens = sentence.brackets[-1 - own][0]
+        since = max((one.end for one in sentence.numbers if one.end <= opens), default=0)
+        group = [one for one in group if one.start >= since]
+    return group
 
 
-def _groups(text: str, mentions: Sequence[Mention]) -> list[list[Mention]]:
-    """Mentions that are listed together: “North and South”."""
-    groups: list[list[Mention]] = []
+def _of_measure(number: Number, sentence: Sentence, kind: str) -> set[str]:
+    """What comes before, “the mean is 12”, and right after, “342 passengers”."""
+    own, first = sentence.part(number.start), sentence.start
+    mentions = [
+        one
+        for one in sentence.mentions.get(kind, ())
+        if not sentence.text.endswith("per ", 0, one.start - first)
+    ]
+    near = [one for one in mentions if sentence.part(one.start) == own]
+    brackets = range(-len(sentence.brackets), 0)
+    numbers = [one for one in sentence.numbers if sentence.part(one.start) in (own, *brackets)]
+    if len(near) == len(numbers):
+        near = [near[numbers.index(number)]]
+    else:
+        near = [one for one in near if min(numbers, key=lambda n: _gap(n, one)) == number]
+    after = number.end - first
+    return {one.name for one in near if one.end <= number.start} | {
+        one.name
+        for one in mentions
+        if one.start >= number.end
+        and not number.percent
+        and _COUNTED.fullmatch(sentence.text, after, one.start - first)
+    }
+
+
+def _gap(number: Number, mention: Mention) -> int:
+    return max(mention.start - number.end, number.start - mention.end)
+
+
+def _places(ones: Iterable[Number | Mention]) -> set[int]:
+    return {place for one in ones for place in range(one.start, one.end)}
+
+
+def _by_kind(mentions: Iterable[Mention]) -> dict[str, list[Mention]]:
+    found: dict[str, list[Mention]] = {}
     for one in mentions:
-        if groups and _LISTED.fullmatch(text, groups[-1][-1].end, one.start):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    return groups
-
-
-def _chosen(
-    group: list[Mention], number: Number, sentence: Sentence, groups: Sequence[list[Mention]]
-) -> set[str]:
-    """Of names that are listed, the one in the number's place if as many numbers follow."""
-    if len(group) > 1:
-        after = [one for one in groups if one[0].start > group[-1].end]
-        until = after[0][0].start if after else sentence.end
-        follow = [one for one in sentence.numbers if group[-1].end <= one.start < until]
-        if len(follow) == len(group) and number in follow:
-            return {group[follow.index(number)].name}
-    return {one.name for one in group}
+        found.setdefault(one.kind, []).append(one)
+    return found

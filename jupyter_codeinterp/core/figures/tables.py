@@ -27,12 +27,21 @@ _RULE = re.compile(r"[-\s=+:.\u2026]*")
 _ABOUT_TABLE = re.compile(r"(?:Name|dtype|Length|Freq|shape): |dtype: |\[\d+ rows|shape: ")
 _PART = re.compile(r"[^,;|\t]+")
 _QUOTED = re.compile(r"['\"]([^'\"]{1,60})['\"]\W{0,3}$")
-_SHAPE = re.compile(r"^[^\d:=]*|[\d.,]+")
-_KEY = re.compile(r"\s*([^\W\d_]\w*)(?: |=)\d+(?![.,]?\d)")
+_SHAPE = re.compile(r"^[^\d:=]*|[\d.,]+|[\[\](){}]|'[^']{0,60}'(?!:)")
+_KEY = re.compile(r"\s*([^\W\d_]\w*)(?: {1,4}|= {0,4})\d+(?![.,]?\d)")
+_FIRST = re.compile(
+    r"[\s(\[{]{0,9}(?:['\"]([^'\"]{1,60})['\"]|(?<=\()((?:19|20)\d\d))(?:,|: [\[{(])"
+)
+"""What begins a row that is printed as a tuple, or a dictionary in another one."""
+_NEXT = re.compile(r"(?<=[)}\]]), (?=[('\"\[{])")
+"""Between such rows in a line."""
+_UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
+_LINKS = re.compile(r"\b(?:at|by|for|from|in|of|to|with)$")
 _TAG = re.compile(r"<(/?)(table|thead|tr|t[hd])\b([^<>]{0,300})>", re.IGNORECASE)
 _SPAN = re.compile(r"(row|col)span=[\"']?(\d{1,3})", re.IGNORECASE)
 _ID = re.compile(
-    r"(?:^|[\W_])(?:ids?|(?<=.)no|nr|num|number|code|key|index|zip|plz|phone|rank|year|month|week|day|hour)$",
+    r"(?:^|[\s_])(?:ids?|(?<=.)no|nr|num|number|code|key|index|zip|plz|phone|rank"
+    r"|(?<!per.)(?:year|month|week|day|hour))$",
     re.IGNORECASE,
 )
 _EMPTY = frozenset(("", "nan", "none", "nat", "<na>", "...", "null", "inf", "-inf", "\u2014", "-"))
@@ -79,6 +88,7 @@ def values(text: str, markup: str, name: str) -> Iterator[Value]:
         return
     text = text or strip_html(markup)
     commas = has_decimal_commas(text)
+    text = _NEXT.sub(",\n", text)
     for place, block in enumerate(_blocks(text)):
         found = _printed(block)
         if found is None:
@@ -101,6 +111,7 @@ def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
         place < grid.index or bool(heads and place == 0 and not named[0]) for place in range(width)
     ]
     ids = [_id_of(name, column) for name, column in zip(named, columns, strict=True)]
+    # The name of a pivot's columns is in the corner.
     # The name of a pivot's columns is in the corner.
     is_pivot = grid.index > 0 and len(heads) > 1 and bool(heads[0][0])
     counts = is_index[0] and numeric[0] and not named[0]
@@ -151,7 +162,9 @@ def _id_of(name: str, cells: Sequence[str] = ()) -> str:
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     known = [cell for cell in cells if cell.lower() not in _EMPTY]
-    return bool(known) and sum(map(_is_number, known)) * 2 > len(known)
+    # “7a” and “7b” are names, “7 kg” and “8 kg” are not.
+    units = {re.sub(r"[\d.,\s+-]", "", cell) for cell in known}
+    return sum(map(_is_number, known)) * 2 > len(known) >= len(units) + (len(units) > 1)
 
 
 def _is_number(cell: str) -> bool:
@@ -161,26 +174,24 @@ def _is_number(cell: str) -> bool:
     return len(rest) <= 12 and not re.search(r"\d|[^\W\d_]{4}", rest)
 
 
-# --- printed tables ----------------------------------------------------------------------
-
-
 def _blocks(text: str) -> Iterator[list[str]]:
     """Lines between blank ones, and between those that announce or end a table."""
     block: list[str] = []
     is_after_blank = False
     for line in text.split("\n")[: 20 * MOST_ROWS]:
         line = _BORDERS.sub(" ", line[:MOST_LINE].removesuffix("\\")).rstrip()
-        announces = line.endswith(":") or _ABOUT_TABLE.match(line) is not None
+        is_rule = _RULE.fullmatch(line) is not None
+        announces = (line.endswith(":") and not is_rule) or _ABOUT_TABLE.match(line) is not None
         # A report has blank lines under its head and between its rows.
         is_row = bool(block) and _is_head(block[0]) and line[:1] == " " and not _is_head(line)
-        ends = announces or (is_after_blank and not is_row) or len(block) == MOST_ROWS
+        ends = announces or set(line) == {"="} or (is_after_blank and not is_row)
         is_after_blank = not line.strip()
-        if ends and block:
+        if block and (ends or len(block) == MOST_ROWS):
             yield block
             block = []
         if announces:
             yield [line]
-        elif not _RULE.fullmatch(line):
+        elif not is_rule:
             block.append(line)
     if block:
         yield block
@@ -244,7 +255,11 @@ def _aligned(block: list[str]) -> _Grid | None:
         return None
     for place, column in enumerate(zip(*rows, strict=True)):
         is_text = not heads and not numeric[place]
-        if is_text and (len(set(column)) == 1 or (place and any(scan(" ; ".join(column))))):
+        if is_text and (
+            len(set(column) - {""}) == 1
+            or any(cell.endswith(",") or "=" in cell for cell in column)
+            or (place and any(scan(" ; ".join(column))))
+        ):
             return None  # Names before each number: “epoch 2: loss 0.5”.
     lines = [(line, _begins(line, starts)) for line in block[heads:]]
     return _Grid(cells[:heads], rows, lines, index)
@@ -285,10 +300,8 @@ def _begins(line: str, starts: Sequence[int]) -> list[int]:
     return [start + len(line[start:]) - len(line[start:].lstrip()) for start in starts]
 
 
-# --- tables of HTML ----------------------------------------------------------------------
-
-
 def _html(markup: str) -> Iterator[_Grid]:
+    """The tables of an HTML text."""
     heads: list[list[str]] = []
     rows: list[list[str]] = []
     row: list[str] | None = None
@@ -347,13 +360,17 @@ def _grid(heads: list[list[str]], rows: list[list[str]], index: int) -> _Grid:
     return _Grid(heads, rows, lines, index)
 
 
-# --- lines -------------------------------------------------------------------------------
-
-
 def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
+    """The numbers of a text that is no table; the words before a number are its label."""
     shapes = Counter(map(_shape, block))
+    sections: list[tuple[int, Label]] = []
     for line in block:
         found = list(islice(scan(line, commas), 100))
+        # Lines that are set in belong to the line above them: “Array A”.
+        inset = len(line) - len(line.lstrip())
+        sections = [one for one in sections if one[0] < inset]
+        if not found and _words(line):
+            sections.append((inset, Label(f"{name}:sections", _words(line), True)))
         # “2024”, and the number of “fold 1: ”, are a part of what is said of the next one.
         names = {
             one.start
@@ -361,33 +378,50 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
             if _YEAR.fullmatch(one.text) or (one.whole and line.startswith(":", one.end))
         }
         # Of lines that differ in names and numbers alone, what is first is the row: “epoch 2: ”.
-        key, is_row = _KEY.match(line), len(found) > 1 and shapes[_shape(line)] > 1
+        key = _KEY.match(line) or _FIRST.match(line)
+        is_row = len(found) > 1 and shapes[_shape(line)] > 1
         is_row = is_row and (key is not None or found[0].start not in names)
+        kind = f"{name}:{_shape(line) if is_row else 'words'}"
+        lead = _lead(line, found[0], key, is_row, name) if found else None
         place = 0
-        lead: Label | None = None
-        for order, one in enumerate(found):
-            words = list(_PART.finditer(line, place, one.start))
-            before = _words(words[-1][0]) if words else ""
-            quoted = _QUOTED.search(line, place, one.start)
-            if not before and not quoted and len(found) == 1:
-                before = _words(line[one.end :])
-            head, _, last = before.rpartition(": ")
-            first, before = head or before, quoted[1] if quoted else last.strip()
-            if is_row and order == 0 and key is not None:
-                lead, before = Label(key[1].lower(), one.text, True), ""
-            elif order == 0 and not quoted and first:
-                lead = Label(
-                    f"{name}:{'rows' if is_row else 'leads'}", first, is_row or _is_name(first)
-                )
-            is_lead = lead is not None and lead.text == before
-            is_name = one.start in names and not is_row
-            labels: list[Label] = []
-            if before and not is_name and not (is_lead and is_row):
-                labels.append(Label(f"{name}:words", before, _is_name(before)))
-            if lead is not None and not is_name and (is_row or not is_lead):
-                labels.append(lead)
-            yield Value(one, line, one.start, one.end, tuple(labels), _id_of(before))
-            place = place if is_name else one.end
+        for one in found:
+            labels, before = [label for _, label in sections], ""
+            if is_row or one.start not in names:
+                before = _before(line, place, one.start)
+                unit = _UNIT.match(line, one.end)
+                place = unit.end() if unit is not None else one.end
+                is_key = is_row and lead is not None and one.text == lead.text
+                is_lead = lead is not None and before == lead.text
+                if before and not is_key and not (is_row and is_lead):
+                    is_value = line[: one.start].rstrip().endswith((":", "="))
+                    labels.append(Label(kind, before, not is_value and _is_name(before)))
+                if lead is not None and (is_row or not is_lead):
+                    labels.append(lead)
+            id_of = "" if " " in before else _id_of(before)
+            yield Value(one, line, one.start, one.end, tuple(labels), id_of)
+
+
+def _lead(
+    line: str, first: Number, key: re.Match[str] | None, is_row: bool, name: str
+) -> Label | None:
+    """What the line begins with, and says of all its numbers."""
+    if is_row and key is not None:
+        if key.re is _KEY:
+            return Label(key[1].lower(), first.text, True)
+        return Label(f"{name}:rows" if key[1] else "year", key[1] or key[2], True)
+    words = _words("".join(_PART.findall(line, 0, first.start)[-1:]))
+    text = words.rpartition(": ")[0] or words
+    if not text or _QUOTED.search(line, 0, first.start):
+        return None
+    return Label(f"{name}:{'rows' if is_row else 'leads'}", text, is_row or _is_name(text))
+
+
+def _before(line: str, start: int, end: int) -> str:
+    """The words that name a number which begins at ``end``."""
+    quoted = _QUOTED.search(line, start, end)
+    words = _words("".join(_PART.findall(line, start, end)[-1:])).rpartition(": ")[2].strip()
+    words = quoted[1] if quoted is not None else words
+    return "" if _LINKS.search(words) else words
 
 
 def _shape(line: str) -> str:

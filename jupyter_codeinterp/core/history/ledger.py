@@ -24,6 +24,7 @@ from ..document.ops import (
     SetSource,
     Snapshot,
     order_after,
+    run_id_of,
 )
 from ..stores import StoredOp
 from .changes import Change, changes_of
@@ -51,7 +52,8 @@ class Ledger:
         """Cells that the agent inserted or ran, the latest last."""
         self.added: list[str] = []
         """Cells that the agent inserted, the latest last."""
-        self._once_added: set[str] = set()
+        self._states: dict[str, set[tuple[str, str]]] = {}
+        """Each source and run that the agent left in a cell that it inserted."""
         self.failed: dict[str, int] = {}
         """Cells whose last run failed, with the turn of that run."""
         self.drafts: dict[str, None] = {}
@@ -65,7 +67,7 @@ class Ledger:
             self._record(stored, stored.receipt)
 
     def record(self, turn: int, op: Op, receipt: Receipt) -> None:
-        """``turn`` as in ``StoredOp``. Undo and redo make no cell the agent's."""
+        """``turn`` as in ``StoredOp``."""
         kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
         self._record(StoredOp(0, turn, op, outputs=kept), receipt)
 
@@ -83,12 +85,14 @@ class Ledger:
             return
         if isinstance(op, (Delete, Restore)) or turn <= 0:
             self._forget(op.cell_id)
-            if isinstance(op, Restore) and op.cell_id in self._once_added:
+            if isinstance(op, Restore) and op.cell_id in self._states:
                 self.added.append(op.cell_id)  # A redo: new cells go after it.
+                state = (op.cell["source"], run_id_of(op.cell))
+                if state in self._states[op.cell_id]:
+                    self._written[op.cell_id], self._runs[op.cell_id] = state
             return
         if isinstance(op, Insert):
             self._written[op.cell_id] = op.source
-            self._once_added.add(op.cell_id)
             self.added.append(op.cell_id)
             if op.cell_type == "raw":
                 self.drafts[op.cell_id] = None
@@ -107,6 +111,9 @@ class Ledger:
             self.failed.pop(op.cell_id, None)
         if isinstance(op, BeginRun):
             self._runs[op.cell_id] = op.run_id
+        if op.cell_id in self._written:
+            state = (self._written[op.cell_id], self._runs.get(op.cell_id, ""))
+            self._states.setdefault(op.cell_id, set()).add(state)
         if isinstance(op, (Insert, BeginRun)):
             self._touch(op.cell_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Union
@@ -35,7 +36,7 @@ from ..injection.caution import BEGINS
 @dataclass
 class Card:
     """A tool call. ``waiting`` is the source that the person was asked about, ``source`` the
-    decided one ("" before that). ``edited``: the person changed it. ``ran``: the kernel got it;
+    decided one ("" before that). ``edited``: the person changed it. ``runs`` are ids;
     ``language`` is the kernel's, "" if unknown. ``done`` is None without an end in the
     journal."""
 
@@ -46,11 +47,15 @@ class Card:
     waiting: str = ""
     source: str = ""
     edited: bool = False
-    ran: bool = False
+    runs: list[str] = field(default_factory=list)
     language: str = ""
     question: str = ""
     answer: str = ""
     done: Union[ToolDone, None] = None
+
+    @property
+    def ran(self) -> bool:
+        return bool(self.runs)
 
     @property
     def status(self) -> str:
@@ -58,10 +63,7 @@ class Card:
 
     @property
     def result(self) -> str:
-        """The text of the result, without its line of facts and what is for the model alone."""
-        if self.done is None:
-            return ""
-        return without_reports(self.done.detail, self.done.notes).partition("\n")[2]
+        return for_people(self.done) if self.done is not None else ""
 
 
 @dataclass
@@ -153,7 +155,8 @@ def _note(card: Card, event: Event) -> None:
         card.source = card.waiting if event.source is None else event.source
         card.edited = event.edited
     elif isinstance(event, RunStarted):
-        card.ran, card.language = True, event.language
+        card.runs.append(event.run_id)
+        card.language = event.language
     elif isinstance(event, QuestionAsked):
         card.question = event.question
     elif isinstance(event, QuestionAnswered):
@@ -199,6 +202,19 @@ def is_report(part: str) -> bool:
     speaks to the model. Outputs are between delimiters, so their part never begins like this."""
     begins = ("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n", f"\n{BEGINS}")
     return part.startswith(begins)
+
+
+_FOR_MODEL = re.compile(
+    r"(?<=\[)not shown to you: |(?<=\[image) not shown: [^\]\n]{1,200}(?=\])|"
+    r"; read_output\([^)\n]{1,60}\) reads on, of [\d,]{1,20} kept"
+)
+"""Words of ``model_view/outputs.py`` about what the model sees and can do."""
+
+
+def for_people(done: ToolDone) -> str:
+    """The text of a result, without its line of facts and what is for the model alone."""
+    text = without_reports(done.detail, done.notes).partition("\n")[2]
+    return _FOR_MODEL.sub("", text)
 
 
 def without_reports(detail: str, notes: Sequence[str]) -> str:

@@ -73,8 +73,12 @@ def _signs(text: str) -> Iterator[str]:
     for number, line in enumerate(lines):
         if token := _TOKEN.search(line):
             spans.add((begins[number], begins[number] + len(_plain(line[: token.end()]))))
+    until = 0
     for start, end in sorted(spans):
+        if start < until:
+            continue  # In a line that is quoted.
         first, last = bisect_right(begins, start) - 1, bisect_left(begins, end)
+        until = begins[last]
         here = words[begins[first] : begins[last]]
         yield _quoted(" ".join(lines[first:last]), here, start - begins[first])
 

@@ -218,12 +218,16 @@ def _part(item: Item, marks: Marks, scrub: Scrub) -> str:
 
 
 def _cell(item: Item, marks: Marks, source: str, scrub: Scrub, **more: str) -> str:
-    facts = _facts(item, marks) | more
-    if is_private(item.cell):
-        return tag("cell", "", **facts)
+    return cell_tag(item.cell, source, scrub, _OUTPUTS, _facts(item, marks) | more)
+
+
+def cell_tag(cell: CellView, source: str, scrub: Scrub, room: int, facts: Mapping[str, str]) -> str:
+    """``room``: characters of the outputs; 0 leaves them out."""
+    if is_private(cell):
+        return tag("cell", "", **{**facts, "private": "its content is not shown"})
     body = escaped(source)
-    if item.cell.outputs:
-        body = f"{body}\n{tag('outputs', outputs_text(item.cell.outputs, scrub))}"
+    if room and cell.outputs:
+        body = f"{body}\n{tag('outputs', outputs_text(cell.outputs, scrub, room))}"
     return tag("cell", body, **facts)
 
 
@@ -241,8 +245,8 @@ def _facts(item: Item, marks: Marks) -> dict[str, str]:
     }
 
 
-def outputs_text(outputs: Sequence[Output], scrub: Scrub) -> str:
-    return see(outputs, images_left=None, budget=_OUTPUTS, scrub=scrub, most=_READ).text
+def outputs_text(outputs: Sequence[Output], scrub: Scrub, room: int = _OUTPUTS) -> str:
+    return see(outputs, images_left=None, budget=room, scrub=scrub, most=_READ).text
 
 
 # --- kernel, files, variables --------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any, Union
 import msgspec
 
 from ..document.ops import Output
-from ..messages import Image
+from ..messages import PICTURE_OF, Image
 from . import images, tracebacks
 from .html_text import strip_html
 from .plain_text import READ, clean, cut, ends
@@ -189,7 +189,7 @@ def result_text(
 def picture_text(cell_id: str, execution_count: int | None) -> str:
     """What stands before a picture of a run."""
     of = f"cell {_one_word(cell_id)}" if cell_id else "this run"
-    return f"\n[picture of {of}{f' [{execution_count}]' if execution_count is not None else ''}]"
+    return f"{PICTURE_OF}{of}{f' [{execution_count}]' if execution_count is not None else ''}]"
 
 
 def _one_word(cell_id: str) -> str:

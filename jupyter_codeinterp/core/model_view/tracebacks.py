@@ -32,7 +32,6 @@ _HEADER = re.compile(
 )
 # IPython cuts the arrow for numbers of five digits, and leaves it out above.
 _INSIDE = re.compile(r"\s|-*>|\d{6}|$")
-_ARROW = re.compile(r"-*> ?\d+ ?(.*)")
 _LIBRARY = re.compile(
     r"(?:site|dist)-packages/([^/]+)"
     r"|(?:/lib/python[\d.]+|^[A-Za-z]:/(?:.*/)?Lib)/(?!site-packages|dist-packages)([^/]+)"
@@ -106,16 +105,6 @@ def folded(error: Output, limit: int = LIMIT, scrub: Callable[[str], str] = str)
     body = "\n".join(_fold(parts))
     room = limit - len(message) - 1
     return message if room < 80 or not body else f"{cut(body, room)}\n{message}"
-
-
-def user_line(error: Output) -> str:
-    """The innermost line of the person's own code in the traceback, "" if none is shown."""
-    own = [part for part in _parts(whole(error)) if part.header and not part.package]
-    if not own:
-        return ""
-    lines = own[-1].lines[1:]
-    arrows = (match[1] for line in lines if (match := _ARROW.match(line)))
-    return next(arrows, lines[0] if lines else "").strip()
 
 
 def _parts(text: str) -> Iterator[_Part]:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ..approval import policy
+from ..cells.draft import part_id
 from ..errors import DocumentError, KernelError
 from ..events import Event
 from ..messages import Text, ToolResult, ToolUse
@@ -103,7 +104,7 @@ class Tools:
                     asking.cancel()
                     break
                 request = asking.result()
-                part = ToolUse(f"{call.id}-cell{len(parts) + 1}", "run_cell", {})
+                part = ToolUse(part_id(), "run_cell", {})
                 async for event in self._run_part(part, request):
                     yield event
                 parts.append(self.results[part.id])

@@ -51,7 +51,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def noted(result: Result, words: str) -> Result:
-    """Add inert words to the end of what the model reads."""
+    """Add inert words for the model alone to the end of a result."""
     content = (*result.block.content, Text(f"\n{words}"))
     return Result(msgspec.structs.replace(result.block, content=content), result.done)
 

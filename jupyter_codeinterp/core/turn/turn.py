@@ -95,6 +95,8 @@ class Turn:
     # What comes about.
     changed_variables: bool = False
     """Whether its cells changed variables that were there, as far as the kernel tells."""
+    told_facts: set[tuple[str, str, int, str]] = field(default_factory=set)
+    """Facts on columns that the model has read in it."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Titles of the agent's cells, by id, as the journal has them."""
     asked: str = ""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
-from .protected import PROTECTED
+from .protected import COPY, is_protected
 
 REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000
@@ -64,8 +64,8 @@ def folders_of(
 
 
 def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
-    """All of ``PROTECTED`` below this folder. Follows no link. Raises FolderError where the folder
-    has more than ``entries``, for then one may be missing."""
+    """All protected names below this folder, but for copies that Jupyter removes. Follows no link.
+    Raises FolderError where the folder has more than ``entries``, for then one may be missing."""
     found: list[Path] = []
     waiting, seen = [notebook], 0
     while waiting:
@@ -73,7 +73,8 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
             with os.scandir(waiting.pop()) as listed:
                 for entry in listed:
                     seen += 1
-                    if entry.name in PROTECTED and not entry.is_symlink():
+                    is_copy = entry.name.startswith(COPY)
+                    if is_protected(entry.name) and not (is_copy or entry.is_symlink()):
                         found.append(Path(entry.path))
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))

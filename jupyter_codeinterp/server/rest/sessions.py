@@ -77,12 +77,15 @@ class ExportHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str) -> None:
-        from ...core.exports.markdown import markdown  # not at the server's start
+        # Not at the server's start.
+        from ...core.exports.markdown import markdown
+        from ...core.exports.pictures import pictures
 
         session = self.manager.session(session_id)
         events = [event for _, event in self.manager.store.events(session_id)]
         info, scrub = session.info, self.manager.rules.scrub
-        text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
+        drawn = await pictures(self.manager.store, session_id)
+        text = await asyncio.to_thread(lambda: scrub(markdown(info, events, drawn)))
         self.set_attachment_header(f"{_file_name(info.title)}.md")
         self.finish(text, set_content_type="text/markdown; charset=utf-8")
 

@@ -46,6 +46,9 @@ describe('stale cells', () => {
     stage.model.sharedModel.deleteCell(0);
     await until('a third', () => reports().length === 3);
     expect(reports()[2]).toMatchObject({ order: ['secret', 'b'], sources: {} });
+    stage.model.sharedModel.insertCell(0, cell('a', 'a = 2') as never);
+    await until('a fourth', () => reports().length === 4);
+    expect(reports()[3].sources).toEqual({ a: 'a = 2' });
   });
 
   it('reports all again under another lease', async () => {

@@ -48,6 +48,7 @@ import {
   standing,
   stands
 } from './receipts';
+import { isPrivate } from './snapshot';
 import { digest } from './sources';
 
 export { ORIGIN, transact } from './cells';
@@ -83,6 +84,11 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
   }
   if (op.op !== 'insert' && op.op !== 'finish_run') {
     const cell = target.model.sharedModel.cells[places[0]];
+    const known = op.op === 'delete' && cell.getSource() === op.expect;
+    if (op.op !== 'restore' && !known && isPrivate(cell)) {
+      const reason = 'the person keeps the cell private';
+      return { ...answer('refused'), reason };
+    }
     if (wasRunSince(cell, op)) {
       return conflict(cell.getSource());
     }

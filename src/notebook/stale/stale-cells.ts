@@ -113,6 +113,10 @@ export class StaleCells {
     Object.entries(sources).forEach(([id, source]) =>
       this._sent.set(id, source)
     );
+    // The server forgets the others, which an undo or a paste may bring back.
+    [...this._sent.keys()]
+      .filter(id => !order.includes(id))
+      .forEach(id => this._sent.delete(id));
     this._ran = [];
   }
 

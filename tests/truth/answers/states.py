@@ -1,7 +1,7 @@
-"""The states of figures in written answers: `python -m tests.truth.answers.states [FILE]`.
+"""The states of figures in written answers: `python -m tests.truth.answers.states [FILE …]`.
 
-The file holds answers. `⟦7,412|l⟧` is a figure that is linked, `⟦7,412|p⟧` one that is plain and
-`⟦7,421|n⟧` one that nothing has.
+`⟦7,412|l⟧` is a figure that is linked, `⟦7,412|p⟧` one that is plain and `⟦7,421|n⟧` one that
+nothing has. The answers of `strangers.json` are by authors who did not know the rules.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from jupyter_codeinterp.core.figures.lookup import look_up
 from jupyter_codeinterp.core.figures.outputs import Cell
 
-FILE = Path(__file__).with_name("states.json")
+FILES = [Path(__file__).with_name(f"{name}.json") for name in ("states", "strangers")]
 MARK = re.compile(r"⟦([^|⟧]+)\|([lpn])⟧")
 
 
-def answers(path: Path = FILE) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+def answers(paths: Iterable[Path] = FILES) -> list[dict[str, Any]]:
+    return [one for path in paths for one in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def wrong(answer: dict[str, Any]) -> list[str]:
@@ -31,7 +31,11 @@ def wrong(answer: dict[str, Any]) -> list[str]:
     ]
     text = MARK.sub(r"\1", answer["answer"])
     figures = look_up(text, answer["question"], cells, answer.get("said", ""))
-    states = {one.start: "l" if one.origin is not None else "n" for one in figures}
+    states = {
+        place: "l" if one.origin is not None else "n"
+        for one in figures
+        for place in range(one.start, one.end)
+    }
     found, left_out = [], 0
     for mark in MARK.finditer(answer["answer"]):
         start = mark.start() - left_out
@@ -48,6 +52,6 @@ def count(answers: list[dict[str, Any]]) -> int:
 
 
 if __name__ == "__main__":
-    some = answers(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE)
+    some = answers(map(Path, sys.argv[1:]) if len(sys.argv) > 1 else FILES)
     misses = [line for one in some for line in wrong(one)]
     print(*misses, f"{count(some) - len(misses)} of {count(some)} figures are right", sep="\n")

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
@@ -24,6 +25,7 @@ from tornado import web
 
 from ....core.document.ops import Notebook
 from ....core.errors import DocumentError
+from ....sandbox.shared import open_folders
 from .normalized import (
     CELL_IDS_SINCE,
     fingerprint,
@@ -205,6 +207,10 @@ class ContentsFile:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
         if self._hashes:
             wanted["require_hash"] = True
+        if is_jupyters_own(self._contents):
+            why = await asyncio.to_thread(open_folders.refusal, Path(self._contents.root_dir), path)
+            if why:
+                raise DocumentError("unreadable", f"{path} was not opened: {why}")
         if content and is_jupyters_own(self._contents):
             await saved(self._contents._get_os_path(path))
         try:

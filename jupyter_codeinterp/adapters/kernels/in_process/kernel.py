@@ -20,7 +20,7 @@ from ....core.ports import (
     KernelInfo,
     KernelState,
 )
-from ....kernel_side import absent, packages, variables
+from ....kernel_side import absent, variables
 from .capture import Capture
 from .main_thread import MainThread, Ticket
 
@@ -64,7 +64,7 @@ class InProcessKernel:
             return KernelState()
         # The cell that holds the question is one of them.
         count = self._shell.execution_count
-        return KernelState(cells_run=count, packages=packages.versions())
+        return KernelState(cells_run=count, packages=variables.versions())
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         if not self.sees_variables:

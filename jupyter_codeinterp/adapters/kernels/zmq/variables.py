@@ -38,7 +38,7 @@ LATER = 10.0
 TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
-_LISTING = ("engines/facts", "engines/sizes", "packages", "variables")
+_LISTING = ("engines/facts", "engines/sizes", "variables")
 _BEFORE = ("mark", *_LISTING, "absent", "expected")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""

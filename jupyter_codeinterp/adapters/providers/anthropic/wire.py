@@ -12,12 +12,12 @@ import msgspec
 
 from ....core.messages import (
     AnyBlock,
-    Image,
     Message,
     RedactedThinking,
     Text,
     Thinking,
     ToolResult,
+    without_pictures,
 )
 from ....core.ports import ModelRequest, ToolSpec
 from .profile import Profile
@@ -85,11 +85,11 @@ def _message(message: Message, profile: Profile) -> dict[str, Any]:
 
 def _result(result: ToolResult, profile: Profile, images: list[AnyBlock]) -> ToolResult:
     """The result without what the endpoint refuses; moves its images to ``images`` then."""
-    content = tuple(part for part in result.content if not _refused(part, profile))
+    content = [part for part in result.content if not _refused(part, profile)]
     if not profile.images_in_results:
-        images += (part for part in content if isinstance(part, Image))
-        content = tuple(part for part in content if not isinstance(part, Image))
-    return ToolResult(result.tool_use_id, content, result.is_error)
+        content, pictures = without_pictures(content)
+        images += pictures
+    return ToolResult(result.tool_use_id, tuple(content), result.is_error)
 
 
 def _refused(block: AnyBlock, profile: Profile) -> bool:

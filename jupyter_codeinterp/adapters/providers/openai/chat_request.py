@@ -7,7 +7,16 @@ from typing import Any
 
 import msgspec
 
-from ....core.messages import AnyBlock, Image, Message, Text, Thinking, ToolResult, ToolUse
+from ....core.messages import (
+    AnyBlock,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    without_pictures,
+)
 from ....core.ports import ModelRequest
 from ...model_http.reading import mapping, objects
 from .kept import kept
@@ -75,10 +84,11 @@ def _from_user(message: Message) -> Iterator[Item]:
     shown: list[Item] = []
     for block in message.content:
         if isinstance(block, ToolResult):
-            texts = (part.text for part in block.content if isinstance(part, Text) and part.text)
+            others, pictures = without_pictures(block.content)
+            texts = (part.text for part in others if part.text)
             text = "\n".join(texts).strip() or NOTHING_SAID
             yield {"role": "tool", "tool_call_id": block.tool_use_id, "content": text}
-            shown += (part for each in block.content if (part := _image(each)))
+            shown += (part for each in pictures if (part := _part(each)))
     if shown:
         shown.insert(0, {"type": "text", "text": IMAGES_OF_RESULTS})
     parts = shown + [part for block in message.content if (part := _part(block))]

@@ -50,14 +50,18 @@ class KeptOutputs(Leases):
         with in_words():
             return _read(self._db, session_id, digest)
 
-    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
-        return await asyncio.to_thread(self._cell_outputs, session_id, cell_id)
+    async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        return await asyncio.to_thread(self._kept_outputs, session_id, digest)
 
-    def _cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
-        query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
+    def _kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
         with in_words(), closing(connect(self._path)) as db:
-            row = db.execute(query, (session_id, cell_id)).fetchone()
-            return _read(db, session_id, row[0]) if row is not None else None
+            return _read(db, session_id, digest)
+
+    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
+        with in_words():
+            row = self._db.execute(query, (session_id, cell_id)).fetchone()
+        return await self.kept_outputs(session_id, row[0]) if row is not None else None
 
     def _put_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Store outputs and return their digest. Needs an open transaction."""

@@ -37,18 +37,15 @@ def _multiplied(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
     if missing:
         words = f"The join also matches rows without a key: {missing:,} rows have none."
         return Finding(NAME, words, fact.place)
-    if result <= left:
+    if result <= left or not fact.figures.get("repeats"):
         return None
-    words = f"The join made {result:,} rows of {left:,} and {right:,}"
-    if not fact.figures.get("repeats"):
-        return Finding(NAME, f"{words}.", fact.place, audience="model")
     knows = (
         DISTINCT & calls_after(source, node)
         or keyword(node, "validate") is not None
         or _is_with_itself(node)
         or _compares(source, node)
     )
-    words += ": its keys repeat in both tables."
+    words = f"The join made {result:,} rows of {left:,} and {right:,}: its keys repeat in both."
     audience: Literal["person", "model"] = "model" if knows else "person"
     return Finding(NAME, words, fact.place, texts(fact, "keys"), audience)
 

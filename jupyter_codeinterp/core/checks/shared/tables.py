@@ -24,12 +24,14 @@ WORDS = {
 }
 
 
-class Table(msgspec.Struct, frozen=True):
-    """``odd``: a column's name, a kind of ``WORDS``, a count, and a value or another name."""
+Fact = tuple[str, str, int, str]
+"""A column's name, a kind of ``WORDS``, a count, and a value or another name."""
 
+
+class Table(msgspec.Struct, frozen=True):
     name: str
     rows: int
-    odd: list[tuple[str, str, int, str]] = []
+    odd: list[Fact] = []
 
 
 class _Report(msgspec.Struct, frozen=True):
@@ -40,27 +42,29 @@ def lines(
     report: dict[str, Any],
     is_private: Callable[[str], bool],
     clean: Callable[[str], str],
+    known: set[Fact],
     asked: str = "",
 ) -> list[str]:
-    """The lines; none of a report in another form. ``clean`` removes keys and line ends. What
-    the person ``asked`` for comes first."""
+    """The lines; none of a report in another form. ``clean`` removes keys and line ends. Facts
+    that are ``known`` have none; new ones are added. What the person ``asked`` for comes first."""
     try:
         told = msgspec.convert(report, _Report, strict=True).tables
     except (msgspec.ValidationError, RecursionError):
         return []
     found: list[str] = []
     left = LONGEST
-    known = [table for table in told[:MOST_TABLES] if not is_private(table.name)]
-    for table in sorted(known, key=lambda table: table.name not in asked):
-        line = clean(_line(table, asked))[:left]
+    open_ = [table for table in told[:MOST_TABLES] if not is_private(table.name)]
+    for table in sorted(open_, key=lambda table: table.name not in asked):
+        line = clean(_line(table, known, asked))[:left]
         if line:
             found.append(line)
             left -= len(line)
     return found
 
 
-def _line(table: Table, asked: str) -> str:
-    odd = [fact for fact in table.odd[:MOST_FACTS] if fact[1] in WORDS]
+def _line(table: Table, known: set[Fact], asked: str) -> str:
+    odd = [fact for fact in table.odd[:MOST_FACTS] if fact[1] in WORDS and fact not in known]
+    known.update(odd)
     odd.sort(key=lambda fact: fact[0] not in asked)
     told = (
         WORDS[kind].format(

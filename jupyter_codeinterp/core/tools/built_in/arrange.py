@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell
+from ...cells.draft import DraftCell, part_id
 from ...events import Event
 from ...messages import ToolUse
 from ...turn.notebook import ANCHORS
@@ -29,8 +29,8 @@ async def _work(drafting: Drafting, call: ToolUse, given: DeleteCell) -> AsyncIt
             yield event
     elif cells:
         drafts = [
-            DraftCell(drafting.turn, f"{call.id}-cell{n}", "delete", cell.cell_id, "", cell.source)
-            for n, cell in enumerate(cells, 1)
+            DraftCell(drafting.turn, part_id(), "delete", cell.cell_id, "", cell.source)
+            for cell in cells
         ]
         for draft in drafts:
             draft.source, draft.title = draft.old_source, title_of("", draft.old_source)
@@ -72,11 +72,9 @@ async def _move(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIter
     place = ids.index(spot[0].after) + 1 if spot[0].after in ids else 0
     after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
     drafts: list[DraftCell] = []
-    for number, cell in enumerate(cells, 1):
+    for cell in cells:
         title = title_of("", cell.source)
-        draft = DraftCell(
-            drafting.turn, f"{call.id}-cell{number}", "move", cell.cell_id, title, cell.source
-        )
+        draft = DraftCell(drafting.turn, part_id(), "move", cell.cell_id, title, cell.source)
         draft.source, draft.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]
         drafts.append(draft)

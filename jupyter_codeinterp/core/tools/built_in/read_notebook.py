@@ -8,12 +8,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...document.ops import PRIVATE, CellView
+from ...document.ops import CellView
 from ...model_view import outputs
-from ...model_view.notebook_prompt import count_text, earlier, tag
+from ...model_view.notebook_prompt import cell_tag, count_text, earlier
 from ...model_view.outputs import Seen
 from ...model_view.plain_text import cut
-from ...model_view.untrusted import Untrusted, escaped
+from ...model_view.untrusted import Untrusted
 from ...off_loop import off_loop
 from ...ports import KernelState
 from ...turn.results import UNREADABLE
@@ -81,15 +81,8 @@ def _cell_text(
     cell: CellView, count: str, with_outputs: bool, untrusted: Untrusted, most: int
 ) -> str:
     facts = {"id": cell.cell_id, "type": cell.cell_type, "count": count}
-    if PRIVATE in cell.tags:
-        return tag("cell", "", **facts, private="its content is not shown")
     source = untrusted.scrub(cell.source)
     if len(source) > most:
         facts |= {"length": f"{len(source):,} characters", "shown": "part"}
-    body = escaped(cut(source, most))
-    if with_outputs and cell.outputs:
-        seen = outputs.see(
-            cell.outputs, images_left=None, budget=_OUTPUTS, scrub=untrusted.scrub, most=20_000
-        )
-        body = f"{body}\n{tag('outputs', seen.text)}"
-    return tag("cell", body, **facts)
+    room = _OUTPUTS if with_outputs else 0
+    return cell_tag(cell, cut(source, most), untrusted.scrub, room, facts)

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell
+from ...cells.draft import DraftCell, part_id
 from ...document.ops import PRIVATE, CellView
 from ...errors import DocumentError
 from ...events import Event
@@ -39,7 +39,7 @@ async def _work(drafting: Drafting, call: ToolUse, given: RunCells) -> AsyncIter
     except (DocumentError, LookupError) as error:
         step.not_started(call, str(error))
         return
-    drafts = [_draft(drafting, call, number, cell) for number, cell in enumerate(cells, 1)]
+    drafts = [_draft(drafting, cell) for cell in cells]
     for draft in drafts:
         draft.timeout = given.timeout_s
     title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
@@ -86,9 +86,9 @@ def _why_not(cell: CellView) -> str:
     return "" if cell.source.strip() else "empty"
 
 
-def _draft(drafting: Drafting, call: ToolUse, number: int, cell: CellView) -> DraftCell:
+def _draft(drafting: Drafting, cell: CellView) -> DraftCell:
     turn, title = drafting.turn, title_of("", cell.source)
-    draft = DraftCell(turn, f"{call.id}-cell{number}", "rerun", cell.cell_id, title, cell.source)
+    draft = DraftCell(turn, part_id(), "rerun", cell.cell_id, title, cell.source)
     draft.source = cell.source
     turn.context.seen(cell)
     return draft
