@@ -57,6 +57,7 @@ from jupyter_codeinterp.core.model_view import (
 )
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
+from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
@@ -294,6 +295,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
+    "caution.named": lambda t: caution.named([t]),
+    "notebook_prompt.cell_tag": lambda t: notebook_prompt.cell_tag(
+        snapshot(t).cells[0], t, SECRETS.scrub, 1_000, {"place": t}
+    ),
+    "notebook_prompt.earlier": lambda t: notebook_prompt.earlier(
+        [CellView("c", "code", t, (), 1)], KernelState(cells_run=1, inputs=(0, 1))
+    ),
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
     "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
@@ -332,6 +340,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for before in ("[", "[image not shown: ", "; read_output(", "; read_output(x) reads on, of")
     ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
+    "outputs.picture_text": lambda t: outputs.picture_text(t, 1),
     "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
     "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
     "outputs.see": lambda t: outputs.see(cell_outputs(t), images_left=3, scrub=SECRETS.scrub),
@@ -426,7 +435,7 @@ NOT_READ = {
     ),
     "looks up an id": "context.Context.source_seen outputs.whole_op",
     "compares ids, names, or beginnings": (
-        "notebook_prompt.is_private ops.Snapshot.cell ops.Snapshot.with_cell "
+        "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell ops.Snapshot.with_cell "
         "transcript.without_reports outputs.kept_under outputs.outputs_of "
         "shown_html.raw_display shown_html.shows"
     ),
