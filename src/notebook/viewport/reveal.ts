@@ -149,7 +149,11 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
   let top = place();
   return () => {
     const stop = whileLeftAlone(notebook);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const hold = () => {
+      // A slow page draws outputs late, one after the other.
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(), SETTLE_TIME);
       if (anchor.isDisposed || !anchor.node.isConnected) {
         stop.abort();
         return;
@@ -161,7 +165,6 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
     const observer = new ResizeObserver(hold);
     observer.observe(notebook.viewportNode);
     stop.signal.addEventListener('abort', () => observer.disconnect());
-    setTimeout(() => stop.abort(), SETTLE_TIME);
     hold();
   };
 }
@@ -264,9 +267,13 @@ function whileLeftAlone(notebook: Notebook): AbortController {
   const stop = new AbortController();
   following.get(notebook)?.abort();
   following.set(notebook, stop);
-  notebook.disposed.connect(() => stop.abort());
+  const end = () => stop.abort();
+  notebook.disposed.connect(end);
+  stop.signal.addEventListener('abort', () =>
+    notebook.disposed.disconnect(end)
+  );
   for (const type of ['wheel', 'pointerdown', 'keydown', 'touchstart']) {
-    notebook.outerNode.addEventListener(type, () => stop.abort(), {
+    notebook.outerNode.addEventListener(type, end, {
       signal: stop.signal,
       passive: true
     });
