@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading, Written
+from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading
 from jupyter_codeinterp.adapters.notebook_content.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import read_back
@@ -92,7 +92,7 @@ class Disk:
         await self._gate()
         return Reading(copy.deepcopy(self.now.book), self.stamp, self.stamp)
 
-    async def write(self, notebook: Notebook, over: Reading) -> Written:
+    async def write(self, notebook: Notebook, over: Reading) -> str:
         # It cannot be taken back from here on.
         self._written(self.now)
         await self._gate()
@@ -103,7 +103,7 @@ class Disk:
         self.now = Copy(copy.deepcopy(notebook), before.typed - lost, set(before.gone))
         self.history.append(self.now.clone())
         await self._gate()
-        return Written(self.stamp)
+        return self.stamp
 
     async def _gate(self) -> None:
         if self.slow:

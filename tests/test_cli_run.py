@@ -70,6 +70,22 @@ def test_a_log_gets_words_without_colours(cli: Cli) -> None:
     assert told()
 
 
+@pytest.mark.parametrize("how", ["as it was", "with a new cell"])
+def test_what_a_person_put_back_stays_as_they_put_it(cli: Cli, how: str) -> None:
+    """As with ``git checkout``, a backup, or a script that writes the notebook anew."""
+    before = cli.file.read_text()
+    assert cli.program("run", "a.ipynb", code("x = 1"), "--yes", "--json").code == 0
+    assert [cell.source for cell in cli.book().cells] == ["import math", "x = 1"]
+    put_back = json.loads(before)
+    if how == "with a new cell":
+        put_back["cells"].append({**put_back["cells"][0], "id": "new", "source": "y = 2"})
+    cli.file.write_text(json.dumps(put_back))
+    ran = cli.program("run", "a.ipynb", code("z = 3"), "--yes", "--json")
+    assert ran.code == 0 and len(ran.ended.added) == 1
+    theirs = [cell["source"] for cell in put_back["cells"]]
+    assert [cell.source for cell in cli.book().cells] == [*theirs, "z = 3"]
+
+
 FILTER = """#code
 ```
 import pandas as pd

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from jupyter_codeinterp.adapters.documents.file import FileDocument
-from jupyter_codeinterp.adapters.documents.file.contents import Reading, Written
+from jupyter_codeinterp.adapters.documents.file.contents import Reading
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Notebook
 from tests.kernels import until
@@ -32,10 +32,10 @@ class File:
         await self._wait("read")
         return Reading(self.now, "v1", "v1")
 
-    async def write(self, book: Notebook, over: Reading) -> Written:
+    async def write(self, book: Notebook, over: Reading) -> str:
         await self._wait("write")
         self.now = book
-        return Written("v2")
+        return "v2"
 
     async def _wait(self, what: str) -> None:
         self.waits = what
@@ -54,7 +54,7 @@ async def test_a_window_comes_back_while_the_file(
     file = File()
     told: list[object] = []
     file_writer = FileDocument(
-        file, told.append, lambda version, unmarked: None, lambda why, gone: told.append(why)
+        file, told.append, lambda version, applied: None, lambda why, gone: told.append(why)
     )
     file.go.set()
     await file_writer.open({})

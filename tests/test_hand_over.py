@@ -134,6 +134,28 @@ async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: File) 
     assert [f for f in again.frames if isinstance(f, c.OpFrame)] == []
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_file_that_was_put_back_stays_as_it_is(
+    site: Site, begin: Begin, file: File, api: FakeAnthropic, restarted: bool
+) -> None:
+    """The agent worked in the file; a page is opened after a person has put an older one there."""
+    before = file.read()
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    assert len(on_disk(file).cells) == 3
+    if restarted:
+        # A new server knows what the journal says.
+        await site.extension.manager.notebooks._notebooks.pop("a.ipynb").aclose("")
+    file.write(before)
+    api.play(in_order([answer(run_cell("print(3)")), DONE]))
+    again = await returned(site, w, file)
+    assert (await again.ask("More", "auto")).error is None
+    await again.ended(2)
+    assert [cell["source"] for cell in again.cells] == ["x = 20", "print(3)"]
+
+
 async def test_a_window_that_comes_back_reads_the_file_anew(
     site: Site, begin: Begin, file: File
 ) -> None:

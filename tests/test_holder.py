@@ -19,7 +19,7 @@ from jupyter_codeinterp.adapters.documents.live.holder import TABLE, Event, Stat
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
 from tests.kernels import until
 from tests.model_site import Clock
 
@@ -179,8 +179,8 @@ class World:
     def file_writer(self, live: LiveNotebook) -> Any:
         return Writer(self, live)
 
-    def ops(self, session_id: str, after: int) -> list[StoredOp]:
-        return [op for op in self.journal if op.seq > after]
+    def ops(self, live: LiveNotebook, seqs: Mapping[str, int]) -> OpsBySession:
+        return [(key, [op for op in self.journal if op.seq > seq]) for key, seq in seqs.items()]
 
     def saved(self, saved: Mapping[str, int]) -> None: ...
 

@@ -32,7 +32,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
 from tests.kernels import until
 from tests.reference_window import notebook
 
@@ -362,8 +362,8 @@ class Keeper:
 
     def send(self, frame: c.ServerFrame) -> None: ...
 
-    def ops(self, session_id: str, after: int) -> list[StoredOp]:
-        return [op for op in self.journal if op.seq > after]
+    def ops(self, live: LiveNotebook, seqs: Mapping[str, int]) -> OpsBySession:
+        return [(key, [op for op in self.journal if op.seq > seq]) for key, seq in seqs.items()]
 
     def saved(self, saved: Mapping[str, int]) -> None:
         self.marks.update(saved)

@@ -594,15 +594,13 @@ class Machine(RuleBasedStateMachine):
         others = [past for past in disk.history if past.book != disk.now.book] or disk.history
         older = others[-1 - back % len(others)].clone()
         ours = {cell_id for cell_id in ids(disk.now.book) if cell_id not in ids(older.book)}
-        unsaved = {
-            stored.op.cell_id for _, ops in self.site.store.unsaved_ops(PATH) for stored in ops
-        }
-        # What is known to have been saved stays away; what is not may come again.
         held = marker(older.book)
         self.world.give_up(
             {op.cell_id for key, op in self.world.ops.items() if key[1] > held.get(key[0], 0)}
         )
-        older.gone |= {cell_id for cell_id in ours - unsaved if cell_id.startswith("n")}
+        # What the file had stays away, unless a page has it still.
+        shown = {cell_id for page in self.pages for cell_id in ids(page.book)}
+        older.gone |= {cell_id for cell_id in ours - shown if cell_id.startswith("n")}
         disk.now = older
 
     # --- what must be true -----------------------------------------------------------

@@ -52,7 +52,7 @@ class Work:
         self.document = FileDocument(
             file,
             self.answers.append,
-            lambda version, unmarked: self.written.append((version, dict(unmarked))),
+            lambda version, applied: self.written.append((version, dict(applied))),
             lambda why, gone: self.lost.append(why),
         )
         self._seq = 0
@@ -272,7 +272,7 @@ async def test_a_manager_without_files_saves(in_memory: Any) -> None:
     await work.document.close()
     assert code_of(in_memory.shelf.books["a.ipynb"]) == ["x = 20", "y = 1", "z = 2"]
     assert in_memory.shelf.saves == 2
-    assert [unmarked for _, unmarked in work.written] == [{}, {}]
+    assert [applied for _, applied in work.written] == [{"s": 1}, {"s": 2}]
 
 
 @pytest.mark.parametrize("moment", range(1, 8))

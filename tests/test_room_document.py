@@ -131,7 +131,7 @@ class World:
 
         return RoomDocument(notebook, self, self.look, is_elsewhere)
 
-    def ops(self, session_id: str, after: int) -> list[Any]:
+    def ops(self, notebook: LiveNotebook, seqs: Mapping[str, int]) -> list[Any]:
         return []
 
     def saved(self, saved: Mapping[str, int]) -> None:

@@ -303,8 +303,8 @@ async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyP
     place.name(one=entry())
     folder = place.root / "work"
 
-    async def read_and_loop(contents: Any, path: str, **more: Any) -> Any:
-        text = await read_instructions(contents, path, **more)
+    async def read_and_loop(contents: Any, path: str) -> Any:
+        text = await read_instructions(contents, path)
         if text is not None:
             folder.rename(place.root / "before")
             folder.symlink_to(folder)
@@ -320,4 +320,4 @@ async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyP
 async def test_a_large_file_is_said(place: Place) -> None:
     place.file.write_text("{" + " " * 70_000)
     _, [words] = await place.servers().shown(NOTEBOOK)
-    assert words.endswith("mcp.json: it is larger than 64 kB.")
+    assert words.endswith("mcp.json: not read: it is larger than 64 kB.")

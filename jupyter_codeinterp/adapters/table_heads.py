@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from .rule_file import within
+from ..sandbox.shared import trees
 
 MOST, SECONDS = 20, 0.5
 """Files, and the time for all of them."""
@@ -35,22 +35,21 @@ log = logging.getLogger(__name__)
 
 
 def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
-    """Rows and columns in words that quote the files, by name. ``folder`` is below ``root``, which
-    no link may leave."""
+    """Rows and columns in words that quote the files, by name. ``folder`` is below ``root``; no
+    link is followed."""
     until = time.monotonic() + SECONDS
     found: dict[str, str] = {}
     known = (name for name in names if name.lower().endswith((*TEXTS, *DATABASES)))
     for name in islice(known, MOST):
-        path = within(root, f"{folder}/{name}" if folder else name)
-        if path is None or ".codeinterp" in path.parts or time.monotonic() > until:
+        path = f"{folder}/{name}" if folder else name
+        if ".codeinterp" in path.split("/") or time.monotonic() > until:
             continue
         try:
-            if path.suffix.lower() in DATABASES:
-                found[name] = _database(path, until)
-                continue
-            flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-            with os.fdopen(os.open(path, flags), "rb") as file:
-                found[name] = _text(file)
+            with trees.below(root, path) as (file, _):
+                if name.lower().endswith(DATABASES):
+                    found[name] = _database(Path(os.path.realpath(root), path), until)
+                else:
+                    found[name] = _text(file)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)
     return found

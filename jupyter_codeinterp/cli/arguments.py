@@ -285,7 +285,9 @@ def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:
-    what = sandbox.add_subparsers(dest="what", metavar="install|doctor|changes", required=True)
+    what = sandbox.add_subparsers(
+        dest="what", metavar="install|doctor|changes|confirm", required=True
+    )
     installing = what.add_parser("install", help="add a sandboxed kernel to the kernel menu")
     where = installing.add_mutually_exclusive_group()
     where.add_argument("--user", action="store_true", help="for this user")
@@ -319,6 +321,10 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     )
     does.add_argument("--discard", action="store_true", help="delete the files; asks")
     changes.add_argument("--yes", "-y", action="store_true", help="do it without asking")
+    confirm = what.add_parser("confirm", help="say that files of instructions are yours")
+    confirm.add_argument(
+        "files", metavar="FILE", nargs="+", help="AGENTS.md, or one in .codeinterp"
+    )
 
 
 def _steps(text: str) -> int:

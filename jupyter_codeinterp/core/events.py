@@ -410,6 +410,11 @@ class Draft(msgspec.Struct, frozen=True):
     runs: bool = True
     labels: tuple[Label, ...] = ()
 
+    @property
+    def editable(self) -> bool:
+        """Whether it has code or text that a person can change first."""
+        return self.kind in ("insert", "edit", "markdown", "scratch", "rerun", "move")
+
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
     """The model begins to write a tool call: a card appears."""

@@ -6,6 +6,7 @@ append takes 0.1 ms (SQLite, WAL).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, Union
 
 import msgspec
@@ -199,6 +200,10 @@ class SavedOpStore(Protocol):
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
         """The numbers from ``set_saved``, by session of that notebook."""
+
+    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> OpsBySession:
+        """Whole ops of these sessions of the notebook with higher numbers, in journal order,
+        neighbours of one session grouped."""
 
     def unsaved_ops(self, notebook: str) -> OpsBySession:
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one

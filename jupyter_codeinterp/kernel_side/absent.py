@@ -118,7 +118,12 @@ def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(labels: Any) -> list[str]:
-    """As Python writes them; not compared, as that may run code."""
+    """As Python writes them; not compared, as that may run code. [] if the labels are in an array
+    of another's type, which is code."""
+    arrays: Any = sys.modules["pandas"].arrays
+    for part in getattr(labels, "levels", (labels,)):
+        if not is_one_of(type(part.array), arrays, tuple(dir(arrays))):
+            return []
     return list(filter(None, map(key_text, labels[:MOST])))
 
 
@@ -157,8 +162,9 @@ def of_attribute(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
         for one in type.__dict__["__mro__"].__get__(kind):
             names += type.__dict__["__dict__"].__get__(one)
         if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
-            columns = [label for label in value.columns[:MOST] if type(label) is str]
             there = texts(value.columns)
+            labels = value.columns[:MOST] if there else ()
+            columns = [label for label in labels if type(label) is str]
     public = (name for name in names if type(name) is str and name[:1] != "_")
     of = vars(value).get("__name__") if kind is types.ModuleType else named(value, namespace)
     of = of if type(of) is str and of else "" if there else type_name(kind)

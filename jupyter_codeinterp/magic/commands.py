@@ -38,7 +38,7 @@ class Command:
 
 
 def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
-    from ..core.document.ops import CellView
+    from ..core.document.ops import RanCode
 
     found = host.earlier.last_error()
     if found is None:
@@ -50,7 +50,7 @@ def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
     extra: tuple[Any, ...] = ()
     if cell_id not in known:
         cell_id = "last-error"
-        extra = (CellView(cell_id, "code", "", (error,)),)
+        extra = (RanCode(cell_id, "code", "", (error,)),)
     text = (
         f"The cell {cell_id} failed with {name}. Find the cause, and write a corrected cell. "
         "Say in one sentence what was wrong."

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
@@ -20,7 +21,7 @@ from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
-from .shared import folders, interpreter
+from .shared import folders, interpreter, open_folders
 from .shared.limits import (
     NO_NETWORK,
     Limits,
@@ -151,7 +152,9 @@ class SandboxProvisioner(LocalProvisioner):
             needed = interpreter.folders(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)
             written = self._overlaid(seen.notebook)
-        except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
+            if written is None:
+                seen = _opened(seen)
+        except (interpreter.InterpreterError, folders.FolderError, LayerError, OSError) as error:
             raise LaunchError(str(error)) from None
         manager: Any = self.parent
         # jupyter_client puts the real path into the command, not the one that it was given.
@@ -301,6 +304,17 @@ class SandboxProvisioner(LocalProvisioner):
         if self.place is not None:
             self.place.remove()
             self.place = None
+
+
+def _opened(seen: folders.Folders) -> folders.Folders:
+    """Note that a kernel may write in the notebook's folder itself. Jupyter's folder of checkpoints
+    is made first, so that the kernel cannot make it. Raises OSError."""
+    checkpoints = seen.notebook / ".ipynb_checkpoints"
+    with suppress(OSError):  # it is there, or the folder is read-only
+        checkpoints.mkdir()
+        seen = seen._replace(protected=(*seen.protected, checkpoints))
+    open_folders.add(seen.notebook, seen.instructions)
+    return seen
 
 
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")

@@ -40,6 +40,12 @@ def serves_local_user(server: ServerApp) -> bool:
     return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
 
 
+def _before_save(**given: Any) -> None:
+    from .files.saving import before_save
+
+    before_save(**given)
+
+
 class CodeInterp(CodeInterpSettings, ExtensionApp):
     """A code interpreter that lives in the notebook."""
 
@@ -53,6 +59,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         server = self._server
         for sentence in removed_settings(self.config):
             self.log.warning(sentence)
+        contents: Any = server.contents_manager
+        contents.register_pre_save_hook(_before_save)
         wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)

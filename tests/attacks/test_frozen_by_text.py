@@ -282,6 +282,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "naming_cells.found_in": lambda t: found_in([], t),
     "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
     "ops.place_after": lambda t: ops.place_after([t, "c1"], [t[1:], "c1"]),
+    "ops.order_after": lambda t: ops.order_after([t, "c1"], ops.Move("c1", (t[1:], t))),
     "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
     "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
     "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),

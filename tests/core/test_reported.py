@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from jupyter_codeinterp.core.cells.reported import HEADING
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.model_view.untrusted import bare
+from jupyter_codeinterp.kernel_side.absent import absent
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
@@ -19,7 +22,7 @@ Benches = Callable[..., Bench]
 SET_UP = (
     "import os, subprocess, pandas as pd\n"
     "df = pd.DataFrame({'region': ['n', 's'], ' DIR': [1, 2], 'Net Price': [1., 2.]})\n"
-    "d = {'alpha': 1}\norders = 5\nhidden = df.copy()\n"
+    "d = {'alpha': 1}\norders = 5\nhidden = df.copy()\nhidden_keys = {'Alice': 1}\n"
     "seen = []\n"
     "class Odd:\n"
     "    def __getattr__(self, name): seen.append(name); raise AttributeError(name)\n"
@@ -27,9 +30,11 @@ SET_UP = (
     "    def __eq__(self, other): seen.append('eq'); return False\n"
     "    def __hash__(self): seen.append('hash'); return 1\n"
     "    def __repr__(self): seen.append('repr'); return 'odd'\n"
+    "    def __getitem__(self, key): seen.append('getitem'); return 'orders'\n"
     "class Plain:\n    def push_all(self): pass\n    __dir__ = Odd.__dir__\n"
     "odd = Odd()\nodd_keys = {odd: 1, 'alpha': 2}\n"
     "odd_table = pd.DataFrame([[1, 2]], columns=pd.Index([odd, 'b'], dtype=object))\n"
+    "levels = pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([('a', 'b')]))\n"
     "seen.clear()"
 )
 COLUMNS = "There are these columns: 'region', ' DIR', 'Net Price'"
@@ -90,6 +95,11 @@ CASES = (
     ("1 / 0",),
     ("raise KeyError",),
     ("class E(KeyError): args = property(lambda s: seen.append('args'))\nraise E",),
+    (r"raise NameError('x', name='\ud800orders')", "Nearest: orders"),
+    ("raise NameError('x', name=odd)",),
+    ("raise AttributeError('x', name=odd, obj=df)",),
+    ("def f(table): return table['Alicf']\nf(hidden_keys)",),
+    ("levels['c']", "`levels` has no 'c'.", "There are these labels: 'a'"),
     ("hidden['DIR']",),
     ("hidden.copy()['DIR']",),
     ("hidden.copy().DIRX",),
@@ -118,7 +128,7 @@ async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> Non
         say("Done."),
         book=book,
     )
-    b.session.private_names.learn([CellView("old", "code", "", assigns=("hidden",))])
+    b.session.private_names.learn([CellView("old", "code", "", assigns=("hidden", "hidden_keys"))])
     await b.turn(mode="auto")
     await b.turn(mode="auto")
     results = b.sent_results[2:]
@@ -126,6 +136,23 @@ async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> Non
         told = reported(result)
         assert set(lines) <= set(told) if lines else told == [], (source, result)
     assert "\nset()\n" in results[-1], "no code of the person's types ran"
+
+
+def test_labels_in_an_array_of_anothers_type_are_not_read() -> None:
+    seen: list[Any] = []
+
+    class Mine(pd.arrays.StringArray):  # type: ignore[misc,unused-ignore]
+        def __getitem__(self, at: Any) -> Any:
+            seen.append(at)
+            return super().__getitem__(at)
+
+    table = pd.DataFrame([[1]])
+    table.columns = pd.Index(Mine(np.array(["a"], dtype=object)))
+    for ask in (lambda: table["c"], lambda: table.missing):
+        with pytest.raises((KeyError, AttributeError)) as raised:
+            ask()
+        seen.clear()
+        assert absent(raised.value, {"table": table})["there"] == [] == seen
 
 
 FORGED = (

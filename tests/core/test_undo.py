@@ -17,6 +17,7 @@ from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     Insert,
+    Move,
     Op,
     Receipt,
     SetSource,
@@ -458,6 +459,8 @@ async def test_how_a_cell_was_may_not_be_known(bench: Benches) -> None:
     (change,) = ledger.changes(1)
     assert (change.kind, change.undoable) == ("edited", False)
     assert ledger.undo_cell(1, "c1", lambda change: ()) is None
+    ledger.record(2, Move("c1", ("c2",)), Receipt("done"))
+    assert ledger.changes(2) == (), "a place that nobody knows is not the top"
 
 
 # --- the ledger by itself ------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from IPython.core.completer import provisionalcompleter
@@ -12,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_codeinterp.magic.commands import COMMANDS
 from jupyter_codeinterp.magic.completion import complete
-from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
+from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.notebooks import run, said
 
 JUPYTER_AI = """\
@@ -107,6 +108,7 @@ async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthro
             answer(run_cell("raise SystemExit(3)")),
             answer(run_cell("import asyncio\nawait asyncio.sleep(0, 'sl' + 'ept')")),
             answer(run_cell(put)),
+            answer(text("That is all.")),
         ]
     )
     asked, after = await run(api, "%%ai -y\ndo it", "await asyncio.sleep(0, 'still')")
@@ -117,6 +119,34 @@ async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthro
         assert words in str(api.requests[1].body), words
     assert "SystemExit" in str(api.requests[2].body)
     assert "put = 1" in shown and "Not run" in shown, "what is put forward is asked for"
+
+
+STAYS = "the cell itself is not known here"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "shown", "read"),
+    [
+        ("run_cells", {"cell_ids": ["in-2", "in-3"]}, "3\n", "2 of 2 cells."),
+        ("scratch", {"source": "print('scratched', sum(values))"}, "scratched 3\n", "status=ok e"),
+        ("add_markdown", {"source": "## Hi"}, "", "place=3/3"),
+        ("move_cell", {"cell_ids": ["in-3"], "position": "start"}, "", STAYS),
+        ("edit_cell", {"cell_id": "in-3", "source": "1", "run": False}, "", STAYS),
+        ("edit_cell", {"cell_id": "in-3", "source": "1"}, "", STAYS),
+        ("delete_cell", {"cell_ids": ["in-2", "in-3"]}, "", STAYS),
+        ("run_cell", {"source": "%pip install --help x"}, "no one can be asked", "status=not_run"),
+    ],
+)
+async def test_tools_for_cells_do_what_they_can_here(
+    api: FakeAnthropic, name: str, given: dict[str, Any], shown: str, read: str
+) -> None:
+    """The person's cells are what ran, not cells of a notebook."""
+    api.play([answer(call(name, given)), answer(text("That is all."))])
+    ran = await run(api, "values = [1, 2]", "print(sum(values))", "%%ai -y\ndo it", "values")
+    told = said(ran[2])
+    assert told.endswith("That is all.") and shown in told and said(ran[3]) == "[1, 2]"
+    assert read in str(api.requests[1].body["messages"][-1])
+    assert ("```" in told) is (name in ("run_cells", "scratch", "run_cell"))
 
 
 async def test_prompts_have_a_conversation_with_a_journal(

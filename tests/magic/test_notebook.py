@@ -147,12 +147,13 @@ async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthrop
         [
             answer(run_cell("made = 1")),
             answer(run_cell("made = 1 #" + " " * 300 + "import os")),
+            answer(text("Without it.")),
         ]
     )
     ran = await run(api, "%%ai\nmake it", "%%ai -y\nhide it", "'made' in globals()")
     assert "made = 1" in said(ran[0]) and "Not run: no one can be asked here." in said(ran[0])
     assert "even with -y" in said(ran[1])
-    assert said(ran[2]) == "False" and len(api.requests) == 2
+    assert said(ran[2]) == "False" and len(api.requests) == 3
 
 
 async def test_forms_of_the_answer_and_where_it_is_kept(api: FakeAnthropic) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pexpect import EOF
 
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
-from tests.magic.terminals import CHOICES, PROMPT, Terminal, terminal
+from tests.magic.terminals import CHOICES, PROMPT, SHORT_CHOICES, Terminal, terminal
 
 
 async def test_a_person_decides(api: FakeAnthropic, tmp_path: Path) -> None:
@@ -134,3 +134,15 @@ async def test_an_interrupt_stops_it(api: FakeAnthropic, tmp_path: Path) -> None
         await stopped(there)
         assert "NameError" in await there.run("x")
     assert len(api.requests) == 6
+
+
+async def test_cells_as_they_are_offer_nothing_to_edit(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play([answer(call("run_cells", {"cell_ids": ["in-2"]})), answer(text("Done."))])
+    async with terminal(api, tmp_path) as there:
+        await there.run("print('a' + 'b')")
+        await there.ask("%%ai", "run it again")
+        assert "Cell 1" in await there.until(SHORT_CHOICES)
+        there.child.sendline("e")
+        assert "Answer with y or n." in await there.until(SHORT_CHOICES)
+        there.child.sendline("y")
+        assert "ab" in await there.until(PROMPT)

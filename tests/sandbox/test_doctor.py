@@ -109,7 +109,10 @@ def test_with_it_the_kernel_menu_says_what_it_is(
     assert sandboxed(Config()) == name
 
 
-async def test_without_bubblewrap_no_kernel_starts(tmp_path: Path) -> None:
+async def test_without_bubblewrap_no_kernel_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     folder = tmp_path / "work"
     folder.mkdir()
     with pytest.raises(LaunchError, match="bubblewrap is not installed"):
@@ -118,7 +121,10 @@ async def test_without_bubblewrap_no_kernel_starts(tmp_path: Path) -> None:
 
 
 @runs_here
-async def test_a_kernelspec_that_names_another_wall_starts_in_bubblewrap(tmp_path: Path) -> None:
+async def test_a_kernelspec_that_names_another_wall_starts_in_bubblewrap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     folder = tmp_path / "work"
     folder.mkdir()
     with warnings.catch_warnings():

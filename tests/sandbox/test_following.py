@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.sandbox.overlay import layer, trees
+from jupyter_codeinterp.sandbox.overlay import layer
 from jupyter_codeinterp.sandbox.overlay.following import Follower
+from jupyter_codeinterp.sandbox.shared import trees
 
 PATHS = ("a", "b", "d", "d/a", "d/e", "d/e/a", "f", "f/a", "\udcff")
 path = st.sampled_from(PATHS)

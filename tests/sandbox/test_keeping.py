@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.sandbox.overlay import keeping, layer, trees
+from jupyter_codeinterp.sandbox.overlay import keeping, layer
 from jupyter_codeinterp.sandbox.overlay.changes import (
     CONFLICT,
     LINK,
@@ -25,6 +25,7 @@ from jupyter_codeinterp.sandbox.overlay.changes import (
     changes,
 )
 from jupyter_codeinterp.sandbox.overlay.keeping import ANOTHER, FULL, keep
+from jupyter_codeinterp.sandbox.shared import trees
 
 MAY_MAKE_DEVICES = os.getuid() == 0
 NAMES = ("a", "b", ".git", ".GIT", "é", "\udcff", "x" * 255, "line\nbreak", "-rf", "~", ".envrc")

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.overlay import kernel_overlay
-from jupyter_codeinterp.sandbox.overlay import layer, trees, undoing
+from jupyter_codeinterp.sandbox.overlay import layer, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
 from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE
 from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, NOT_COPIED, NOT_HELD, SINCE, SINCE_UNDO
 from jupyter_codeinterp.sandbox.overlay.written import Written
+from jupyter_codeinterp.sandbox.shared import trees
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 

@@ -150,7 +150,9 @@ async def test_cpu_seconds_end_it_and_it_says_so(tmp_path: Path, notebook: Path)
 
 @runs_here
 async def test_a_link_in_place_of_its_socket_leads_nowhere(tmp_path: Path, notebook: Path) -> None:
-    async with kernel(tmp_path, notebook) as (manager, client):
+    """With an overlay, where it can make links."""
+    layers = str(tmp_path / "layers")
+    async with kernel(tmp_path, notebook, overlay=True, overlay_folder=layers) as (manager, client):
         code = "import os\nfor n in os.listdir('/run/kernel'):\n"
         code += "    os.remove(f'/run/kernel/{n}'); os.symlink('/elsewhere', f'/run/kernel/{n}')"
         assert (await run(client, code))["status"] == "ok"

@@ -47,6 +47,16 @@ CASES: list[tuple[str, tuple[int, ...], str]] = [
     ("openat", (0, 0, 0o100, 0o4755), REFUSED),
     ("open", (0, 0o20000000, 0o2755), REFUSED),
     ("mknodat", (0, 0, 0o2755), REFUSED),
+    # Links, pipes and devices.
+    ("symlink", (), REFUSED),
+    ("symlinkat", (), REFUSED),
+    ("linkat", (), ALLOWED),
+    ("mknod", (0, 0o010644), REFUSED),
+    ("mknodat", (0, 0, 0o010644), REFUSED),
+    ("mknodat", (0, 0, 0o020644), REFUSED),
+    ("mknodat", (0, 0, 0o060644), REFUSED),
+    ("mknodat", (0, 0, 0o140644), REFUSED),
+    ("mknodat", (0, 0, 0o100644), ALLOWED),
     # Sockets.
     ("socket", (1, 1), ALLOWED),
     ("socket", (1, 0o2000001), ALLOWED),
@@ -63,6 +73,14 @@ def test_the_table(machine: str, name: str, given: tuple[int, ...], answer: str)
     if number is None:
         pytest.skip(f"{machine} has no {name}")
     assert _answer(seccomp.compiled(machine), machine, number, given) == answer
+
+
+@pytest.mark.parametrize("machine", bpf.ARCHITECTURES)
+@pytest.mark.parametrize(("name", "mode"), [("symlinkat", 0), ("mknodat", 0o010644)])
+def test_links_and_pipes_can_be_made_in_an_overlay(machine: str, name: str, mode: int) -> None:
+    number = _number(name, machine)
+    assert number is not None
+    assert _answer(seccomp.compiled(machine, links=True), machine, number, (0, 0, mode)) == ALLOWED
 
 
 @pytest.mark.parametrize("machine", bpf.ARCHITECTURES)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.server.verify import folder as folders
+from jupyter_codeinterp.server.verify.folder import _copy as copy_one
 from jupyter_codeinterp.server.verify.folder import copied
 
 
@@ -37,13 +36,13 @@ async def test_a_copy_that_is_cancelled_leaves_nothing(
     began, go_on = threading.Event(), threading.Event()
     copied_files: list[str] = []
 
-    def slow(source: Path, target: Path) -> Any:
+    def slow(folder: Path, path: str, target: Path) -> None:
         began.set()
         assert go_on.wait(10)
-        copied_files.append(source.name)
-        return shutil.copyfile(source, target)
+        copied_files.append(path)
+        copy_one(folder, path, target)
 
-    monkeypatch.setattr(shutil, "copy2", slow)
+    monkeypatch.setattr(folders, "_copy", slow)
     copying = asyncio.create_task(copied(place.parent / "work"))
     await asyncio.to_thread(began.wait)
     assert len(there(place)) == 1
@@ -60,15 +59,14 @@ async def test_a_copy_that_has_just_ended_is_removed(
 ) -> None:
     ended, go_on = threading.Event(), threading.Event()
 
-    def late(source: Path, target: Path) -> Any:
-        made = shutil.copyfile(source, target)
-        if source.name == last:
+    def late(folder: Path, path: str, target: Path) -> None:
+        copy_one(folder, path, target)
+        if path == last:
             ended.set()
             assert go_on.wait(10)
-        return made
 
-    last = folders._files(place.parent / "work")[-1].name  # type: ignore[index]
-    monkeypatch.setattr(shutil, "copy2", late)
+    last = folders._files(place.parent / "work")[-1]  # type: ignore[index]
+    monkeypatch.setattr(folders, "_copy", late)
     copying = asyncio.create_task(copied(place.parent / "work"))
     await asyncio.to_thread(ended.wait)
     copying.cancel()

@@ -1,17 +1,20 @@
-"""``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, or keep
-the files that one has written.
+"""``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, keep
+the files that one has written, or confirm files of instructions.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
 from ...sandbox.install import NAME, OVERLAY_NAME, install
+from ...sandbox.shared import open_folders, trees
 from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
@@ -28,6 +31,8 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
         from .sandboxes import overlays  # Linux alone has what it needs.
 
         return asyncio.run(overlays.changes(options))
+    if options.what == "confirm":
+        return _confirm(options.files)
     missing = doctor.problem()
     if options.what == "doctor":
         print(missing or _abilities())
@@ -43,6 +48,20 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")
+    return DONE
+
+
+def _confirm(names: list[str]) -> int:
+    for name in names:
+        path = Path(os.path.realpath(Path(name).parent), Path(name).name)
+        if not open_folders.takes_instructions(path):
+            raise Problem(f"{name} is not AGENTS.md, and not in a folder .codeinterp.", USAGE)
+        try:
+            with trees.below(path.parent, path.name) as (file, _):
+                open_folders.confirm(path, file.read())
+        except OSError as error:
+            raise Problem(f"{name}: {error.strerror or 'no file'}.", USAGE) from None
+        print(f"Confirmed {name} as it is.")
     return DONE
 
 

@@ -10,14 +10,12 @@ KEYS = {
     **dict.fromkeys(("e", "edit"), "edit"),
 }
 ALL = {"a": "all", "all": "all"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "tool", "cells")
-"""Drafts without code to edit."""
 
 
 def question_for(draft: Draft) -> str:
     runs = draft.runs and draft.kind != "delete"
     asked, choices = ("Run it?", ["[r]un"]) if runs else ("Do it?", ["[y]es"])
-    if draft.kind not in UNEDITED:
+    if draft.editable:
         choices.append("[e]dit")
     choices.append("[n]o REASON")
     if draft.can_run_all:

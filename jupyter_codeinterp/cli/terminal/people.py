@@ -18,7 +18,7 @@ from ...core.history.transcript import for_people
 from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
-from .choices import ALL, KEYS, UNEDITED, question_for
+from .choices import ALL, KEYS, question_for
 from .covered import covers
 from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on
 from .fronts import NO_ANSWER, Decision, refused
@@ -293,7 +293,7 @@ class Person:
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
-            if word == "edit" and draft.kind not in UNEDITED:
+            if word == "edit" and draft.editable:
                 await self._edit(draft, source)
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")

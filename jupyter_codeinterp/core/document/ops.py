@@ -251,6 +251,10 @@ class CellView(msgspec.Struct, frozen=True):
     run_id: str = ""
 
 
+class RanCode(CellView, frozen=True):
+    """Code that the person ran. Its cell is not known, so nothing can change it."""
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The notebook's cells in order, and the active cell's id. ``gone_to`` is that id if the
     person went there since the agent's last work, else ""; ``acted_in`` is the cell where they

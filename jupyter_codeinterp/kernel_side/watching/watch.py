@@ -71,6 +71,11 @@ class Watch:
         try:
             tracer, before = self.tracer, self.before
             self.finish()
+            # First of all: the look at the variables then sees whatever this does.
+            error = result.error_in_exec
+            report: dict[str, Any] = {"statuses": self.statuses.told(error)}
+            if error is not None:
+                report["absent"] = absent(error, self.shell.user_ns)
             until = self.budget.deadline(TABLES)
             after = self.variables(AFTER)
             found = changes(before, after)
@@ -80,14 +85,11 @@ class Watch:
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
             namespace = self.shell.user_ns
-            report: dict[str, Any] = {
+            report |= {
                 "facts": tracer.facts if tracer is not None else [],
                 "changes": found,
                 "tables": profiles(found, after, namespace, until, self.loops),
             }
-            report["statuses"] = self.statuses.told(result.error_in_exec)
-            if result.error_in_exec is not None:
-                report["absent"] = absent(result.error_in_exec, namespace)
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()

@@ -86,11 +86,11 @@ class Earlier:
         return {n: str(source) for n, source in enumerate(sources) if 0 < n < max(running, 1)}
 
     def _view(self, number: int, source: str) -> CellView:
-        from ...core.document.ops import PRIVATE, CellView
+        from ...core.document.ops import PRIVATE, RanCode
         from ...core.redaction.assigned import assigned
 
         if self._is_private(number):
-            return CellView(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))
+            return RanCode(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))
         outputs: list[Output] = []
         shown = self._shell.history_manager.output_hist_reprs.get(number)
         if isinstance(shown, str):
@@ -104,7 +104,7 @@ class Earlier:
             )
         if number in self._errors:
             outputs.append(self._errors[number])
-        return CellView(_id(number), "code", source, tuple(outputs), number)
+        return RanCode(_id(number), "code", source, tuple(outputs), number)
 
 
 def _id(number: int) -> str:

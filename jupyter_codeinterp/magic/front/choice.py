@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Action = Literal["run", "edited", "discard", "insert", "stop"]
+Action = Literal["run", "edited", "discard", "insert", "stop", "nobody"]
 
 
 @dataclass(frozen=True)

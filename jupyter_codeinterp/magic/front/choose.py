@@ -18,7 +18,7 @@ NO_BUTTONS = (
     "Not run: the buttons need ipywidgets (pip install ipywidgets). %%ai -y runs code without "
     "asking."
 )
-ALWAYS_ASKS = "Not run: this code needs a review even with -y, and no one can be asked here."
+ALWAYS_ASKS = "Not run: this needs a review even with -y, and no one can be asked here."
 
 Screen = Union[NotebookScreen, TerminalScreen]
 
@@ -34,13 +34,14 @@ class Review(Protocol):
 class NoReview:
     """Shows code without running it, because nobody can review it."""
 
-    def __init__(self, screen: Screen, words: str) -> None:
+    def __init__(self, screen: Screen, words: str, yes: bool) -> None:
         self._screen = screen
-        self._words = words
+        self._words = ALWAYS_ASKS if yes else words
+        self._choice = Choice("nobody" if yes else "stop")
 
     def ask(self, draft: Draft) -> Choice:
         self._screen.problem(self._words)
-        return Choice("stop")
+        return self._choice
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
         return None
@@ -56,12 +57,12 @@ def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> R
     if isinstance(screen, TerminalScreen):
         if sys.stdin is not None and sys.stdin.isatty():
             return TerminalReview(shell, screen, assistant.main.breakable)
-        return NoReview(screen, ALWAYS_ASKS if yes else NOBODY)
+        return NoReview(screen, NOBODY, yes)
     # A client without stdin is a program, such as nbclient.
     if not request(shell).get("content", {}).get("allow_stdin"):
-        return NoReview(screen, ALWAYS_ASKS if yes else NOBODY)
+        return NoReview(screen, NOBODY, yes)
     if importlib.util.find_spec("ipywidgets") is None:
-        return NoReview(screen, ALWAYS_ASKS if yes else NO_BUTTONS)
+        return NoReview(screen, NO_BUTTONS, yes)
     from .below import CellInserter
     from .widgets import WidgetReview
 

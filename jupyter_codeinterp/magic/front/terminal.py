@@ -17,6 +17,8 @@ from .harmless import prose
 BAR = "  │ "
 NO = ("n", "no", "d", "discard")
 PROMPT = "[r]un, [e]dit, [n]o REASON, [i]nsert: "
+SHORT_PROMPT = "[y]es, [n]o REASON: "
+"""Where there is no code to edit."""
 NOBODY_ANSWERED = (KeyboardInterrupt, EOFError, typed_ahead.NoTerminal)
 EDIT_HELP = "Edit the code. Esc, then Enter: run it. Ctrl-C: stop."
 
@@ -105,7 +107,8 @@ class TerminalReview:
 
     def _asked(self, draft: Draft) -> Choice:
         while True:
-            answer, _, reason = _line(PROMPT).partition(" ")
+            edits = draft.editable and draft.runs
+            answer, _, reason = _line(PROMPT if edits else SHORT_PROMPT).partition(" ")
             answer = answer.lower()
             if reason and answer not in NO:
                 continue
@@ -113,11 +116,11 @@ class TerminalReview:
                 return Choice("run", draft.source)
             if answer in NO:
                 return Choice("discard", draft.source, reason.strip())
-            if answer in ("i", "insert"):
+            if edits and answer in ("i", "insert"):
                 return Choice("insert", draft.source)
-            if answer in ("e", "edit"):
+            if edits and answer in ("e", "edit"):
                 return Choice("edited", self._edited(draft.source))
-            self._screen.note("Answer with r, e, n or i.")
+            self._screen.note(f"Answer with {'r, e, n or i' if edits else 'y or n'}.")
 
     def _edited(self, source: str) -> str:
         from prompt_toolkit import prompt

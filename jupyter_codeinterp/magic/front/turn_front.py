@@ -11,6 +11,7 @@ from ...core.errors import CommandError
 from ...core.events import (
     Draft,
     DraftDecided,
+    DraftOpened,
     DraftWaiting,
     Event,
     Note,
@@ -81,6 +82,8 @@ class TurnFront:
         self._texts: dict[str, str] = {}
         """Texts of the current step, by key. The last step's texts are the answer."""
         self._inserted = False
+        self._kinds: dict[str, str] = {}
+        """Kinds of drafts, by id."""
 
     def around(self) -> contextlib.AbstractContextManager[None]:
         return self._screen.around()
@@ -101,11 +104,14 @@ class TurnFront:
                 screen.drop(key)
             if event.reason:
                 screen.note(event.reason)
+        elif isinstance(event, DraftOpened):
+            self._kinds[event.draft_id] = event.kind
         elif isinstance(event, DraftWaiting):
             self._ask(event.draft)
         elif isinstance(event, DraftDecided):
             # Reviewed code was shown already; ``source`` is None unless the person changed it.
-            if event.action == "run" and event.source is not None:
+            shows = self._kinds.get(event.draft_id) not in ("markdown", "delete", "move")
+            if event.action == "run" and event.source is not None and shows:
                 screen.code(event.draft_id, event.source, "")
         elif isinstance(event, QuestionAsked):
             self._question(event)
@@ -139,10 +145,13 @@ class TurnFront:
     def _ask(self, draft: Draft) -> None:
         if draft.kind == "delete":
             self._screen.note(f"Proposal: delete the cell “{draft.title}”.")
-        elif draft.runs:
+        elif draft.kind == "edit" and not draft.runs:
+            self._screen.note(f"Proposal: change the cell “{draft.title}”, and leave it unrun:")
+            self._screen.code(draft.draft_id, draft.source, draft.title)
+        elif draft.runs and draft.editable:
             self._screen.code(draft.draft_id, draft.source, draft.title)
         else:
-            self._screen.text(draft.draft_id, draft.source, plain=True)
+            self._screen.note(draft.source)
         if self._options.cell:
             self._put(draft.source)
             return
@@ -166,8 +175,9 @@ class TurnFront:
                 self._assistant.stop()
             elif choice.action == "insert":
                 self._put(choice.source)
-            elif choice.action == "discard":
-                self._assistant.decide(draft, "reject", draft.source, choice.reason)
+            elif choice.action in ("discard", "nobody"):
+                nobody = choice.action == "nobody"
+                self._assistant.decide(draft, "reject", draft.source, choice.reason, nobody)
             else:
                 if choice.action == "edited":
                     self._screen.code(draft.draft_id, choice.source, draft.title)

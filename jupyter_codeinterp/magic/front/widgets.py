@@ -71,8 +71,9 @@ class WidgetReview:
             _button("Discard", "Reject this code; the model continues", decided("discard")),
             _button("Stop", "Stop this prompt", decided("stop")),
         ]
-        buttons = [run, _button("Edit", "Edit the code first", edit)] if draft.runs else [run]
-        if draft.runs and self._below.is_there:
+        edits = draft.runs and draft.editable
+        buttons = [run, _button("Edit", "Edit the code first", edit)] if edits else [run]
+        if edits and self._below.is_there:
             others.insert(
                 0, _button("Insert below", ("Insert as a new cell without running it"), insert)
             )

@@ -136,12 +136,17 @@ class Assistant:
             self._pump(front)
 
     def decide(
-        self, draft: Draft, action: Literal["run", "reject"], source: str, reason: str = ""
+        self,
+        draft: Draft,
+        action: Literal["run", "reject"],
+        source: str,
+        reason: str = "",
+        nobody: bool = False,
     ) -> None:
         """Raises CommandError as ``Decisions.decide``."""
         service, session_id = self._here.service, self._here.session_id
         given = (session_id, draft.draft_id, draft.nonce, action, source)
-        self._wait(lambda: service.decide(*given, reason=reason))
+        self._wait(lambda: service.decide(*given, reason=reason, nobody=nobody))
 
     def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError ``unknown_question``."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel
-from ...adapters.rule_file import HIDDEN, OPEN, read_file, within
+from ...adapters.rule_file import HIDDEN, OPEN, read_file
 from ...adapters.table_heads import heads
 from ...core.model_view.rule_files import RuleFile
 from ...core.own_commands.own_command import OwnCommand
@@ -75,8 +75,7 @@ class ProcessPlace:
 
 
 def rule_files(folder: Path) -> list[RuleFile]:
-    found = [(name, within(folder, name)) for name in (OPEN, HIDDEN)]
-    texts = [(name, read_file(path)) for name, path in found if path is not None]
+    texts = [(name, read_file(folder, name)) for name in (OPEN, HIDDEN)]
     return [(name, text) for name, text in texts if text is not None]
 
 

@@ -46,10 +46,8 @@ def layer(path: str) -> None:
     name = f"python{sys.version_info[0]}.{sys.version_info[1]}{'t' * ('t' in sys.abiflags)}"
     folder = Path(path, "lib", name, "site-packages")
     folder.mkdir(parents=True)
-    python = Path(path, "bin", "python")
-    python.parent.mkdir()
-    base = Path(sys.executable).resolve()
-    python.symlink_to(base)
+    python = Path(path, "bin", "python")  # bubblewrap has made this link
+    base = python.resolve()
     Path(path, "pyvenv.cfg").write_text(
         f"home = {base.parent}\ninclude-system-site-packages = false\n", "utf-8"
     )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
-from ..shared.protected import PROTECTED
-from . import trees
+from ..shared import trees
+from ..shared.protected import is_protected
 from .layer import Layer
 
 Kind = Literal["file", "link", "folder", "other", "gone"]
@@ -142,7 +142,7 @@ def written(
 
 def refusal(path: str, entry: Entry) -> str:
     """Why this can never be kept; "" if it can."""
-    if any(_is_protected(part) for part in path.split("/")):
+    if any(is_protected(part) for part in path.split("/")):
         return NAMED
     if entry.kind == "link":
         return LINK
@@ -151,11 +151,6 @@ def refusal(path: str, entry: Entry) -> str:
     if entry.kind != "gone" and entry.below not in ("", entry.kind):
         return REPLACES
     return ""
-
-
-def _is_protected(name: str) -> bool:
-    # Also for file systems that ignore case.
-    return name.casefold() in PROTECTED
 
 
 def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:
@@ -181,5 +176,5 @@ def _equal(upper: int, lower: int, path: str, entry: Entry) -> bool:
     try:
         with trees.file(upper, path) as (one, _), trees.file(lower, path) as (other, found):
             return found.st_size == entry.size and trees.same(one, other)
-    except (OSError, trees.Changed):
+    except OSError:
         return False

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from . import trees
+from ..shared import trees
 from .changes import CONFLICT, MOST, Entry, refusal, written
 from .layer import Layer
 

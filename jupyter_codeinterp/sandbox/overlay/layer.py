@@ -24,7 +24,7 @@ from typing import BinaryIO
 
 from jupyter_core.paths import jupyter_data_dir
 
-from . import trees
+from ..shared import trees
 
 ABOUT = "about.json"
 SINCE = "since.jsonl"

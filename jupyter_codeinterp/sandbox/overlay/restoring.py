@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from . import trees
+from ..shared import trees
 from .layer import Layer, LayerError
 from .states import Saved, States
 

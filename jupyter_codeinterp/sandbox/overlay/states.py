@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from . import trees
+from ..shared import trees
 from .changes import MOST, Kind, is_whiteout, kind_of, written
 from .layer import Layer
 

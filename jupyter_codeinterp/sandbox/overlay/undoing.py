@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from . import trees
+from ..shared import trees
 from .layer import Layer, LayerError
 from .restoring import Trees, in_order, open_trees, restore
 from .states import FOREVER, Late, State, States, same, size

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import trees
+from ..shared import trees
 from .changes import Change, changes
 from .following import Follower
 from .keeping import Kept, keep

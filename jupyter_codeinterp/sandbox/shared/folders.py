@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
-from .protected import PROTECTED
+from .open_folders import OPEN, takes_instructions
+from .protected import COPY, is_protected
 
 REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000
@@ -29,6 +30,8 @@ class Folders(NamedTuple):
     protected: tuple[Path, ...]
     hidden: tuple[Path, ...]
     fixed: tuple[Path, ...] = ()
+    instructions: tuple[Path, ...] = ()
+    """Files and folders of them below the notebook's folder."""
 
 
 def home() -> Path:
@@ -57,15 +60,17 @@ def folders_of(
     return Folders(
         notebook,
         seen_to_read,
-        tuple(found),
+        # Each mount makes the start slower, and packages bring hundreds of AGENTS.md.
+        tuple(one for one in found if one.name != OPEN or one.parent == notebook),
         tuple(dict.fromkeys(hidden)),
         tuple(_fixed(notebook, found, [one for one in seen_to_read if _contains(notebook, one)])),
+        tuple(filter(takes_instructions, found)),
     )
 
 
 def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
-    """All of ``PROTECTED`` below this folder. Follows no link. Raises FolderError where the folder
-    has more than ``entries``, for then one may be missing."""
+    """All protected names below this folder, but for copies that Jupyter removes. Follows no link.
+    Raises FolderError where the folder has more than ``entries``, for then one may be missing."""
     found: list[Path] = []
     waiting, seen = [notebook], 0
     while waiting:
@@ -73,7 +78,8 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
             with os.scandir(waiting.pop()) as listed:
                 for entry in listed:
                     seen += 1
-                    if entry.name in PROTECTED and not entry.is_symlink():
+                    is_copy = entry.name.startswith(COPY)
+                    if is_protected(entry.name) and not (is_copy or entry.is_symlink()):
                         found.append(Path(entry.path))
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))

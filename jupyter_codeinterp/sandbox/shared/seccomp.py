@@ -40,6 +40,9 @@ _OPENS = {"open": 1, "openat": 2}
 """And the place of the flags. The mode follows."""
 _MAKES = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE: without them the mode is whatever was in the register."""
+_LINKS = ("symlink", "symlinkat")
+_SPECIAL = 0o070000
+"""Bits of a file type: a pipe, a socket or a device has one of them, a regular file none."""
 RUN_AS_OWNER = 0o6000
 """A file with these bits runs as its owner for everyone who may run it, also outside."""
 NEW_NAMESPACES = 0x7E020080
@@ -52,8 +55,10 @@ _TAKES_SPACE = (0x40305828, 0x4030582A, 0x40305839)
 """FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE: as ``fallocate``."""
 
 
-def compiled(machine: str = "") -> bytes:
-    """Raises ValueError for a machine that this module has no numbers of."""
+def compiled(machine: str = "", *, links: bool = False) -> bytes:
+    """``links``: whether symbolic links, pipes and devices may be made. In the notebook's folder
+    they lead other programs elsewhere. Raises ValueError for a machine that this module has no
+    numbers of."""
     deny = ERROR | errno.EPERM
     made = Filter(machine or platform.machine(), deny)
     # Programs then fall back to clone and openat, whose flags can be read here.
@@ -62,8 +67,11 @@ def compiled(machine: str = "") -> bytes:
     made.answer(("fallocate",), ERROR | errno.EOPNOTSUPP)
     made.answer(DENIED, deny)
     made.look("clone", [load(0), *when(ANY_BIT, NEW_NAMESPACES, deny)])
+    if not links:
+        made.answer(_LINKS, deny)
     for name, place in _MODES.items():
-        made.look(name, _mode(place, deny))
+        special = [] if links or "mknod" not in name else when(ANY_BIT, _SPECIAL, deny)
+        made.look(name, [*_mode(place, deny), *special])
     for name, place in _OPENS.items():
         made.look(name, [load(place), *unless(ANY_BIT, _MAKES, ALLOW), *_mode(place + 1, deny)])
     typing = [one for number in TERMINAL for one in when(EQUAL, number, deny)]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..network.gate import Gate
@@ -61,20 +62,22 @@ def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
         "/etc/hosts": data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
         CONNECTION: data(kernel.connection_file()),
     }
-    filtered = data(seccomp.compiled())
-    command = kernel.command()
+    filtered = data(seccomp.compiled(links=layer is not None))
+    command, links = kernel.command(), interpreter.links(kernel.python)
     environment = {"HOME": str(home), "USER": "user", "TMPDIR": "/tmp", **kernel.environment}
     if way is not None:
         files |= {path: data(content) for path, content in way.files.items()}
         command = way.command(kernel.python, command, home)
         environment |= way.variables()
+        if packages := way.packages(home):
+            links.append((Path(packages, "bin", "python"), os.path.realpath(kernel.python)))
 
     def made(info: int, block: int) -> list[str]:
         return arguments(
             Sandbox(
                 folders=kernel.folders,
                 home=home,
-                links=interpreter.links(kernel.python),
+                links=links,
                 sockets=kernel.place.inner,
                 files=files,
                 environment=environment,

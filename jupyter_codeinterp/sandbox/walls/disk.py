@@ -19,8 +19,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..overlay import trees
 from ..seen.programs import processes, read
+from ..shared import trees
 from ..shared.place import start_of
 
 EVERY, SELDOM = 0.5, 10.0

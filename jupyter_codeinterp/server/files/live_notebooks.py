@@ -15,7 +15,7 @@ from ...adapters.documents.live import FileWriter, LiveNotebook, Window
 from ...core.commands import DraftRun, SessionInfo
 from ...core.document.ops import Receipt
 from ...core.errors import CodeInterpError, StoreError
-from ...core.stores import LEASE_TIME, Journal, StoredOps
+from ...core.stores import LEASE_TIME, Journal, OpsBySession
 from ...core.turn.ending import Ending
 from ..preload import freeze
 from .file_tracker import REPLACED, FileTracker
@@ -247,8 +247,8 @@ class LiveNotebooks:
     def file_writer(self, notebook: LiveNotebook) -> FileWriter:
         return self._make_file_writer(notebook)
 
-    def ops(self, session_id: str, after: int) -> StoredOps:
-        return self._store.whole_ops(session_id, after)
+    def ops(self, notebook: LiveNotebook, seqs: Mapping[str, int]) -> OpsBySession:
+        return self._store.ops_above(notebook.path, seqs)
 
     def saved(self, saved: Mapping[str, int]) -> None:
         try:

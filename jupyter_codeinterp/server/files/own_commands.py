@@ -1,7 +1,7 @@
 """Reads a person's commands and skills: ``.codeinterp/commands/NAME.md`` and
 ``.codeinterp/skills/NAME/SKILL.md`` of a notebook's folder and the folders above it.
 
-Folders, bounds and link checks are those of the instruction files (``rule_files.py``).
+Folders and bounds are those of the instruction files (``rule_files.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import TOO_LARGE, entries
+from ...adapters.rule_file import NOT_READ, entries
 from ...core.own_commands import own_command
 from ...core.own_commands.own_command import Kind, OwnCommand
 from .on_disk import root_of
@@ -72,8 +72,8 @@ async def _entries(contents: Any, folder: str) -> list[str]:
 
 
 async def _read(contents: Any, kind: Kind, name: str, path: str) -> OwnCommand:
-    text = await read_instructions(contents, path, hidden=True)
-    if text is None or text == TOO_LARGE:
-        trouble = own_command.NOT_TEXT if text is None else own_command.TOO_LARGE
+    text = await read_instructions(contents, path)
+    if text is None or text in NOT_READ:
+        trouble = own_command.NOT_TEXT if text is None else text[1:-1]
         return OwnCommand(kind, name[:64], path, trouble=trouble)
     return own_command.parsed(kind, name, path, text)

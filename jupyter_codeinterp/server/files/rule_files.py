@@ -1,8 +1,8 @@
 """Reads custom instructions: ``AGENTS.md`` and ``.codeinterp/rules.md`` of a notebook's folder and
 the folders above it, within the root.
 
-The contents manager refuses hidden files by default, so hidden files on a disk are read directly:
-only the person puts a file at that path. Links out of the root are refused.
+The contents manager refuses hidden files by default and follows links, so files on a disk are read
+directly.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, TOO_LARGE, read_file, within
+from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, TOO_LARGE, read_file
 from ...core.model_view.rule_files import RuleFile
 from .on_disk import root_of
 
@@ -35,7 +35,7 @@ async def rule_files(contents: Any, notebook: str) -> list[RuleFile]:
         for folder in folders_of(notebook):
             for name in (HIDDEN, OPEN):  # reversed below: the nearest file wins
                 path = f"{folder}/{name}" if folder else name
-                text = await read_instructions(contents, path, hidden=name == HIDDEN)
+                text = await read_instructions(contents, path)
                 if text is not None:
                     found.append((path, text))
 
@@ -53,15 +53,12 @@ def folders_of(notebook: str) -> Iterator[str]:
         yield "/".join(parts[:count])
 
 
-async def read_instructions(contents: Any, path: str, *, hidden: bool) -> str | None:
-    """The file's text; ``TOO_LARGE``; None if it is missing, no text, or outside the root."""
+async def read_instructions(contents: Any, path: str) -> str | None:
+    """The file's text; ``TOO_LARGE`` or ``NOT_CONFIRMED``; None if it is missing, no text, or
+    behind a link."""
     root = root_of(contents)
     if root is not None:
-        there = await asyncio.to_thread(within, root, path)
-        if there is None:
-            return None
-        if hidden:
-            return await asyncio.to_thread(read_file, there)
+        return await asyncio.to_thread(read_file, root, path)
     try:
         about = await ensure_async(contents.get(path, content=False, type="file"))
         if (about.get("size") or 0) > LARGEST:

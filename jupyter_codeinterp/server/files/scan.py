@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ...core.turn.files import Seen
+from ...sandbox.shared import trees
 from .on_disk import root_of
 
 MAX_DEPTH = 3
@@ -53,15 +55,12 @@ def _look_at(
 ) -> int:
     """List one folder, and return the number of entries. An unreadable folder is empty."""
     count = 0
-    try:
-        with os.scandir(root / path) as entries:
-            for entry in entries:
-                count += 1
-                if count > most:
-                    break
-                _note(entry, path, files, folders)
-    except OSError:
-        pass
+    with suppress(OSError, ValueError), trees.listed(root, path.rstrip("/")) as entries:
+        for entry in entries:
+            count += 1
+            if count > most:
+                break
+            _note(entry, path, files, folders)
     return count
 
 

@@ -8,16 +8,18 @@ import binascii
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import entries_within, within
 from ...adapters.table_heads import heads
 from ...core.model_view.notebook_prompt import MOST_COUNTED, MOST_FILES
 from ...core.turn.limits import MAX_FILES
+from ...sandbox.shared import trees
 from .on_disk import root_of
 
 LISTING_TIMEOUT = 1.0
@@ -58,8 +60,10 @@ def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
     for name in names:
         if time.monotonic() > until:
             break
-        listed = entries_within(root, f"{folder}/{name}" if folder else name, MOST_COUNTED)
-        counts[name] = sum(entry.is_file(follow_symlinks=False) for entry in listed)
+        path = f"{folder}/{name}" if folder else name
+        with suppress(OSError, ValueError), trees.listed(root, path) as found:
+            first = islice(found, MOST_COUNTED)
+            counts[name] = sum(entry.is_file(follow_symlinks=False) for entry in first)
     return counts
 
 
@@ -72,7 +76,7 @@ async def sibling_heads(contents: Any, notebook: str, names: Sequence[str]) -> d
 
 
 async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> bytes | None:
-    """A file beside the notebook. None if it is missing, outside the root, larger than ``most``
+    """A file beside the notebook. None if it is missing, behind a link, larger than ``most``
     bytes, or cannot be read in time."""
     if "/" in name or "\\" in name or name.startswith("."):
         return None
@@ -86,20 +90,29 @@ async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> by
 
 
 async def read_file(contents: Any, path: str, most: int) -> bytes | None:
-    """None if the file is outside the root or larger than ``most`` bytes. Raises HTTPError or
+    """None if the file is behind a link or larger than ``most`` bytes. Raises HTTPError or
     OSError."""
-    root = root_of(contents)
-    if root is not None and await asyncio.to_thread(within, root, path) is None:
-        return None
     about = await ensure_async(contents.get(path, content=False, type="file"))
     if (about.get("size") or 0) > most:
         return None
+    root = root_of(contents)
+    if root is not None:
+        return await asyncio.to_thread(_read, root, path, most)
     model = await ensure_async(contents.get(path, content=True, type="file", format="base64"))
     content = model.get("content")
     if not isinstance(content, str) or len(content) > most * 3 // 2:
         return None
     data = await asyncio.to_thread(_decoded, content)
     return data if data is not None and len(data) <= most else None
+
+
+def _read(root: Path, path: str, most: int) -> bytes | None:
+    try:
+        with trees.below(root, path) as (file, _):
+            data = file.read(most + 1)
+    except ValueError:
+        return None
+    return data if len(data) <= most else None
 
 
 def _decoded(content: str) -> bytes | None:

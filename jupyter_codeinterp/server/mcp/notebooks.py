@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ...core.errors import CommandError
+from ...sandbox.shared import trees
+from ..files.on_disk import root_of
 from ..files.paths import normalize
 
 MOST = 200
@@ -19,6 +22,7 @@ MOST = 200
 async def listed(contents: Any, folder: str, is_open: Callable[[str], bool]) -> str:
     """Notebooks and folders as JSON. Raises CommandError ``unknown_path``."""
     folder = normalize(folder)
+    await _need_no_link(contents, folder)
     try:
         model = await ensure_async(contents.get(folder, content=True, type="directory"))
     except web.HTTPError as error:
@@ -40,6 +44,7 @@ async def listed(contents: Any, folder: str, is_open: Callable[[str], bool]) -> 
 async def need(contents: Any, notebook: str) -> str:
     """The path of an existing notebook. Raises CommandError ``unknown_notebook``."""
     path = normalize(notebook)
+    await _need_no_link(contents, path)
     try:
         model = await ensure_async(contents.get(path, content=False))
     except web.HTTPError as error:
@@ -48,3 +53,9 @@ async def need(contents: Any, notebook: str) -> str:
     if model["type"] != "notebook":
         raise CommandError("unknown_notebook", f"{path!r} is no notebook.")
     return path
+
+
+async def _need_no_link(contents: Any, path: str) -> None:
+    root = root_of(contents)
+    if root is not None and await asyncio.to_thread(trees.has_link, root, path):
+        raise CommandError("unknown_path", f"{path!r} is a link, or behind one.")

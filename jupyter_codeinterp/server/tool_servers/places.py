@@ -11,7 +11,7 @@ from typing import Any, Union
 
 import msgspec
 
-from ...adapters.rule_file import TOO_LARGE, read_file
+from ...adapters.rule_file import NOT_READ, read_file
 from ...adapters.tool_servers.entries import BadFile, Entry, entries, parsed
 from ...core.visible import visible_line
 from ..files.on_disk import root_of
@@ -48,7 +48,7 @@ class Places:
         """``folder``: of the person's file. ``admins``: the admin's servers. ``others``: whether
         files may name more."""
         self._contents = contents
-        self._personal = folder / PERSONAL
+        self._folder = folder
         self._admins = admins
         self._others = others
         self._home = str(Path.home())
@@ -84,10 +84,10 @@ class Places:
         async def look() -> None:
             for folder in folders_of(notebook):
                 path = f"{folder}/{PROJECT}" if folder else PROJECT
-                text = await read_instructions(contents, path, hidden=True)
+                text = await read_instructions(contents, path)
                 if text is not None:
                     found.append(_File(path, text, await asyncio.to_thread(_whole, root, folder)))
-            own = await asyncio.to_thread(read_file, self._personal)
+            own = await asyncio.to_thread(read_file, self._folder, PERSONAL)
             if own is not None:
                 found.append(_File("person", own, self._home))
 
@@ -100,8 +100,8 @@ class Places:
 
 def _parsed(file: _File) -> list[Entry]:
     """Raises BadFile."""
-    if file.text == TOO_LARGE:
-        raise BadFile("it is larger than 64 kB")
+    if file.text in NOT_READ:
+        raise BadFile(file.text[1:-1])
     if file.folder is None:
         raise BadFile("its folder cannot be found; the links to it may form a loop")
     return parsed(file.text, file.folder)

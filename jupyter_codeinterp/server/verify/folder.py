@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core.errors import CommandError
+from ...sandbox.shared import trees
 
 MOST_FILES = 500
 MOST_BYTES = 100_000_000
@@ -19,9 +20,9 @@ PREFIX = "codeinterp-verify-"
 
 
 def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path | None:
-    """A copy, in a temporary folder of its own. None if the folder is too large, or has something
-    other than files and folders; None and no copy if it is ``given_up`` meanwhile. Blocks; raises
-    OSError."""
+    """A copy, in a temporary folder of its own. None if the folder is too large, or has a link or
+    something else that is no file or folder; None and no copy if it is ``given_up`` meanwhile.
+    Blocks; raises OSError."""
     files = _files(folder)
     if files is None:
         return None
@@ -33,9 +34,7 @@ def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path 
             if given_up():
                 remove(copy)
                 return None
-            target = copy / file.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target)
+            _copy(folder, file, copy / file)
     except OSError:
         remove(copy)
         raise
@@ -55,10 +54,10 @@ async def copied(folder: Path) -> Path:
         await asyncio.shield(_without_copy(copying))
         raise
     except OSError as error:
-        raise cannot_copy(f"could not be copied: {error.strerror}") from None
+        raise cannot_copy(f"could not be copied: {error.strerror or 'a file changed'}") from None
     if copy is None:
         most = f"{MOST_FILES} files or {MOST_BYTES // 1_000_000} MB"
-        raise cannot_copy(f"has more than {most}, or links to folders")
+        raise cannot_copy(f"has more than {most}, or links")
     return copy
 
 
@@ -78,22 +77,36 @@ def remove(copy: Path) -> None:
     shutil.rmtree(copy.parent, ignore_errors=True)
 
 
-def _files(folder: Path) -> list[Path] | None:
-    """All files to copy, within the bounds."""
-    found: list[Path] = []
-    size, waiting = 0, [folder]
+def _copy(folder: Path, path: str, target: Path) -> None:
+    """With its times and permissions. Raises OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with trees.below(folder, path) as (source, found), target.open("xb") as made:
+        left = found.st_size
+        while left and (data := source.read(min(left, 1 << 20))):
+            made.write(data)
+            left -= len(data)
+    target.chmod(found.st_mode & 0o777)
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def _files(folder: Path) -> list[str] | None:
+    """The paths of all files to copy, within the bounds."""
+    found: list[str] = []
+    size, waiting = 0, [""]
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
+        above = waiting.pop()
+        with trees.listed(folder, above.rstrip("/")) as entries:
             for entry in entries:
                 if entry.name in _LEFT_OUT:
                     continue
+                path = f"{above}{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
+                    waiting.append(f"{path}/")
                     continue
-                if not entry.is_file():
-                    return None  # For example, a link to a folder.
-                found.append(Path(entry.path))
-                size += entry.stat().st_size
+                if not entry.is_file(follow_symlinks=False):
+                    return None  # For example, a link.
+                found.append(path)
+                size += entry.stat(follow_symlinks=False).st_size
                 if len(found) + len(waiting) > MOST_FILES or size > MOST_BYTES:
                     return None
         if len(waiting) > MOST_FILES:

@@ -7,7 +7,7 @@ from scripts.escapes.attempt import Attempt
 from .bounds import BOUNDS
 from .calls import CALLS
 from .files import FILES
-from .folder import FOLDER
+from .folder import FOLDER, LEFT
 from .listed import LISTED
 from .network import NETWORK
 from .overlay import OVERLAY
@@ -23,7 +23,7 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "system calls": CALLS,
     "the network": NETWORK,
     "the allow list": LISTED,
-    "the notebook's folder": FOLDER,
+    "the notebook's folder": (*FOLDER, *LEFT),
     "an overlay": OVERLAY,
     "limits": BOUNDS,
 }

@@ -41,3 +41,19 @@ FOLDER = (
         }
     ),
 )
+
+LEFT = plain(
+    {
+        f"leave {what} for {reader}": f"{code.format(name)}; os.unlink({name!r})"
+        for reader, name in {
+            "Jupyter's save": ".~private.ipynb",
+            "Verify": "data.txt",
+            "the next conversation": "AGENTS.md",
+        }.items()
+        for what, code in {
+            "a link": "os.symlink(HOME + '/.bashrc', {!r})",
+            "a pipe": "os.mkfifo({!r})",
+        }.items()
+    }
+)
+"""Not in an overlay, where links and pipes stay."""

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
@@ -24,7 +25,7 @@ from tornado import web
 
 from ....core.document.ops import Notebook
 from ....core.errors import DocumentError
-from ...notebook_content.marker import applied
+from ....sandbox.shared import open_folders
 from .normalized import (
     CELL_IDS_SINCE,
     fingerprint,
@@ -54,12 +55,6 @@ class Reading(NamedTuple):
     """Differs when the content differs, even where versions are coarse times."""
     note: str = ""
     """A remark for people about the notebook."""
-
-
-class Written(NamedTuple):
-    version: str
-    keeps_marker: bool = True
-    """Whether the file can store which ops it holds. A script cannot."""
 
 
 def is_jupyters_own(contents: Any) -> bool:
@@ -124,9 +119,12 @@ class ContentsFile:
             notebook = {**notebook, "metadata": {**metadata, "codeinterp": self._marker}}
         return notebook
 
-    async def write(self, notebook: Notebook, over: Reading) -> Written:
-        """Replace the file that was read. Raises DocumentError ``changed`` if another program
-        changed it, ``no_file`` if it is gone, or ``not_written``. The file then stays unchanged."""
+    async def write(self, notebook: Notebook, over: Reading) -> str:
+        """Replace the file that was read; return its new version.
+
+        Raises DocumentError ``changed`` if another program changed it, ``no_file`` if it is gone,
+        or ``not_written``. The file then stays unchanged.
+        """
         model = {"type": "notebook", "format": "json", "content": notebook}
         for tries in itertools.count(1):
             path = self.path
@@ -162,7 +160,7 @@ class ContentsFile:
             return False
         return tries < TRIES
 
-    async def _swap(self, model: dict[str, Any], path: str, over: Reading) -> Written:
+    async def _swap(self, model: dict[str, Any], path: str, over: Reading) -> str:
         """Do what ``save`` of Jupyter's file manager does, except for the writing."""
         contents = self._contents
         os_path = contents._get_os_path(path)
@@ -181,18 +179,17 @@ class ContentsFile:
         saved = await self._get(content=False)
         contents.run_post_save_hooks(model=saved, os_path=os_path)
         contents.emit(data={"action": "save", "path": path})
-        return Written(named(written))
+        return named(written)
 
-    async def _save(self, model: dict[str, Any], path: str, over: Reading) -> Written:
+    async def _save(self, model: dict[str, Any], path: str, over: Reading) -> str:
         """Have the manager save. A change between our comparison and its save is lost."""
         if await _stamp(await self._get_at(path, content=True)) != over.stamp:
             raise _changed(path)
         await ensure_async(self._contents.save(model, path))
-        after = await self._get_at(path, content=True)
         notebook = model["content"]
         self._known = sources_of(notebook)
         self._marker = notebook["metadata"].get("codeinterp")
-        return Written(_version(after), applied(after["content"]) == applied(notebook))
+        return _version(await self._get_at(path, content=False))
 
     async def _get(self, *, content: bool) -> dict[str, Any]:
         for tries in itertools.count(1):
@@ -210,6 +207,10 @@ class ContentsFile:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
         if self._hashes:
             wanted["require_hash"] = True
+        if is_jupyters_own(self._contents):
+            why = await asyncio.to_thread(open_folders.refusal, Path(self._contents.root_dir), path)
+            if why:
+                raise DocumentError("unreadable", f"{path} was not opened: {why}")
         if content and is_jupyters_own(self._contents):
             await saved(self._contents._get_os_path(path))
         try:

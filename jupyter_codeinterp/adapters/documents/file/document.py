@@ -18,7 +18,7 @@ from ....core.document.ops import Notebook, Receipt, protected_in
 from ....core.errors import DocumentError
 from ...notebook_content.marker import applied, marked
 from ...notebook_content.view import views
-from .contents import CHANGED, Reading, Written
+from .contents import CHANGED, Reading
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +40,9 @@ class File(Protocol):
 
     async def read(self) -> Reading: ...
 
-    async def write(self, notebook: Notebook, over: Reading) -> Written:
-        """Raises DocumentError ``changed`` if the file is no longer ``over``."""
+    async def write(self, notebook: Notebook, over: Reading) -> str:
+        """Return the new version. Raises DocumentError ``changed`` if the file is no longer
+        ``over``."""
 
 
 class FileDocument:
@@ -53,7 +54,7 @@ class FileDocument:
         lost: Callable[[str, bool], None],
     ) -> None:
         """``answer`` takes receipts and snapshots. ``written`` gets the file's version and the
-        ops in it that its marker does not name. ``lost`` gets the reason why the file cannot be
+        ops that it holds. ``lost`` gets the reason why the file cannot be
         used, and whether it is missing."""
         self._file = file
         self._answer = answer
@@ -139,8 +140,8 @@ class FileDocument:
         if self._closing:
             return []  # A person may be working in a window again.
         if notebook is not before.notebook:
-            written = await self._file.write(notebook, before)
-            self._written(written.version, {} if written.keeps_marker else applied(notebook))
+            version = await self._file.write(notebook, before)
+            self._written(version, applied(notebook))
         return answers
 
 

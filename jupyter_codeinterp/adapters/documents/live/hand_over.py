@@ -100,8 +100,6 @@ class HandOver(Generic[NotebookT]):
         self._file_writer: FileWriter | None = None
         self._version = ""
         """The version that the file writer wrote last; "" if a window's copy is newer."""
-        self._unmarked: Mapping[str, int] = {}
-        """Ops that the file writer has written, but that the file's marker does not name."""
         self._awaited: dict[Window | None, float] = {None: _now() + grace}
         """Departed windows that may come back, and until when. Cleared when one comes."""
         self._sooner = asyncio.Event()
@@ -242,10 +240,8 @@ class HandOver(Generic[NotebookT]):
     def _offer(self, window: Window) -> None:
         """Give this window the lease, after a reload if its copy is too old."""
         state = self.windows[window]
-        newest = self._version or state.file or ""
-        unknown = self._owner is not None and not newest and state.file is None
-        if newest and state.version == newest:
-            self._file_holds.saved(self._unmarked)
+        newest = state.file or self._version
+        unknown = self._owner is not None and state.file is None
         if state.collaborative:
             self._notebook.notify(window, held=False)
         elif unknown and self._file_holds.lacking_in(state):
@@ -264,7 +260,7 @@ class HandOver(Generic[NotebookT]):
         before, self.holder = self.holder, window
         self._stop_look()
         self._handle(Event.LEASE_GIVEN)
-        self._version, self._unmarked = "", {}
+        self._version = ""
         state = self.windows[window]
         # Another holder may write the file before this window's next lease.
         state.file, state.asked_to_reload = None, False
@@ -296,12 +292,15 @@ class HandOver(Generic[NotebookT]):
         except Exception:
             log.exception("Cannot read the file of %s", self._notebook.path)
         state.file = version
+        if version == self._version:
+            holds = self._file_holds.ops  # Its marker may not name them: a script has none.
         if state.edited and version != state.version:
             # An old copy with the person's edits gets the file's newer ops.
-            for session_id in self._file_holds.ops:
-                above = self._owner.ops(session_id, state.applied.get(session_id, 0))
-                last = holds.get(session_id, 0)
-                state.missing_ops[session_id] = [op for op in above if op.seq <= last]
+            has = {session_id: state.applied.get(session_id, 0) for session_id in holds}
+            state.missing_ops = [
+                (session_id, [op for op in ops if op.seq <= holds[session_id]])
+                for session_id, ops in self._owner.ops(self._notebook, has)
+            ]
         self._look = None
         if self.windows.get(window) is state and window is not self.holder:
             self._offer(window)
@@ -358,8 +357,8 @@ class HandOver(Generic[NotebookT]):
         self._handle(Event.FILE_CLOSED)
         self._offer_next()
 
-    def file_written(self, version: str, unmarked: Mapping[str, int]) -> None:
-        self._version, self._unmarked = version, unmarked
+    def file_written(self, version: str) -> None:
+        self._version = version
 
     def file_failed(self, reason: str, *, gone: bool = False) -> None:
         """The file cannot be used; ``gone``: it does not exist. A window gets the ops that it

@@ -83,9 +83,10 @@ class LiveNotebook:
     @property
     def may_begin(self) -> bool:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
-        is about to open the notebook, the turn waits for it."""
+        is about to open the notebook or to get the lease, the turn waits for it."""
         hand_over = self._hand_over
-        return self.is_open or hand_over.headless or bool(self.sharing) or self._is_opening
+        comes = self._is_opening or hand_over.state in (State.CLOSING, State.CHECKING)
+        return self.is_open or hand_over.headless or bool(self.sharing) or comes
 
     @property
     def has_window(self) -> bool:
@@ -230,9 +231,9 @@ class LiveNotebook:
         self._outbox.saved(self._file_holds.ops)
         state = self._hand_over.windows.get(holder)
         if state is not None:
-            for session_id, ops in state.missing_ops.items():
+            for session_id, ops in state.missing_ops:
                 self.restore(session_id, ops)
-            state.missing_ops = {}
+            state.missing_ops = []
         self.epoch = next(_epochs)
         # Nobody has reported the person's edits meanwhile.
         self.acts += 1
@@ -267,16 +268,11 @@ class LiveNotebook:
 
     # --- the file --------------------------------------------------------------------
 
-    def written(self, version: str, unmarked: Mapping[str, int]) -> None:
-        """The file writer has written the file.
-
-        Its ops are kept until a window has read the file: an older copy with the person's edits
-        needs them. ``unmarked``: ops in the file that its marker does not name. A restarted
-        server could not know them, so the journal records now that they are saved.
-        """
-        self._hand_over.file_written(version, unmarked)
-        if unmarked and self._owner is not None:
-            self._owner.saved(unmarked)
+    def written(self, version: str, applied: Mapping[str, int]) -> None:
+        """The file writer has written the file, with these ops. They are not done again, also if
+        a person puts an older file in its place."""
+        self._hand_over.file_written(version)
+        self._file_holds.saved(applied)
 
     def reopened(self, writer: Window, applied: Mapping[str, int]) -> None:
         """The room is another document, which holds only these ops."""

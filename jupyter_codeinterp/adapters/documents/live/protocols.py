@@ -9,7 +9,7 @@ import msgspec
 
 from ....core.commands import OpenNotebook, ServerFrame
 from ....core.document.ops import Receipt
-from ....core.stores import StoredOps
+from ....core.stores import OpsBySession
 
 NotebookT = TypeVar("NotebookT", contravariant=True)
 
@@ -32,7 +32,7 @@ class WindowState(msgspec.Struct):
     announcement: int = 0
     file: Optional[str] = None
     """The file's version when it was compared with the copy; None before."""
-    missing_ops: dict[str, StoredOps] = {}
+    missing_ops: OpsBySession = []
     """Saved ops that this copy needs again."""
     asked_to_reload: bool = False
 
@@ -81,8 +81,8 @@ class Owner(Protocol[NotebookT]):
 
     def file_writer(self, notebook: NotebookT) -> FileWriter: ...
 
-    def ops(self, session_id: str, after: int) -> StoredOps:
-        """The session's ops with higher numbers, from the journal."""
+    def ops(self, notebook: NotebookT, seqs: Mapping[str, int]) -> OpsBySession:
+        """The ops of these sessions with higher numbers, in the journal's order."""
 
     def saved(self, saved: Mapping[str, int]) -> None:
         """Each session's ops up to these numbers are in the file or given up: never do them

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -114,18 +116,25 @@ class Ops(KeptOutputs):
         )
         return dict(rows)
 
+    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> _OpsBySession:
+        above = ("JOIN json_each(?) AS above ON above.key = session_id", "above.value")
+        return self._by_session(notebook, *above, json.dumps(dict(seqs)))
+
     def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        found = self._by_session(notebook, "", "s.saved")
+        free = {key for key in {key for key, _ in found} if self.holder(key) is None}
+        return [(session_id, ops) for session_id, ops in found if session_id in free]
+
+    def _by_session(self, notebook: str, join: str, above: str, *given: str) -> _OpsBySession:
         rows = self._rows(
-            f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id)"
-            " WHERE s.notebook IN (?, ?) AND ops.seq > s.saved"
+            f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id) {join}"
+            f" WHERE s.notebook IN (?, ?) AND ops.seq > {above}"
             " ORDER BY ops.number, session_id, ops.seq",
-            self._names(notebook),
+            (*given, *self._names(notebook)),
         )
-        free = {key for key in {row[0] for row in rows} if self.holder(key) is None}
         return [
             (session_id, self._whole(session_id, [_op(row[1:]) for row in group]))
             for session_id, group in groupby(rows, key=itemgetter(0))
-            if session_id in free
         ]
 
 

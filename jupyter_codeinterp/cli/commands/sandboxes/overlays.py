@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....core.visible import visible_line
-from ....sandbox.overlay import trees
 from ....sandbox.overlay.changes import MOST, Change
 from ....sandbox.overlay.changes import changes as changes_of
 from ....sandbox.overlay.keeping import keep
 from ....sandbox.overlay.layer import Layer, layers, place
+from ....sandbox.shared import trees
 from ....sandbox.shared.limits import size
 from ....server.workbench import config as config_files
 from ...local.problems import DONE, FAILED, USAGE, Problem

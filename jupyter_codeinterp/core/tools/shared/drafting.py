@@ -11,7 +11,7 @@ from ...approval import policy
 from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
 from ...checks.shared.contract import Contract
-from ...document.ops import PRIVATE, CellView, normalise
+from ...document.ops import PRIVATE, CellView, RanCode, normalise
 from ...events import Event
 from ...messages import ToolUse
 from ...model_view import outputs
@@ -26,6 +26,10 @@ from .titles import title_of, title_so_far
 SHOWN_AFTER = 0.05
 """Seconds. A source that is complete by then comes in one change of the notebook, drawn once."""
 PUT_FORWARD = "The code proposed another cell (set_next_input):"
+RECORD = (
+    "{id!r} is code that the person ran; the cell itself is not known here, so it stays. Write a "
+    "new cell, or tell the person what to change."
+)
 NO_POSITION = (
     "There is no position {position!r}. Use start, end, before:ID or after:ID. Cells: {ids}."
 )
@@ -230,6 +234,8 @@ class Drafting:
         turn = self.turn
         if PRIVATE in cell.tags:
             return f"The person keeps the cell {cell.cell_id!r} private. It cannot be changed.", ""
+        if isinstance(cell, RanCode):
+            return RECORD.format(id=cell.cell_id), ""
         seen = turn.context.source_seen(cell.cell_id)
         if seen == cell.source:
             return None

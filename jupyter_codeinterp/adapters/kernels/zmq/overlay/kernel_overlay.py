@@ -69,7 +69,7 @@ class KernelOverlay:
     async def _ask(self, work: Callable[[], T]) -> T:
         """Raises KernelError."""
         from .....sandbox.overlay.layer import LayerError
-        from .....sandbox.overlay.trees import TooMany
+        from .....sandbox.shared.trees import TooMany
 
         try:
             return await asyncio.to_thread(work)

@@ -1,6 +1,7 @@
 """Files below an open folder, reached step by step without following a link.
 
-The kernel writes one of the trees while we read it, and may put a link anywhere.
+A kernel may write in the folder while we read it, and put a link, a pipe or a device anywhere. The
+server reads what lies beside notebooks through ``below`` and ``listed`` alone.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+BY_FOLDER = os.open in os.supports_dir_fd
+"""Whether files can be opened relative to a folder. Not on Windows, where no sandbox runs."""
+_SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _SAFE
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE
 DEPTH = 60
 """Folders in folders that are looked into."""
 _PART = 1024 * 1024
@@ -25,8 +31,8 @@ class TooMany(Exception):
     """A tree has more entries than were allowed."""
 
 
-class Changed(Exception):
-    """A file is another one, or changes while it is read."""
+class Changed(OSError):
+    """A file is no regular one, is another one, or changes while it is read."""
 
 
 Identity = tuple[int, int, int, int]
@@ -74,6 +80,16 @@ def parent(root: int, path: str, *, make: bool = False) -> Iterator[tuple[int, s
         os.close(number)
 
 
+@contextmanager
+def inner(root: int, path: str) -> Iterator[int]:
+    """A folder below the open one; "" for itself. Raises OSError and ValueError."""
+    if not path:
+        yield root
+        return
+    with parent(root, path) as (above, name), opened(name, above) as number:
+        yield number
+
+
 def status(root: int, path: str) -> os.stat_result | None:
     """None if there is none, or a part of the path is no folder. Raises other OSErrors."""
     try:
@@ -98,7 +114,7 @@ def is_opaque(folder: int, path: str = "") -> bool:
     """Whether a folder of a layer, itself or at ``path`` below, hides all of the one below it."""
     try:
         if path:
-            with parent(folder, path) as (above, name), opened(name, above) as number:
+            with inner(folder, path) as number:
                 return is_opaque(number)
         return os.getxattr(f"/proc/self/fd/{folder}", _OPAQUE) == b"y"
     except OSError:
@@ -138,7 +154,7 @@ def walk(root: int, most: int) -> dict[str, os.stat_result]:
 
 @contextmanager
 def file(root: int, path: str) -> Iterator[tuple[int, os.stat_result]]:
-    """A regular file to read. Raises OSError, Changed for anything else, and ValueError."""
+    """A regular file to read. Raises OSError, as Changed for anything else, and ValueError."""
     with parent(root, path) as (folder, name):
         number = os.open(name, _FILE, dir_fd=folder)
     try:
@@ -148,6 +164,51 @@ def file(root: int, path: str) -> Iterator[tuple[int, os.stat_result]]:
         yield number, found
     finally:
         os.close(number)
+
+
+@contextmanager
+def below(root: Path, path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """A regular file below a root, to read. Raises OSError and ValueError."""
+    if BY_FOLDER:
+        with (
+            opened(os.path.realpath(root)) as folder,
+            file(folder, path) as (number, found),
+            open(number, "rb", closefd=False) as stream,
+        ):
+            yield stream, found
+        return
+    with _place(root, path).open("rb") as stream:
+        yield stream, os.fstat(stream.fileno())
+
+
+@contextmanager
+def listed(root: Path, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder below a root, in no order; "" for the root. Raises OSError and
+    ValueError."""
+    if BY_FOLDER:
+        with (
+            opened(os.path.realpath(root)) as folder,
+            inner(folder, path) as number,
+            os.scandir(number) as found,
+        ):
+            yield found
+        return
+    with os.scandir(_place(root, path)) as found:
+        yield found
+
+
+def has_link(root: Path, path: str) -> bool:
+    """Whether a step from the root to this path is a link."""
+    here = os.path.normcase(Path(os.path.realpath(root), path))
+    return here != os.path.normcase(os.path.realpath(here))
+
+
+def _place(root: Path, path: str) -> Path:
+    base = Path(os.path.realpath(root))
+    there = Path(os.path.realpath(base.joinpath(*parts(path) if path else ())))
+    if not there.is_relative_to(base):
+        raise Changed
+    return there
 
 
 @contextmanager

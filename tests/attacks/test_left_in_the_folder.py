@@ -1,0 +1,276 @@
+"""What code of a sandboxed kernel leaves in the notebook's folder, and what the server reads there.
+
+Most of it is put there by the test: the sandbox refuses to make links, pipes and devices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from tornado import web
+
+from jupyter_codeinterp.adapters.documents.file import ContentsFile
+from jupyter_codeinterp.adapters.rule_file import NOT_CONFIRMED
+from jupyter_codeinterp.core.errors import CodeInterpError
+from jupyter_codeinterp.sandbox.shared import open_folders
+from jupyter_codeinterp.server.files.own_commands import own_commands
+from jupyter_codeinterp.server.files.rule_files import rule_files
+from jupyter_codeinterp.server.files.saving import before_save
+from jupyter_codeinterp.server.files.scan import look_around
+from jupyter_codeinterp.server.files.siblings import read_sibling, sibling_files, sibling_heads
+from jupyter_codeinterp.server.mcp import notebooks
+from jupyter_codeinterp.server.tables.files import FileTables
+from jupyter_codeinterp.server.tables.shapes import TableAsked
+from jupyter_codeinterp.server.tool_servers.places import Places
+from jupyter_codeinterp.server.verify.folder import copy_of
+from tests.cli import make_cli
+from tests.sandbox.here import runs_here
+from tests.sandbox.test_sandboxed_kernel import kernel, run
+
+SECRET = "a_secret"
+NOTEBOOK = "work/deep/a.ipynb"
+
+
+def book(source: str = "") -> dict[str, Any]:
+    cell = {"cell_type": "raw", "id": "one", "metadata": {}, "source": source}
+    return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def contents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Its root has a folder ``work`` in which a sandboxed kernel could write."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    root = Path(os.path.realpath(tmp_path)) / "root"
+    (root / "work" / "deep").mkdir(parents=True)
+    (root / NOTEBOOK).write_text(json.dumps(book("mine")))
+    open_folders.add(root / "work", [])
+    manager = AsyncLargeFileManager(root_dir=str(root))
+    manager.register_pre_save_hook(before_save)
+    return manager
+
+
+# --- what is no regular file ------------------------------------------------------------------
+
+
+async def stays(path: str) -> bool:
+    return False
+
+
+async def reads_mcp_entries(contents: Any) -> Any:
+    return await Places(contents, Path(contents.root_dir), {}, True).found(NOTEBOOK)
+
+
+async def opens_a_table(contents: Any) -> Any:
+    return await FileTables(contents).of(TableAsked(NOTEBOOK, file="work/deep/data.csv"))
+
+
+async def copies_for_verify(contents: Any) -> Any:
+    copy = await asyncio.to_thread(copy_of, Path(contents.root_dir, "work"))
+    return copy and [one.read_bytes() for one in copy.rglob("*") if one.is_file()]
+
+
+async def reads_the_notebook(contents: Any) -> Any:
+    return (await ContentsFile(contents, lambda: NOTEBOOK, stays).read()).notebook
+
+
+async def outside_agent(contents: Any) -> Any:
+    return (await contents.get(await notebooks.need(contents, NOTEBOOK)))["content"]
+
+
+async def saves(contents: Any) -> Any:
+    model = {"type": "notebook", "format": "json", "content": book("new")}
+    return await contents.save(model, NOTEBOOK)
+
+
+class Reader(NamedTuple):
+    """``file``: what it reads, beside the notebook."""
+
+    file: str
+    content: str
+    read: Callable[[Any], Coroutine[Any, Any, Any]]
+
+
+ENTRY = json.dumps({"mcpServers": {SECRET: {"command": "x"}}})
+READERS = {
+    "AGENTS.md": Reader("AGENTS.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
+    "rules": Reader(".codeinterp/rules.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
+    "a command": Reader(".codeinterp/commands/x.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
+    "a skill": Reader(".codeinterp/skills/x/SKILL.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
+    "MCP entries": Reader(".codeinterp/mcp.json", ENTRY, reads_mcp_entries),
+    "an attachment": Reader("x.png", SECRET, lambda c: read_sibling(c, NOTEBOOK, "x.png", 99)),
+    "a table's head": Reader(
+        "data.csv", f"{SECRET},b\n1,2\n", lambda c: sibling_heads(c, NOTEBOOK, ["data.csv"])
+    ),
+    "a table": Reader("data.csv", f"{SECRET},b\n1,2\n", opens_a_table),
+    "the files of a folder": Reader(f"x/{SECRET}", "", lambda c: sibling_files(c, NOTEBOOK)),
+    "the files of a turn": Reader(f"x/{SECRET}", "", lambda c: look_around(c, NOTEBOOK)),
+    "Verify's copy": Reader("data.txt", SECRET, copies_for_verify),
+    "the notebook": Reader("a.ipynb", json.dumps(book(SECRET)), reads_the_notebook),
+    "an outside agent": Reader("a.ipynb", json.dumps(book(SECRET)), outside_agent),
+    "a save": Reader("a.ipynb", json.dumps(book(SECRET)), saves),
+    "Jupyter's copy at a save": Reader(".~a.ipynb", SECRET, saves),
+    "a checkpoint at a save": Reader(".ipynb_checkpoints/a-checkpoint.ipynb", SECRET, saves),
+}
+
+
+def link(place: Path, outside: Path) -> None:
+    place.symlink_to(outside)
+
+
+def link_above(place: Path, outside: Path) -> None:
+    place.parent.rename(place.parent.with_name("gone"))
+    place.parent.symlink_to(outside.parent)
+
+
+def pipe(place: Path, outside: Path) -> None:
+    os.mkfifo(place)
+
+
+def device(place: Path, outside: Path) -> None:
+    try:
+        os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+
+
+KINDS = {"a link": link, "a link above": link_above, "a pipe": pipe, "a device": device}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_gets_nothing_from(contents: Any, tmp_path: Path, name: str, kind: str) -> None:
+    file, content, read = READERS[name]
+    place, outside = Path(contents.root_dir, "work/deep", file), tmp_path / "outside" / file
+    outside.parent.mkdir(parents=True)
+    outside.write_text(content)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    if SECRET in file:
+        link_above(place, outside)
+    else:
+        KINDS[kind](place, outside)
+    try:
+        got = repr(asyncio.run(read(contents)))
+    except (CodeInterpError, web.HTTPError) as error:
+        got = str(error)
+    assert SECRET not in got
+    assert outside.read_text() == content, "nothing was written through it"
+    there = {path.name for path in outside.parent.iterdir()}
+    assert there == {outside.name}, "nothing was written beside it"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_gets_a_plain_file(contents: Any, name: str) -> None:
+    """So that the table above tries what it says. In a folder without such a kernel, a person's
+    instructions count."""
+    file, content, read = READERS[name]
+    place = Path(contents.root_dir, "work/deep", file)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(content)
+    open_folders.confirm(place, content.encode())
+    got = repr(asyncio.run(read(contents)))
+    shown = name not in ("the files of a folder",) and read is not saves
+    assert not shown or SECRET in got
+
+
+@runs_here
+@pytest.mark.parametrize("overlay", [False, True])
+async def test_the_sandbox_makes_links_only_in_an_overlay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overlay: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    folder = tmp_path / "home" / "work"
+    folder.mkdir(parents=True)
+    makes = {
+        "symlink": "os.symlink('/x', NAME)",
+        "mkfifo": "os.mkfifo(NAME)",
+        "mknod": "os.mknod(NAME, 0o20666, os.makedev(1, 5))",
+    }
+    more = {"overlay": overlay, "overlay_folder": str(tmp_path / "layers")}
+    async with kernel(tmp_path, folder, **more) as (_, client):
+        made = []
+        for name, code in makes.items():
+            for at in ("/tmp/x", ".~a.ipynb"):
+                said = await run(client, f"import os; NAME = {at!r}; {code}; os.unlink(NAME)")
+                made += [name] if said["status"] == "ok" else []
+        plain = await run(client, "os.link('a', 'b') if open('a', 'w').close() else 1")
+        held = await run(client, "os.rename('.ipynb_checkpoints', 'x')")
+    assert sorted(set(made)) == (["mkfifo", "symlink"] if overlay else [])
+    assert plain["status"] == "ok" and held["status"] == "error"
+
+
+# --- instructions ------------------------------------------------------------------------------
+
+INSTRUCTIONS = ("AGENTS.md", ".codeinterp/rules.md", "deep/AGENTS.md")
+
+
+async def followed(contents: Any) -> list[str]:
+    return [text for _, text in await rule_files(contents, NOTEBOOK) if text != NOT_CONFIRMED]
+
+
+@runs_here
+async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    root = tmp_path / "home"
+    work = root / "work"
+    (work / "deep" / ".codeinterp").mkdir(parents=True)
+    for name in ("AGENTS.md", "work/deep/.codeinterp/rules.md"):
+        (root / name).write_text(f"mine in {name}")
+    mine = ["mine in AGENTS.md", "mine in work/deep/.codeinterp/rules.md"]
+    contents = AsyncLargeFileManager(root_dir=str(root), allow_hidden=True)
+    contents.register_pre_save_hook(before_save)
+    write = "import os\n" + "\n".join(
+        f"os.makedirs(os.path.dirname({n!r}) or '.', exist_ok=True); open({n!r}, 'w').write('obey')"
+        for n in (*INSTRUCTIONS, ".codeinterp/commands/x.md", ".codeinterp/mcp.json")
+    )
+    async with kernel(tmp_path, work) as (_, client):
+        assert (await run(client, write))["status"] == "ok"
+        change = await run(client, "open('deep/.codeinterp/rules.md', 'w')")
+        assert change["ename"] == "OSError", "what was there is read-only"
+        assert await followed(contents) == mine
+    assert await followed(contents) == mine, "also after its end"
+    monkeypatch.setattr(open_folders, "_read", None)
+    found = await rule_files(contents, NOTEBOOK)
+    assert [name for name, text in found if text == NOT_CONFIRMED] == [
+        "work/AGENTS.md", "work/.codeinterp/rules.md", "work/deep/AGENTS.md",
+    ]  # fmt: skip
+    (command,) = await own_commands(contents, NOTEBOOK)
+    assert "sandboxed kernel" in command.trouble and not command.body
+    _, faults = await Places(contents, root, {}, True).found(NOTEBOOK)
+    assert "sandboxed kernel" in faults[0]
+    model = {"type": "file", "format": "text", "content": "reviewed"}
+    await contents.save(model, "work/AGENTS.md")
+    assert await followed(contents) == [mine[0], "reviewed", mine[1]]
+    (work / "AGENTS.md").write_text("obey again")
+    assert await followed(contents) == mine
+    moved = work / "sub"
+    (work / "deep").rename(moved)
+    assert "obey" not in str(await rule_files(contents, "work/sub/a.ipynb"))
+
+
+def test_a_person_confirms_instructions_in_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli = make_cli(tmp_path, "http://127.0.0.1:9")
+    monkeypatch.setenv("JUPYTER_DATA_DIR", cli.environment["JUPYTER_DATA_DIR"])
+    folder = Path(os.path.realpath(cli.folder))
+    open_folders.add(folder, [])
+    (folder / "AGENTS.md").write_text("mine")
+    (folder / "linked").mkdir()
+    (folder / "linked" / "AGENTS.md").symlink_to(folder / "AGENTS.md")
+    assert not open_folders.is_persons(folder / "AGENTS.md", b"mine")
+    for name, code in {"AGENTS.md": 0, "linked/AGENTS.md": 2, "x.md": 2, "no/AGENTS.md": 2}.items():
+        assert cli.run("sandbox", "confirm", str(folder / name)).code == code, name
+    assert open_folders.is_persons(folder / "AGENTS.md", b"mine")
+    assert not open_folders.is_persons(folder / "AGENTS.md", b"other")
