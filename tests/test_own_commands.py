@@ -12,7 +12,7 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST
+from jupyter_codeinterp.adapters.rule_file import LARGEST, TOO_LARGE
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.model_view.rule_files import BEGINS
@@ -177,7 +177,7 @@ async def test_files_that_cannot_be_used_are_listed_with_the_reason(
     found = {one.name: one for one in await own_commands(contents, "x.ipynb")}
     assert {name: one.trouble for name, one in found.items() if one.kind == "command"} == {
         "latin": own_command.NOT_TEXT,
-        "large": own_command.TOO_LARGE,
+        "large": TOO_LARGE[1:-1],
         "empty": own_command.EMPTY,
         "Big Name": own_command.BAD_NAME,
         "linked": own_command.NOT_TEXT,

@@ -320,4 +320,4 @@ async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyP
 async def test_a_large_file_is_said(place: Place) -> None:
     place.file.write_text("{" + " " * 70_000)
     _, [words] = await place.servers().shown(NOTEBOOK)
-    assert words.endswith("mcp.json: it is larger than 64 kB.")
+    assert words.endswith("mcp.json: not read: it is larger than 64 kB.")

@@ -14,11 +14,12 @@ LARGEST = 64_000
 """Bytes; a larger file is not read, and a message replaces it."""
 MOST_ENTRIES = 500
 """Entries of a folder that are looked at."""
-TOO_LARGE = "[This file was not read: it is larger than 64 kB.]"
+TOO_LARGE = "[not read: it is larger than 64 kB]"
 NOT_CONFIRMED = (
-    "[This file was not read: a sandboxed kernel may have written it. To confirm it, open and save "
-    "it in JupyterLab, or run: jupyter codeinterp sandbox confirm FILE]"
+    "[not read: a sandboxed kernel may have written it. To confirm it, save it in JupyterLab, or "
+    "run: jupyter codeinterp sandbox confirm FILE]"
 )
+NOT_READ = (TOO_LARGE, NOT_CONFIRMED)
 
 
 def read_file(root: Path, path: str) -> str | None:

@@ -313,7 +313,7 @@ def _opened(seen: folders.Folders) -> folders.Folders:
     with suppress(OSError):  # it is there, or the folder is read-only
         checkpoints.mkdir()
         seen = seen._replace(protected=(*seen.protected, checkpoints))
-    open_folders.add(seen.notebook, seen.protected)
+    open_folders.add(seen.notebook, seen.instructions)
     return seen
 
 

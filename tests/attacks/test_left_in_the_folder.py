@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado import web
+from tornado.httpclient import HTTPClientError
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile
 from jupyter_codeinterp.adapters.rule_file import NOT_CONFIRMED
@@ -34,6 +35,7 @@ from jupyter_codeinterp.server.verify.folder import copy_of
 from tests.cli import make_cli
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, run
+from tests.site import Site
 
 SECRET = "a_secret"
 NOTEBOOK = "work/deep/a.ipynb"
@@ -274,3 +276,23 @@ def test_a_person_confirms_instructions_in_a_terminal(
         assert cli.run("sandbox", "confirm", str(folder / name)).code == code, name
     assert open_folders.is_persons(folder / "AGENTS.md", b"mine")
     assert not open_folders.is_persons(folder / "AGENTS.md", b"other")
+
+
+@pytest.fixture
+def open_root(site: Site, jp_root_dir: Path) -> Path:
+    open_folders.add(Path(os.path.realpath(jp_root_dir)), [])
+    return jp_root_dir
+
+
+async def test_the_server_refuses_a_page_to_save_through_a_link(
+    jp_fetch: Any, open_root: Path, tmp_path: Path
+) -> None:
+    (open_root / "b.ipynb").write_text(json.dumps(book("mine")))
+    (tmp_path / "bashrc").write_text("mine")
+    (open_root / ".~b.ipynb").symlink_to(tmp_path / "bashrc")
+    body = json.dumps({"type": "notebook", "format": "json", "content": book("new")})
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("api", "contents", "b.ipynb", method="PUT", body=body)
+    assert caught.value.code == 409
+    assert b"Remove .~b.ipynb" in caught.value.response.body  # type: ignore[union-attr]
+    assert (tmp_path / "bashrc").read_text() == "mine"

@@ -10,7 +10,8 @@ from typing import Any
 _CELL_ID = re.compile(r"\bcell_id=(\S+)")
 _CONTEXT = re.compile(
     r"<(context|changes)\b.*?</\1>|^\[Between <output-[0-9a-f]{16}> and [^\]]*\]"
-    r"|^\[Check of your answer:[^\]]*\]|\[This turn:[^\]]*\]",
+    r"|^\[Check of your answer:[^\]]*\]|\[This turn:[^\]]*\]"
+    r"|\[picture of [^\[\]]*(?:\[\d+\])?\]",
     re.DOTALL,
 )
 """What the product adds to the person's words."""

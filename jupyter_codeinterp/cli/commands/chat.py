@@ -6,6 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
@@ -71,7 +72,8 @@ async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
             raise TypeError("a chat needs a person")
         for words in filter(None, (WELCOME.format(notebook=options.notebook), told)):
             front.note(words)
-        await _Chat(talk, front, stopping, commands, mode, highest).begin(options.model or "")
+        model = options.model or ""
+        await _Chat(talk, front, stopping, commands, mode, highest, model).begin()
     return DONE
 
 
@@ -79,29 +81,20 @@ async def _none() -> list[OwnCommand]:
     return []
 
 
+@dataclass
 class _Chat:
-    def __init__(
-        self,
-        talk: Conversation,
-        front: Person,
-        stopping: Stopping,
-        commands: Commands,
-        mode: Mode,
-        highest: Mode,
-    ) -> None:
-        self._talk = talk
-        self._front = front
-        self._stopping = stopping
-        self._commands = commands
-        self._mode = mode
-        self._highest = highest
-        self._yes = front.yes
-        self._model = ""
-        self._session: PromptSession[str] = PromptSession(history=InMemoryHistory())
+    _talk: Conversation
+    _front: Person
+    _stopping: Stopping
+    _commands: Commands
+    _mode: Mode
+    _highest: Mode
+    _model: str
 
-    async def begin(self, model: str) -> None:
+    async def begin(self) -> None:
         """Until the person leaves."""
-        self._model = model
+        self._yes = self._front.yes
+        self._session: PromptSession[str] = PromptSession(history=InMemoryHistory())
         while (text := await self._asked()) is not None:
             word, _, rest = text.partition(" ")
             if word == "/quit":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -179,6 +180,7 @@ def _stems(text: str) -> list[str]:
     return [_stem(word) for word in _WORD.findall(text)]
 
 
+@lru_cache(maxsize=10_000)
 def _stem(word: str) -> str:
     """One form of a word. Codes of one or two capitals stay as they are: IT is not “it”."""
     word = re.sub("['\u2019]s$", "", word)

@@ -32,11 +32,6 @@ BAD_NAME = (
     "Not used: rename it. A name has lower-case letters, digits, - and _, at most 64 characters."
 )
 NOT_TEXT = "Not used: the file cannot be read as UTF-8 text inside the server's folder."
-TOO_LARGE = "Not used: the file is larger than 64 kB."
-NOT_CONFIRMED = (
-    "Not used: a sandboxed kernel may have written the file. To confirm it, run: "
-    "jupyter codeinterp sandbox confirm FILE"
-)
 EMPTY = "Not used: the file is empty."
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 
+from .open_folders import OPEN, takes_instructions
 from .protected import COPY, is_protected
 
 REPOSITORIES = (".git", ".hg")
@@ -29,6 +30,8 @@ class Folders(NamedTuple):
     protected: tuple[Path, ...]
     hidden: tuple[Path, ...]
     fixed: tuple[Path, ...] = ()
+    instructions: tuple[Path, ...] = ()
+    """Files and folders of them below the notebook's folder."""
 
 
 def home() -> Path:
@@ -57,9 +60,11 @@ def folders_of(
     return Folders(
         notebook,
         seen_to_read,
-        tuple(found),
+        # Each mount makes the start slower, and packages bring hundreds of AGENTS.md.
+        tuple(one for one in found if one.name != OPEN or one.parent == notebook),
         tuple(dict.fromkeys(hidden)),
         tuple(_fixed(notebook, found, [one for one in seen_to_read if _contains(notebook, one)])),
+        tuple(filter(takes_instructions, found)),
     )
 
 

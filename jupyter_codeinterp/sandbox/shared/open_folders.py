@@ -29,12 +29,12 @@ LARGEST = 64_000
 _read: tuple[tuple[int, int], frozenset[str], dict[str, str]] | None = None
 
 
-def add(folder: Path, protected: Iterable[Path]) -> None:
-    """Before a kernel starts that may write in this folder. ``protected``: files and folders of
-    instructions in it, among others. Raises OSError."""
+def add(folder: Path, instructions: Iterable[Path]) -> None:
+    """Before a kernel starts that may write in this folder. ``instructions``: files and folders of
+    them there. Raises OSError."""
     if _is_open(folder):
         return
-    lines = [["file", str(one), _digest(data)] for one, data in _instructions(protected)]
+    lines = [["file", str(one), _digest(data)] for one, data in _files(instructions)]
     _append([*lines, ["folder", str(folder)]])
 
 
@@ -83,13 +83,12 @@ def _is_open(folder: Path) -> bool:
     return any(str(one) in folders for one in (folder, *folder.parents))
 
 
-def _instructions(protected: Iterable[Path]) -> Iterable[tuple[Path, bytes]]:
-    for path in protected:
-        if not takes_instructions(path):
-            continue
+def _files(instructions: Iterable[Path]) -> Iterable[tuple[Path, bytes]]:
+    for path in instructions:
         names = [""]
         if path.name == HIDDEN:
-            with trees.opened(str(path)) as folder:
+            names = []
+            with suppress(OSError, trees.TooMany), trees.opened(str(path)) as folder:
                 names = [f"/{name}" for name in trees.walk(folder, MOST)]
         for name in names:
             try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 PROTECTED = (
-    ".git", ".gitmodules", ".gitattributes", ".hg", ".ipynb_checkpoints", ".codeinterp",
-    "AGENTS.md", ".vscode", ".idea", ".env", ".envrc", ".jupyter", "kernel.json",
-    "sitecustomize.py", "usercustomize.py",
+    ".git", ".hg", ".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env",
+    ".envrc", ".jupyter", "kernel.json", "sitecustomize.py", "usercustomize.py",
 )  # fmt: skip
 """Read-only in a sandbox where they are there, and never copied out of an overlay."""
 _FOLDED = frozenset(name.casefold() for name in PROTECTED)

@@ -14,7 +14,7 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import NOT_CONFIRMED, TOO_LARGE, entries
+from ...adapters.rule_file import NOT_READ, entries
 from ...core.own_commands import own_command
 from ...core.own_commands.own_command import Kind, OwnCommand
 from .on_disk import root_of
@@ -73,12 +73,7 @@ async def _entries(contents: Any, folder: str) -> list[str]:
 
 async def _read(contents: Any, kind: Kind, name: str, path: str) -> OwnCommand:
     text = await read_instructions(contents, path)
-    troubles = {
-        None: own_command.NOT_TEXT,
-        TOO_LARGE: own_command.TOO_LARGE,
-        NOT_CONFIRMED: own_command.NOT_CONFIRMED,
-    }
-    if text is None or text in troubles:
-        trouble = troubles[text]
+    if text is None or text in NOT_READ:
+        trouble = own_command.NOT_TEXT if text is None else text[1:-1]
         return OwnCommand(kind, name[:64], path, trouble=trouble)
     return own_command.parsed(kind, name, path, text)

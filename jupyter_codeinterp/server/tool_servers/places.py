@@ -11,7 +11,7 @@ from typing import Any, Union
 
 import msgspec
 
-from ...adapters.rule_file import NOT_CONFIRMED, TOO_LARGE, read_file
+from ...adapters.rule_file import NOT_READ, read_file
 from ...adapters.tool_servers.entries import BadFile, Entry, entries, parsed
 from ...core.visible import visible_line
 from ..files.on_disk import root_of
@@ -100,9 +100,7 @@ class Places:
 
 def _parsed(file: _File) -> list[Entry]:
     """Raises BadFile."""
-    if file.text == TOO_LARGE:
-        raise BadFile("it is larger than 64 kB")
-    if file.text == NOT_CONFIRMED:
+    if file.text in NOT_READ:
         raise BadFile(file.text[1:-1])
     if file.folder is None:
         raise BadFile("its folder cannot be found; the links to it may form a loop")
