@@ -435,8 +435,8 @@ NOT_READ = {
     ),
     "looks up an id": "context.Context.source_seen outputs.whole_op",
     "compares ids, names, or beginnings": (
-        "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell ops.Snapshot.with_cell "
-        "transcript.without_reports outputs.kept_under outputs.outputs_of "
+        "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
+        "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "
         "shown_html.raw_display shown_html.shows"
     ),
     "passes on; the adapter's own test measures it": "markdown_cells.risks",
