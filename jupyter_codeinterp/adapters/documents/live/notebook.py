@@ -85,8 +85,9 @@ class LiveNotebook:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
         is about to open the notebook or to get the lease, the turn waits for it."""
         hand_over = self._hand_over
-        comes = self._is_opening or hand_over.state in (State.CLOSING, State.CHECKING)
-        return self.is_open or hand_over.headless or bool(self.sharing) or comes
+        if hand_over.state in (State.CLOSING, State.CHECKING):
+            return not self.sharing.elsewhere
+        return self.is_open or hand_over.headless or bool(self.sharing) or self._is_opening
 
     @property
     def has_window(self) -> bool:
