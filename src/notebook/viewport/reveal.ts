@@ -136,6 +136,8 @@ export function keepView<T>(
 /** The result restores the place of the first cell in view, also while others get their size. */
 function anchored(notebook: Notebook, cell_id: string): () => void {
   const { outerNode } = notebook;
+  // What the op before has moved, and its hold has not yet seen, must not become the place to keep.
+  holding.get(notebook)?.();
   const frame = outerNode.getBoundingClientRect();
   const anchor = notebook.widgets.find(({ model, node }) => {
     const box = node.getBoundingClientRect();
@@ -151,13 +153,15 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
     const stop = whileLeftAlone(notebook);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const hold = () => {
+      if (anchor.isDisposed || !anchor.node.isConnected) {
+        stop.abort();
+      }
+      if (stop.signal.aborted) {
+        return;
+      }
       // A slow page draws outputs late, one after the other.
       clearTimeout(timer);
       timer = setTimeout(() => stop.abort(), SETTLE_TIME);
-      if (anchor.isDisposed || !anchor.node.isConnected) {
-        stop.abort();
-        return;
-      }
       outerNode.scrollTop += place() - top;
       closeGap(notebook);
       top = place();
@@ -165,9 +169,13 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
     const observer = new ResizeObserver(hold);
     observer.observe(notebook.viewportNode);
     stop.signal.addEventListener('abort', () => observer.disconnect());
+    holding.set(notebook, hold);
     hold();
   };
 }
+
+/** Puts the cells in view of a notebook back in their place, while an op may still move them. */
+const holding = new WeakMap<Notebook, () => void>();
 
 /** Scroll after a change of the notebook that the agent has made. */
 export function followOp(notebook: Notebook, { op, cell_id }: Op): void {
