@@ -33,7 +33,7 @@ def session_of(cli: Cli) -> str:
 
 FOR_MODEL = (
     *("read_output", "shown to you", "can fetch it", "kernel reports", "%pip install", "<cell id"),
-    *("Go on ", "Add a new cell instead", "Write the plan", "<output-"),
+    *("Go on ", "add a new cell instead", "Write the plan", "<output-"),
 )
 """Parts of what only the model is to read."""
 

@@ -310,7 +310,7 @@ def test_what_must_be_asked_is_not_done_where_nobody_is(cli: Cli) -> None:
     assert cli.sources() == ["import math"]
     assert not any(isinstance(event, e.RunStarted) for event in ran.events)
     (decided,) = (event for event in ran.events if isinstance(event, e.DraftDecided))
-    assert decided.by == "nobody" and "Add a new cell instead" in decided.reason
+    assert decided.by == "nobody" and "add a new cell instead" in decided.reason
     told = [event.detail for event in ran.events if isinstance(event, e.ToolDone) and event.cell_id]
     assert any(decided.reason in detail for detail in told)
     assert not any("person rejected" in detail for detail in told)

@@ -72,6 +72,16 @@ async def test_kinds(bench: Benches, room: Room, columns: str, line: str) -> Non
     assert said == (f"`t`: {line}" if line else "")
 
 
+@pytest.mark.parametrize(
+    "choice", ["shop[shop['region'] == 'East']", "shop.query('region == \"East\"')"]
+)
+async def test_a_column_that_the_code_chose_by_is_not_odd(
+    bench: Benches, room: Room, choice: str
+) -> None:
+    b = bench(run(MANY), run(f"east = {choice}"), say("Done."))
+    assert "`east`" not in (await of(b))[1]
+
+
 async def test_findings_come_first_and_the_room_is_bounded(bench: Benches, room: Room) -> None:
     many = "\n".join(f"t{n} = pd.DataFrame({{'x' * 30 + str(c): [{n}] * 20 for c in range(9)}})"
                      for n in range(5))  # fmt: skip

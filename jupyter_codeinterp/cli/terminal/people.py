@@ -199,6 +199,8 @@ class Person:
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
+        if good and event.name == "run_cells" and not event.cell_id:
+            return  # Each cell has its own line.
         if event.cell_id and event.execution_count is not None:
             self._cells[event.cell_id] = (0, event.execution_count)
         self._names[event.cell_id] = event.title
@@ -228,15 +230,15 @@ class Person:
 
     def _ended(self, event: e.TurnEnded) -> None:
         self.pause()
+        names = [self._names[one] for one in event.edited if self._names.get(one)]
+        edited = f"edited ({', '.join(map(visible_line, names))})" if names else "edited"
         counted = (
             (len(event.added), "added"),
-            (len(event.edited), "edited"),
+            (len(event.edited), edited),
             (len(event.removed), "removed"),
             (len(event.run_again), "run again"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
-        edited = [self._names[one] for one in event.edited if self._names.get(one)]
-        changes += f" ({', '.join(map(visible_line, edited))})" if edited else ""
         summary = f"Cells: {changes}." if changes else "No cells changed."
         if event.stop_reason == "end_turn":
             self._line("✓", _GOOD, summary)

@@ -23,8 +23,9 @@ BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
 _WAYS_OUT = {
-    "edit": "Cells that are there are not changed without a person. Add a new cell instead; "
-    "run_cells runs those that are there unchanged.",
+    "edit": "Cells that are there are not changed without a person; run_cells runs them unchanged. "
+    "If the request wants that very cell changed, give the change in the answer and say that it "
+    "was not made. Otherwise add a new cell instead.",
     "delete": "Cells that are there are not deleted without a person; leave it.",
     "kernel": "Go on with the kernel as it is.",
     "notebook": "Work in this notebook.",

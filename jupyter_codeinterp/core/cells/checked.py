@@ -77,7 +77,8 @@ async def after_run(
         result = noted(result, HELD.format(held))
     report = done.report if is_python else {}
     clean_line = partial(_line, turn)
-    made = tables.lines(report, turn.private.__contains__, clean_line, turn.told_facts, turn.asked)
+    is_private = turn.private.__contains__
+    made = tables.lines(report, is_private, clean_line, turn.told_facts, turn.asked, code.source)
     return with_findings(turn, result, found, made) if found or made else result
 
 

@@ -171,10 +171,11 @@ class _Search:
 
 
 def _is_said(number: Number, known: Sequence[float]) -> bool:
-    for value in (abs(number.value), abs(number.value) / 100):
-        slack = value * _SLACK
-        place = bisect_left(known, value - slack)
-        if value and place < len(known) and known[place] <= value + slack:
+    """Also where it is rounded: what ``scratch`` showed is known, and quoted with fewer digits."""
+    for scale in (1.0, 0.01):
+        slack = abs(number.value) * scale * _SLACK
+        place = bisect_left(known, number.low * scale - slack)
+        if number.value and place < len(known) and known[place] <= number.high * scale + slack:
             return True
     return False
 

@@ -44,9 +44,11 @@ def lines(
     clean: Callable[[str], str],
     known: set[Fact],
     asked: str = "",
+    source: str = "",
 ) -> list[str]:
     """The lines; none of a report in another form. ``clean`` removes keys and line ends. Facts
-    that are ``known`` have none; new ones are added. What the person ``asked`` for comes first."""
+    that are ``known`` have none; new ones are added. What the person ``asked`` for comes first.
+    ``source`` is the code that ran."""
     try:
         told = msgspec.convert(report, _Report, strict=True).tables
     except (msgspec.ValidationError, RecursionError):
@@ -55,15 +57,23 @@ def lines(
     left = LONGEST
     open_ = [table for table in told[:MOST_TABLES] if not is_private(table.name)]
     for table in sorted(open_, key=lambda table: table.name not in asked):
-        line = clean(_line(table, known, asked))[:left]
+        line = clean(_line(table, known, asked, source))[:left]
         if line:
             found.append(line)
             left -= len(line)
     return found
 
 
-def _line(table: Table, known: set[Fact], asked: str) -> str:
+def _is_chosen(column: str, source: str) -> bool:
+    """Whether the code asks for rows with one value of the column: it is the same in all then."""
+    code = source.replace(" ", "")
+    name = column.replace(" ", "")
+    return any(f"{name}{end}==" in code for end in ("", '"]', "']"))
+
+
+def _line(table: Table, known: set[Fact], asked: str, source: str) -> str:
     odd = [fact for fact in table.odd[:MOST_FACTS] if fact[1] in WORDS and fact not in known]
+    odd = [fact for fact in odd if fact[1] != "constant" or not _is_chosen(fact[0], source)]
     known.update(odd)
     odd.sort(key=lambda fact: fact[0] not in asked)
     told = (

@@ -76,7 +76,8 @@ class Drafting:
         if place is None or not self.turn.allowed.changes:
             return []
         kind, cell_id, old_source, spot = place
-        title = tool.label or title_so_far(given.get("title"), source)
+        given_title = given.get("title") or self.turn.titles.get(cell_id)
+        title = tool.label or title_so_far(given_title, source)
         draft = DraftCell(self.turn, call_id, kind, cell_id, title, old_source)
         self.step.runs[call_id] = CellRun(draft, tool.name)
         if kind != "edit":
@@ -118,7 +119,8 @@ class Drafting:
         for event in self._open_now(call, tool, source):
             yield event
         draft = runs[call.id].draft
-        draft.title = self.step.title(call)
+        kept = "" if call.input.get("title") else self.turn.titles.get(cell_id)
+        draft.title = kept or self.step.title(call)
         draft.expects, draft.timeout, draft.only_edits = how.expects, how.timeout, not how.run
         if cell_id:
             cell = self.turn.notebook.snapshot.cell(cell_id)

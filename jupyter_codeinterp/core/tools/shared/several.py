@@ -85,6 +85,8 @@ class Several:
         all_told = DONE.format(done=number, all=len(self._drafts), failed=named)
         if number < len(self._drafts):
             all_told += LEFT.format(ids=_ids(self._drafts[number:]))
+        if len(self._drafts) == 1:
+            all_told = ""  # The cell's own result says it all.
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)
         content = (*head.block.content, *result.block.content[1:])
         block = msgspec.structs.replace(head.block, content=content)
