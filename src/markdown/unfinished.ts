@@ -3,16 +3,20 @@
  *
  * Despite all limits, some text may be too much for some browser, and would crash the page each
  * time it is opened. So a mark is stored while a conversation is rendered. A page that is closed
- * or reloaded removes its marks; one that crashed or hung leaves them. Each tab has its own:
- * what another tab renders at this moment is no crash.
+ * or reloaded removes its marks; one that crashed or hung leaves them.
+ *
+ * A page holds a lock while it renders, and a browser ends the locks of a page that is gone: what
+ * another tab renders at this moment is no crash. Without locks (no HTTPS) it counts as one.
  */
-import { keptInTab } from '../storage';
+import { keptInBrowser } from '../storage';
 
 const PREFIX = 'codeinterp:rendering:';
 /** Tells this page's own marks from those of other pages. */
 const PAGE = String(Math.random());
 
 const counts = new Map<string, number>();
+/** Ends of the locks that this page holds. */
+const releases = new Map<string, () => void>();
 
 /** Mark the start of rendering; call the returned function at its end. */
 export function rendering(sessionId: string): () => void {
@@ -20,6 +24,12 @@ export function rendering(sessionId: string): () => void {
   counts.set(sessionId, count + 1);
   if (count === 0) {
     write(sessionId, PAGE);
+    void navigator.locks?.request(PREFIX + PAGE + sessionId, () =>
+      // It may be over by now.
+      counts.has(sessionId)
+        ? new Promise<void>(over => releases.set(sessionId, over))
+        : undefined
+    );
   }
   let over = false;
   return () => {
@@ -30,10 +40,17 @@ export function rendering(sessionId: string): () => void {
   };
 }
 
-/** Whether an earlier page of this tab began to render this conversation and did not finish. */
+/** Whether another page began to render this conversation and did not finish. */
 export function wasBrokenOff(sessionId: string): boolean {
-  const mark = keptInTab.get(PREFIX + sessionId);
+  const mark = keptInBrowser.get(PREFIX + sessionId);
   return mark !== null && mark !== PAGE;
+}
+
+/** Whether the other page that began is still at work. */
+export async function isAtWork(sessionId: string): Promise<boolean> {
+  const mark = keptInBrowser.get(PREFIX + sessionId);
+  const held = (await navigator.locks?.query())?.held ?? [];
+  return held.some(({ name }) => name === `${PREFIX}${mark}${sessionId}`);
 }
 
 function end(sessionId: string): void {
@@ -42,6 +59,7 @@ function end(sessionId: string): void {
     counts.set(sessionId, left);
   } else {
     counts.delete(sessionId);
+    releases.get(sessionId)?.();
     write(sessionId, null);
   }
 }
@@ -56,7 +74,7 @@ function afterPaint(done: () => void): void {
 }
 
 function write(sessionId: string, mark: string | null): void {
-  keptInTab.set(PREFIX + sessionId, mark);
+  keptInBrowser.set(PREFIX + sessionId, mark);
 }
 
 window.addEventListener('pagehide', () => {

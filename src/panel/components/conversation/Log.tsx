@@ -1,6 +1,6 @@
 import React from 'react';
 import { cellOfLink } from '../../../markdown/markdown';
-import { wasBrokenOff } from '../../../markdown/unfinished';
+import { isAtWork, wasBrokenOff } from '../../../markdown/unfinished';
 import {
   IPanelState,
   isDemo,
@@ -33,6 +33,11 @@ export function Log(props: {
   const last = items[items.length - 1];
   const sessionId = view?.info.session_id ?? '';
   const [plain, setPlain] = React.useState(() => wasBrokenOff(sessionId));
+  React.useEffect(() => {
+    if (wasBrokenOff(sessionId)) {
+      void isAtWork(sessionId).then(atWork => atWork && setPlain(false));
+    }
+  }, [sessionId]);
   const formatting = React.useMemo(
     () => ({ sessionId, plain }),
     [sessionId, plain]
