@@ -70,7 +70,7 @@ def test_a_log_gets_words_without_colours(cli: Cli) -> None:
     assert told()
 
 
-@pytest.mark.parametrize("how", ["as it was", "with a new cell"])
+@pytest.mark.parametrize("how", ["unchanged", "with a new cell"])
 def test_what_a_person_put_back_stays_as_they_put_it(cli: Cli, how: str) -> None:
     """As with ``git checkout``, a backup, or a script that writes the notebook anew."""
     before = cli.file.read_text()

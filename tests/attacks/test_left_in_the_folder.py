@@ -239,7 +239,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     async with kernel(tmp_path, work) as (_, client):
         assert (await run(client, write))["status"] == "ok"
         change = await run(client, "open('deep/.codeinterp/rules.md', 'w')")
-        assert change["ename"] == "OSError", "what was there is read-only"
+        assert change["ename"] == "OSError", "a file from before the start is read-only"
         assert await followed(contents) == mine
     assert await followed(contents) == mine, "also after its end"
     monkeypatch.setattr(open_folders, "_read", None)

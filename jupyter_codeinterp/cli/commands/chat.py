@@ -129,7 +129,7 @@ class _Chat:
         return text.strip()
 
     def _commanded(self, word: str, rest: str, own: list[OwnCommand]) -> bool:
-        """Whether the line was a command: one of ours, or one that does not exist."""
+        """Whether the line was a command: one of those here, or an unknown one that is refused."""
         if word == "/help":
             for name, words in HELP.items():
                 self._front.note(f"{name} {words}")

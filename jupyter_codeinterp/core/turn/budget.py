@@ -19,7 +19,7 @@ Stage = Literal["go_on", "warn", "last", "end"]
 BUDGET = "[This turn:"
 """First words of what the model reads here."""
 WARN_AT = 5
-"""So many model calls before the end, the model is told."""
+"""The model is told when it has this many calls left."""
 
 
 class Reached(msgspec.Struct, frozen=True):
