@@ -377,7 +377,7 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
             for one in found
             if _YEAR.fullmatch(one.text) or (one.whole and line.startswith(":", one.end))
         }
-        # In lines that differ only in names and numbers, the first number names the row: “epoch 2: ”.
+        # In lines that differ only in names and numbers, the first number names the row: “epoch 2”.
         key = _KEY.match(line) or _FIRST.match(line)
         is_row = len(found) > 1 and shapes[_shape(line)] > 1
         is_row = is_row and (key is not None or found[0].start not in names)
