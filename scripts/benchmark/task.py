@@ -36,7 +36,7 @@ async def _measure() -> list[Figure]:
     opening = _size({name: requests[0].body[name] for name in ("system", "tools")})
     return [
         Figure("three cells: model requests", [len(requests) / RUNS], "", (Bound(4),)),
-        Figure("three cells: bytes sent", [sent], "kB", (Bound(48),)),
+        Figure("three cells: bytes sent", [sent], "kB", (Bound(46),)),
         Figure(
             "three cells: beyond model and kernel",
             [seconds * 1000 for seconds in beyond[1:]],

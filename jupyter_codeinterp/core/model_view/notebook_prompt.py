@@ -30,7 +30,7 @@ _LINE = 100
 """Characters of a cell's line, or of a file's name."""
 _SHORTEST_LINE = 60
 """Characters of a cell's line in the outline of a large notebook."""
-_OUTPUTS = 500
+_OUTPUTS = 300
 """Characters of a cell's outputs; `read_notebook` and `read_output` give more."""
 _PART = 1_500
 """Characters of a cell that is too long to be shown whole."""

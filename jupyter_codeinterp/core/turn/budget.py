@@ -19,7 +19,7 @@ Stage = Literal["go_on", "warn", "last", "end"]
 BUDGET = "[This turn:"
 """First words of what the model reads here."""
 WARN_AT = 5
-"""The model is told when it has this many calls left."""
+"""Number of calls left when the model learns that the end is near."""
 
 
 class Reached(msgspec.Struct, frozen=True):
