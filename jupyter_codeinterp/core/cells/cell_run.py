@@ -158,7 +158,8 @@ class CellRun:
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
                 reasons = filter(None, (why, barred))
-                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
+                always = suspicious or said.ask or bool(why) or draft.barred
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, always))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)
