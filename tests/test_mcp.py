@@ -375,7 +375,7 @@ async def test_without_the_package_the_server_says_what_to_install(
     site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = await token(await rest_client(site))
-    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel.server", None)
+    monkeypatch.setitem(sys.modules, "jupyter_codeinterp.server.mcp.server", None)
     refused = await raw(site, secret)
     assert refused.code == 501
     assert "pip install 'jupyter_codeinterp[mcp]'" in json.loads(refused.body)["message"]

@@ -25,10 +25,10 @@ def _load() -> Any:
     """In a thread: it takes seconds. Raises ImportError."""
     import anyio
 
-    from . import server
+    from .server import session_manager
 
     anyio.run(anyio.sleep, 0)  # This loads the rest.
-    return server
+    return session_manager
 
 
 class Endpoint:
@@ -59,10 +59,10 @@ class Endpoint:
         async with self._starting:
             if self._sessions is None:
                 try:
-                    server = await asyncio.to_thread(_load)
+                    session_manager = await asyncio.to_thread(_load)
                 except ImportError:
                     raise CommandError("not_installed", NOT_INSTALLED) from None
-                made = server.session_manager(self._service(), self._version)
+                made = session_manager(self._service(), self._version)
                 ready = asyncio.Event()
                 self._running = asyncio.ensure_future(self._run(made, ready))
                 await ready.wait()
