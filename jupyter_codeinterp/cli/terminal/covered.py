@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.approval.decisions import Alone
-from ...core.cells.cell_run import NEEDS_SANDBOX
+from ...core.approval.policy import NEEDS_SANDBOX, is_barred
 from ...core.events import Draft
 
 EVERYTHING: Alone = "all"
@@ -26,6 +26,7 @@ def covers(yes: Alone, draft: Draft) -> bool:
 
 
 def more(draft: Draft) -> str:
-    """The option that would cover it; "" for none."""
+    """The options that would let it happen; "" for none."""
     wider: tuple[Alone, ...] = ("edits", EVERYTHING)
-    return next((f"--yes={yes}" for yes in wider if covers(yes, draft)), "")
+    option = next((f"--yes={yes}" for yes in wider if covers(yes, draft)), "")
+    return " or ".join(filter(None, ("--sandbox" if is_barred(draft) else "", option)))
