@@ -410,7 +410,7 @@ async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -
 async def test_without_the_package_it_says_what_to_install(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "mcp.client.client", None)
+    monkeypatch.setitem(sys.modules, live_module.CLIENT, None)
     place.name(one=entry())
     with pytest.raises(CommandError, match="pip install"):
         await approved(place.servers())
