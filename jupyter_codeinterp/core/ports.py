@@ -231,7 +231,8 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
     to the end. ``report`` is what the kernel saw of the run, untrusted: see
     ``checks.shared.kernel_report``. ``captured`` is what output widgets (``ipywidgets.Output``)
-    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of the run.
+    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of
+    the run.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
