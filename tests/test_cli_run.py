@@ -14,9 +14,9 @@ import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.cli.commands.turn import exit_code
-from jupyter_codeinterp.cli.terminal.covered import covers
+from jupyter_codeinterp.cli.terminal.covered import covers, more
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX
+from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX, SPOKEN_TO
 from tests.cli import CANARY, Cli, Ran, is_running, until
 
 
@@ -337,6 +337,8 @@ def statuses(ran: Ran) -> list[str]:
         ("tool", (), False, True),
         ("edit", (NEEDS_SANDBOX,), False, False),
         ("insert", (NEEDS_SANDBOX,), False, False),
+        ("insert", (SPOKEN_TO,), False, True),
+        ("edit", (SPOKEN_TO,), False, True),
     ],
 )
 def test_what_yes_covers(
@@ -346,6 +348,10 @@ def test_what_yes_covers(
     assert [covers(yes, draft) for yes in ("", "run", "edits", "all")] == [
         *(False, False, edits, everything)
     ]
+    code = msgspec.structs.replace(draft, runs=True)
+    barred = NEEDS_SANDBOX in notices or SPOKEN_TO in notices
+    option = "--yes=edits" if edits else "--yes=all" if everything else ""
+    assert more(code) == " or ".join(filter(None, ("--sandbox" if barred else "", option)))
 
 
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:

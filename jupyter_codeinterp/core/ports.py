@@ -226,12 +226,13 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     """The end of a run, always last.
 
     ``status``: ok; error (the code raised; the last output is of type ``error``);
-    timeout and interrupted (by us); dead (the kernel died or restarted). ``note`` names dropped
-    output, a lost idle message or a restart. ``next_inputs`` are ``set_next_input`` payloads,
-    ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
-    kernel saw of the run, untrusted: see ``checks.shared.kernel_report``. ``captured`` is
-    what output widgets (``ipywidgets.Output``) show that this run has changed; the cell has none
-    of it. ``observed`` is what a sandbox saw of the run.
+    timeout and interrupted (by us); dead (the kernel died or restarted; the last output says so as
+    an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
+    are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
+    to the end. ``report`` is what the kernel saw of the run, untrusted: see
+    ``checks.shared.kernel_report``. ``captured`` is what output widgets (``ipywidgets.Output``)
+    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of
+    the run.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.cells.cell_run import NEEDS_SANDBOX
+from ...core.approval.policy import NEEDS_SANDBOX, is_barred
 from ...core.events import Draft
 
 EVERYTHING = "all"
@@ -25,5 +25,6 @@ def covers(yes: str, draft: Draft) -> bool:
 
 
 def more(draft: Draft) -> str:
-    """The option that would cover it; "" for none."""
-    return next((f"--yes={yes}" for yes in ("edits", EVERYTHING) if covers(yes, draft)), "")
+    """The options that would let it happen; "" for none."""
+    option = next((f"--yes={yes}" for yes in ("edits", EVERYTHING) if covers(yes, draft)), "")
+    return " or ".join(filter(None, ("--sandbox" if is_barred(draft) else "", option)))

@@ -15,7 +15,7 @@ from rich.text import Text
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import for_people
-from ...core.rights.deeds import sentence
+from ...core.labels import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, question_for

@@ -18,6 +18,7 @@ import msgspec
 
 from ..errors import CommandError
 from ..events import Draft
+from .policy import is_barred
 
 BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
@@ -31,6 +32,10 @@ _WAYS_OUT = {
     "notebook": "Work in this notebook.",
 }
 _ANOTHER_WAY = "Go on without it, or find a way that needs no decision."
+_NO_CODE = (
+    "No other code runs in this kernel without a decision, either. Answer from the results so far, "
+    "and say why the work ends here."
+)
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -73,7 +78,8 @@ def unasked(draft: Draft) -> str:
     """The model's result for a draft that nobody could review: a line with why it needs a
     decision, and one with what the model can do instead."""
     why = " ".join((NOBODY, *draft.notices))
-    return f"{why}\n{_WAYS_OUT.get(draft.kind, _ANOTHER_WAY)}"
+    way_out = _NO_CODE if is_barred(draft) else _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)
+    return f"{why}\n{way_out}"
 
 
 def new_nonce() -> str:

@@ -277,7 +277,7 @@ class Execution:
         finally:
             if not self._ended:
                 self._post_end(done)
-            status = "interrupted" if done.status == "dead" else done.status
+            status = "error" if done.status == "dead" else done.status
             self.result = turn.results.of_run(
                 self._call,
                 status,

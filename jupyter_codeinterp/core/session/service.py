@@ -23,7 +23,7 @@ from ..turn.limits import Rules
 from .messages.checked_message import checked, need_short
 from .messages.input_routing import Does
 from .messages.title import TITLE_LENGTH
-from .session import Session
+from .session import NO_LONGER, Session
 from .waiting_files import WaitingList
 
 
@@ -109,6 +109,8 @@ class SessionService:
             session = self._sessions.session(session_id)
         elif not text.strip():
             raise CommandError("empty_message", "The message is empty.")
+        elif about:
+            raise CommandError("no_longer_waits", NO_LONGER)
         elif notebook:
             session = self.create(notebook, mode, model)
         else:

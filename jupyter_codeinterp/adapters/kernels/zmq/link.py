@@ -45,6 +45,9 @@ EXIT_TIMEOUT = 3.0
 """Seconds that an exiting kernel may take."""
 RESTART_TIMEOUT = 10.0
 """Seconds that a dead kernel has to restart; jupyter_client checks every 3 seconds."""
+STUCK_TIMEOUT = 30.0
+"""Seconds to wait for code that has ignored an interrupt."""
+STUCK = "The kernel still runs code that ignores interrupts. Only a restart of the kernel ends it."
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +71,8 @@ class KernelLink:
         self.listeners: dict[str, Listener] = {}
         self.counter = Counter()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self.stuck = ""
+        """The request of ours whose code ignores its interrupt."""
         self._process = process
         self._wire: Wire | None = None
         self._number = process.number
@@ -154,15 +159,19 @@ class KernelLink:
     async def settle(self) -> None:
         """Return when the kernel is idle with an empty queue. Cancelling is safe.
 
-        Raises KernelError ``kernel_dead`` ``RESTART_TIMEOUT`` seconds after the kernel died.
+        Raises KernelError ``kernel_dead`` ``RESTART_TIMEOUT`` seconds after the kernel died, and
+        ``stuck`` after ``STUCK_TIMEOUT`` seconds behind code that has ignored an interrupt.
         """
         loop = asyncio.get_running_loop()
         died: float | None = None
         while True:
             try:
-                if await self._is_settled():
+                patience = STUCK_TIMEOUT if self.stuck else None
+                if await asyncio.wait_for(self._is_settled(), patience):
                     return
                 died = None
+            except asyncio.TimeoutError:
+                raise KernelError("stuck", STUCK) from None
             except KernelError:
                 died = died or loop.time()
                 if self.closed or loop.time() - died > RESTART_TIMEOUT:
@@ -277,6 +286,8 @@ class KernelLink:
         elif state == "idle":
             if message.parent_id == self._running:
                 self._running = ""
+            if message.parent_id == self.stuck:
+                self.stuck = ""
             if message.parent_id in self._idle:
                 self._idle[message.parent_id].set()
         if cell or message.parent_id in self._idle:
@@ -404,7 +415,7 @@ class KernelLink:
             self._wire.close()
             self._wire = None
         self._session = ""
-        self._running = ""
+        self._running = self.stuck = ""
         self._fence_valid_until = 0.0
         for listener in list(self.listeners.values()):
             listener.lost()

@@ -334,6 +334,10 @@ class Run:
     def _lost_half(self) -> bool:
         return self._reply is None or self._idle_at is None
 
+    @property
+    def _lost_both(self) -> bool:
+        return self._reply is None and self._idle_at is None
+
     def _was_aborted(self) -> bool:
         return (self._reply or {}).get("status") in ("aborted", "abort")
 
@@ -343,14 +347,20 @@ class Run:
         if self._link.is_ending and self._cause != "dead":
             self.lost()
         reply = self._reply or {}
-        if reply.get("status") == "error" and not self._collector.has_error:
+        if self._cause == "dead":
+            words = " ".join(self._notes)
+            error = {"ename": "DeadKernelError", "evalue": words, "traceback": [words]}
+            self._collector.add("error", error, 0)
+        elif self._lost_both:
+            self._link.stuck = self._msg_id
+        elif reply.get("status") == "error" and not self._collector.has_error:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
             )
         if self._cause != "dead":
             failed = reply.get("status") == "error"
-            error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-            self._limit = self._link.hit(error, self._sent_at)
+            raised = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
+            self._limit = self._link.hit(raised, self._sent_at)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
@@ -384,7 +394,7 @@ class Run:
         yield from filter(None, (self._limit, self._link.refused(self._sent_at)))
         if self._was_aborted():
             yield "The kernel refused to run the code."
-        elif self._reply is None and self._idle_at is None:
+        elif self._lost_both:
             yield "The kernel ignored the interrupt. The code may still be running."
         elif self._unheard:
             yield UNHEARD

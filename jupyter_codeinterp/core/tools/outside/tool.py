@@ -12,7 +12,6 @@ from ...approval import policy
 from ...approval.code_warnings import hidden_characters
 from ...errors import ToolServerError
 from ...events import DraftWaiting, Event, Status
-from ...injection.caution import SPOKEN_TO
 from ...injection.signs import signs
 from ...messages import ToolUse
 from ...model_view.plain_text import clean, cut
@@ -158,7 +157,7 @@ class _Call:
         if now != self._tool.pinned:
             found.append(CHANGED)
         if self._turn.cautions.sign:
-            found.append(SPOKEN_TO.format(sign=self._turn.cautions.sign))
+            found.append(policy.SPOKEN_TO.format(sign=self._turn.cautions.sign))
         return tuple(found)
 
     def _reject(self, words: str, summary: str = "", by: str = "policy") -> None:
