@@ -572,6 +572,7 @@ ONLY_AT_THE_START = {
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
     "kernel_side.watching.profile.NUMBER": "a value, the whole of it",
     "kernel_side.watching.lost_values.ISO": "a value",
+    "server.tables.files._NUMBER": "a cell, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 
