@@ -375,10 +375,42 @@ async def test_without_the_package_the_server_says_what_to_install(
     site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = await token(await rest_client(site))
-    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel.server", None)
+    monkeypatch.setitem(sys.modules, "jupyter_codeinterp.server.mcp.server", None)
     refused = await raw(site, secret)
     assert refused.code == 501
     assert "pip install 'jupyter_codeinterp[mcp]'" in json.loads(refused.body)["message"]
+
+
+IMPORTS = """
+import asyncio, sys, threading
+from types import SimpleNamespace
+from jupyter_codeinterp.server.mcp.endpoint import Endpoint
+
+on_the_loop = []
+
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            on_the_loop.append(name)
+
+
+async def main():
+    endpoint = Endpoint(None, SimpleNamespace, "1")
+    sys.meta_path.insert(0, Watch())
+    await endpoint.sessions()
+    await endpoint.close()
+
+
+asyncio.run(main())
+print(*[name for name in on_the_loop if name.partition(".")[0] not in sys.stdlib_module_names])
+"""
+
+
+def test_the_package_is_loaded_beside_the_event_loop() -> None:
+    script = [sys.executable, "-c", IMPORTS]
+    ran = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
 
 
 def test_the_server_starts_without_the_package() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Union
@@ -20,6 +19,16 @@ NOT_INSTALLED = (
     "This server cannot speak MCP: a package is missing. Install it and restart the server: "
     "pip install 'jupyter_codeinterp[mcp]'"
 )
+
+
+def _load() -> Any:
+    """In a thread: it takes seconds. Raises ImportError."""
+    import anyio
+
+    from .server import session_manager
+
+    anyio.run(anyio.sleep, 0)  # This loads the rest.
+    return session_manager
 
 
 class Endpoint:
@@ -49,10 +58,8 @@ class Endpoint:
         """Raises CommandError ``not_installed``."""
         async with self._starting:
             if self._sessions is None:
-                # In a thread: it takes seconds.
                 try:
-                    await asyncio.to_thread(importlib.import_module, "mcp.server.lowlevel.server")
-                    from .server import session_manager
+                    session_manager = await asyncio.to_thread(_load)
                 except ImportError:
                     raise CommandError("not_installed", NOT_INSTALLED) from None
                 made = session_manager(self._service(), self._version)
