@@ -96,7 +96,7 @@ class Agent:
         self.meter = meter
         self.turn = turn
         self.talk = talk
-        self._budget = Budget(turn.limits)
+        self._budget = Budget(turn.limits, turn.alone)
         self.ending = self._budget.ending
         self._goal = goal
         self._next_step = next_step

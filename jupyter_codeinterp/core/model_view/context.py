@@ -116,6 +116,10 @@ class Context:
         known = self.state.cells.get(cell_id)
         return known.source if known is not None and known.whole and not known.private else None
 
+    def knows(self, variables: list[dict[str, Any]], scrub: Callable[[str], str]) -> None:
+        """The variables are these after the agent's runs, whose results the model has."""
+        self.state.variables = variable_lines(variables, scrub)
+
     # --- descriptions ----------------------------------------------------------------
 
     def new_files(self, files: list[tuple[str, int]]) -> list[str]:

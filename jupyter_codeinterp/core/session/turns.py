@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..approval import modes
-from ..approval.decisions import Decisions
+from ..approval.decisions import Alone, Decisions
 from ..checks.checks import Checks
 from ..commands import SessionInfo
-from ..errors import CodeInterpError, CommandError, ModelError, StoreError
+from ..errors import CodeInterpError, CommandError, KernelError, ModelError, StoreError
 from ..events import Cleared, Looked, MadeFile, Note, Reference, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
@@ -89,6 +89,7 @@ class TurnRunner(PersistentSession):
         """Whether turns read the person's instruction files."""
         self.second_look: str | None = None
         """The model that looks at answers with figures; "" for the default, None for none."""
+        self.unattended: Alone = ""
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
@@ -172,7 +173,9 @@ class TurnRunner(PersistentSession):
         self._end_explains = self._halted is not None
         files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
-            files = await _made_by(agent.turn, self.workplace)
+            files, _ = await asyncio.gather(
+                _made_by(agent.turn, self.workplace), _know_variables(agent.turn, was_stopped)
+            )
             waiting = await self.waiting_files.end_turn(self.replay.turns)
             changed = agent.turn.changed_variables
         ending = self._halted or ending
@@ -267,6 +270,7 @@ class TurnRunner(PersistentSession):
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
+            alone=self.unattended,
             notebook=notebook,
             kernel=place.kernel,
             store=self.store,
@@ -274,7 +278,10 @@ class TurnRunner(PersistentSession):
             ledger=self.ledger,
             context=self._context,
             untrusted=untrusted,
-            results=Results(untrusted, self._talk.images, self._talk.shown, notebook.stands),
+            results=Results(
+                *(untrusted, self._talk.attached, self._talk.shown),
+                *(notebook.stands, self._talk.pictures),
+            ),
             private=self._private,
             hooks=self._hooks,
             checks=self._checks,
@@ -379,6 +386,16 @@ async def _look_around(workplace: Workplace) -> Seen | None:
     except Exception:
         log.warning("Could not scan the files of a turn", exc_info=True)
         return None
+
+
+async def _know_variables(turn: Turn, was_stopped: bool) -> None:
+    """The model has the results of its own runs: only what others change after them is news."""
+    if not turn.notebook.worked or was_stopped:
+        return
+    with contextlib.suppress(KernelError, asyncio.TimeoutError):
+        found = await asyncio.wait_for(turn.variables(), LOOK_TIME)
+        if found is not None:
+            turn.context.knows(found, turn.untrusted.scrub)
 
 
 async def _made_by(turn: Turn, workplace: Workplace) -> Made:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..approval import policy
-from ..approval.decisions import Decisions
+from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
@@ -72,6 +72,7 @@ class Turn:
     # Within what bounds.
     limits: Limits
     markdown_risks: MarkdownRisks = not_checked
+    alone: Alone = ""
     may_run_all: bool = True
     """Whether a card may offer "Run all in this turn"."""
     cautions: Cautions = field(default_factory=Cautions)
