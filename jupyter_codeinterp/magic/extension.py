@@ -199,7 +199,7 @@ class Extension:
             screen,
             review,
             options,
-            f"In [{shell.execution_count - 1}]",
+            f"[{shell.execution_count - 1}]",
             lambda source: shell.set_next_input(source, replace=False),
             lambda value: self._keep(options.store, value),
             answer,
