@@ -210,6 +210,31 @@ def test_a_method_of_the_service_takes_the_fields_of_its_command(kind: type[Any]
                 assert taken.default in (field.default, inspect.Parameter.empty), field.name
 
 
+WAITING = [
+    kind
+    for kind, name in METHODS.items()
+    if inspect.iscoroutinefunction(getattr(service.SessionService, name))
+]
+
+
+@pytest.mark.parametrize("kind", WAITING)
+async def test_a_command_that_waits_keeps_no_other_waiting(
+    site: Site, monkeypatch: pytest.MonkeyPatch, kind: type[Any]
+) -> None:
+    w, ended = await site.window(), asyncio.Event()
+
+    async def waits(self: Any, **fields: Any) -> None:
+        await ended.wait()
+
+    monkeypatch.setattr(service.SessionService, METHODS[kind], waits)
+    slow = asyncio.ensure_future(w.send(example(kind, "0" * 32)))
+    await asyncio.sleep(0)  # The socket has it.
+    assert (await w.send(c.TakeLease("a.ipynb"))).error is None
+    assert not slow.done()
+    ended.set()
+    await asyncio.wait({slow})
+
+
 class Denying(Authorizer):
     """Allows all but what a test has put here."""
 
@@ -428,6 +453,8 @@ async def test_commands_that_are_too_large(site: Site) -> None:
     assert huge.error == "too_large"
     assert (await w.send(c.SendMessage(" \n", "a.ipynb"))).error == "empty_message"
     assert (await w.send(c.SendMessage("Hello", ""))).error == "no_notebook"
+    about = c.SendMessage("Hello", "a.ipynb", about="a cell that is gone")
+    assert (await w.send(about)).error == "no_longer_waits"
     assert site.extension.store.list() == []
     # What is larger than any snapshot may be closes the socket; a new one works.
     with suppress(WebSocketClosedError):

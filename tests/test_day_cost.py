@@ -55,7 +55,7 @@ async def test_a_turn_over_the_limit_asks_no_model(site: Site, api: FakeAnthropi
 
     await w.ask("Hi", model=SONNET, mode="auto")
     ended = await w.ended(2)
-    assert (ended.stop_reason, ended.code, ended.retry) == ("budget", "day_limit", True)
+    assert (ended.stop_reason, ended.code, ended.retry) == ("budget", "day_limit", False)
     assert "This server reached its limit of $5.00 a day for models." in ended.message
     assert ended.message.endswith(" at 00:00 UTC.") and "It resets on 20" in ended.message
     assert len(api.requests) == 1, "its first answer was over the limit"
@@ -77,6 +77,10 @@ async def test_kernels_are_held_by_the_same_limit(site: Site, api: FakeAnthropic
         said = json.loads(over.body)["error"]
         assert (over.code, said["type"]) == (402, "billing_error")
         assert "reached its limit of $5.00 a day for models" in said["message"]
+        await kernel.run("%load_ext jupyter_codeinterp")
+        for model, words in ((OPUS, f"The price of {OPUS} is unknown"), (SONNET, "It resets on")):
+            shown = await kernel.run(f"%%ai -y --model {model}\nadd")
+            assert words in shown and "127.0.0.1" not in shown and "another key" not in shown
     w = await site.window(kernel_id=await site.kernel())
     await w.ask("Hi", model=SONNET)
     assert (await w.ended(1)).code == "day_limit"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -64,10 +66,14 @@ async def test_it_is_read_after_the_save(path: Path, tmp_path: Path) -> None:
     assert moved_away(tmp_path) == []
 
 
+@pytest.mark.parametrize("ahead", [0, 3_600])
 async def test_what_a_crash_left_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    """Jupyter then restores the previous content itself."""
+    """Jupyter then restores the previous content itself. ``ahead``: seconds that the clock of the
+    drive is ahead of ours."""
+    clock = SimpleNamespace(time=lambda: time.time() - ahead, monotonic=time.monotonic)
+    monkeypatch.setattr(saving, "time", clock)
     monkeypatch.setattr(saving, "LEFT_BEHIND", 0.3)
     await written(tmp_path / "a.ipynb", text_of("half = 1")[:40])
     await written(tmp_path / ".~a.ipynb", text_of("old = 1"))

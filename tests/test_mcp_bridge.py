@@ -7,12 +7,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from jupyter_codeinterp.server.mcp import endpoint
 from tests.rest_client import rest_client
 from tests.site import Site
 from tests.test_mcp import PATH, begun, texts, token
@@ -57,6 +60,41 @@ async def test_a_running_server_is_found(site: Site, file: Path, jp_runtime_dir:
     async with Client(program) as client:
         read = await client.call_tool("read_notebook", {"notebook": PATH})
         assert "import math" in texts(read)
+
+
+async def test_it_waits_for_a_server_that_loads_the_package(
+    site: Site, file: Path, jp_runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, loads = await token(await rest_client(site), "look"), threading.Event()
+    load = endpoint._load
+    monkeypatch.setattr(endpoint, "_load", lambda: loads.wait() and load())
+    about = {"url": f"{site.url}/", "pid": os.getpid(), "token": "", "root_dir": ""}
+    (jp_runtime_dir / "jpserver-1.json").write_text(json.dumps(about))
+    environment = {
+        **os.environ,
+        "CODEINTERP_MCP_TOKEN": secret,
+        "JUPYTER_RUNTIME_DIR": str(jp_runtime_dir),
+    }
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, *SERVE, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment
+    )
+    try:
+        assert program.stdin and program.stdout and program.stderr
+        told = (await program.stderr.readline()).decode()
+        assert told.startswith(f"Waiting for {site.url}/"), told
+    finally:
+        loads.set()
+    start = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}
+    program.stdin.write(json.dumps(asked).encode() + b"\n")
+    answered = json.loads(await program.stdout.readline())
+    assert answered["result"]["serverInfo"]["name"] == "jupyter_codeinterp"
+    program.stdin.close()
+    await program.wait()
 
 
 def test_without_a_token_it_says_how_to_make_one() -> None:

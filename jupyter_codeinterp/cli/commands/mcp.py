@@ -7,7 +7,9 @@ A token comes from the environment, never from an argument, which other users co
 from __future__ import annotations
 
 import asyncio
+import getpass
 import os
+import sys
 import urllib.error
 import urllib.request
 from datetime import datetime
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 TOKEN = "CODEINTERP_MCP_TOKEN"
 API = "codeinterp/api/mcp"
-TIMEOUT = 10.0
-"""Seconds that a server has to answer."""
+TIMEOUT, LOADING_TIME = 3.0, 120.0
+"""Seconds that servers have to answer, and that one has which may load MCP for the first time."""
 NO_TOKEN = f"Set {TOKEN} to a token. To make one: jupyter codeinterp mcp make NAME"
 NO_SERVER = "No running Jupyter server of yours accepts the token. Start one, or give its --url."
 NOT_INSTALLED = "A package is missing: pip install 'jupyter_codeinterp[mcp]'"
@@ -43,7 +45,8 @@ def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
         return tool_servers(options)
     tokens = Tokens(config_files.settings(config_files.load()).folder, PATIENT)
     if options.what == "make":
-        token, secret = tokens.make(options.name, "run" if options.run else "look")
+        maker = {"username": getpass.getuser()}
+        token, secret = tokens.make(options.name, "run" if options.run else "look", maker)
         may = "read notebooks, write and run" if options.run else "read notebooks"
         print(f"Token {token.id} for {token.name}, which may {may}. Keep it: {secret}")
     elif options.what == "revoke":
@@ -73,21 +76,29 @@ def _found(token: str) -> str:
     """The address of a running server that knows the token. Raises Problem."""
     from jupyter_server.serverapp import list_running_servers  # imports a whole server
 
-    for info in list_running_servers(log=None):
-        address = f"{info['url']}{API}"
-        if _accepts(address, token):
+    addresses = [f"{info['url']}{API}" for info in list_running_servers(log=None)]
+    answers = {address: _accepts(address, token, TIMEOUT) for address in addresses}
+    for address, accepts in sorted(answers.items(), key=lambda one: one[1] is None):
+        if accepts is None:
+            words = f"Waiting for {address.removesuffix(API)}, which may be loading MCP."
+            print(words, file=sys.stderr, flush=True)
+            accepts = _accepts(address, token, LOADING_TIME)
+        if accepts:
             return address
     raise Problem(NO_SERVER)
 
 
-def _accepts(address: str, token: str) -> bool:
+def _accepts(address: str, token: str, timeout: float) -> bool | None:
+    """None if it is there, and has not answered in time."""
     headers = {"Authorization": f"Bearer {token}"}
     request = urllib.request.Request(address, data=b"", headers=headers)
     try:
-        urllib.request.urlopen(request, timeout=TIMEOUT).close()
+        urllib.request.urlopen(request, timeout=timeout).close()
     except urllib.error.HTTPError as error:
         # With a good token it lacks a message.
         return error.code not in (401, 403, 404)
+    except TimeoutError:
+        return None
     except (OSError, ValueError):
         return False
     return True

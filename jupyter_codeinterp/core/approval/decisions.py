@@ -18,10 +18,22 @@ import msgspec
 
 from ..errors import CommandError
 from ..events import Draft
+from .policy import is_barred
 
 BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
+Alone = Literal["", "run", "edits", "all"]
+"""What may happen in a turn in which nobody can be asked; "" where a person can."""
+ALONE: dict[Alone, str] = {
+    "": "",
+    "run": "Nobody can be asked: cells that are there can be run, not changed or deleted (add "
+    "cells instead); nothing can be installed; the kernel stays.",
+    "edits": "Nobody can be asked: cells can be changed, not deleted; nothing can be installed; "
+    "the kernel stays.",
+    "all": "Nobody can be asked, so nobody answers questions.",
+}
+"""What the model reads of it."""
 _WAYS_OUT = {
     "edit": "Cells that are there are not changed without a person; run_cells runs them unchanged. "
     "If the request wants that very cell changed, give the change in the answer and say that it "
@@ -31,6 +43,10 @@ _WAYS_OUT = {
     "notebook": "Work in this notebook.",
 }
 _ANOTHER_WAY = "Go on without it, or find a way that needs no decision."
+_NO_CODE = (
+    "No other code runs in this kernel without a decision, either. Answer from the results so far, "
+    "and say why the work ends here."
+)
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -73,7 +89,8 @@ def unasked(draft: Draft) -> str:
     """The model's result for a draft that nobody could review: a line with why it needs a
     decision, and one with what the model can do instead."""
     why = " ".join((NOBODY, *draft.notices))
-    return f"{why}\n{_WAYS_OUT.get(draft.kind, _ANOTHER_WAY)}"
+    way_out = _NO_CODE if is_barred(draft) else _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)
+    return f"{why}\n{way_out}"
 
 
 def new_nonce() -> str:

@@ -1,4 +1,4 @@
-"""Whether a call runs, is asked about or is refused. Pure; nothing of a notebook decides it.
+"""Whether a call runs, is asked about or is refused. Pure; nothing of a notebook lets it run.
 
 ``owned`` comes from the session's journal; the mode from the person, capped by the server,
 and what it allows from ``modes.py``. What a reader of code may overlook is in
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..events import Mode
+from ..events import Draft, Mode
 from .modes import ASKING, MODES
 
 Action = Literal[
@@ -29,6 +29,13 @@ Action = Literal[
     "ask",
 ]
 Verdict = Literal["run", "ask", "refuse"]
+NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
+SPOKEN_TO = (
+    "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
+    "asks first."
+)
+"""On a card that asks in every mode. ``sign``: the words that were found."""
+_BARS = (NEEDS_SANDBOX, SPOKEN_TO.partition("{")[0])
 
 _CHANGES: dict[str, str] = {
     "run_new": "no cell was added",
@@ -61,8 +68,7 @@ def decide(
     invisible characters, is code of which something is pushed out of sight or that a cell has
     put forward, or is Markdown that is not plain. ``always_ask``: no mode lets anything change
     or run without a person (a recording answers), only ``run_all`` does: they have let all of
-    this turn run. ``barred``: an admin lets code run unasked only in a sandbox, and this kernel is
-    in none.
+    this turn run. ``barred`` as ``bars`` says.
     """
     if action not in _CHANGES:
         return "run"
@@ -76,6 +82,28 @@ def decide(
     if (always_ask and not run_all) or not allowed.unasked:
         return "ask"
     return "run" if action in ("run_new", "run_again", "scratch", "verify") or owned else "ask"
+
+
+def bars(
+    mode: Mode, *, sandboxed: bool, needs_sandbox: bool, sign: str
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether code that would run in this kernel asks in every mode, and why, for the card.
+
+    ``needs_sandbox``: an admin lets code run unasked only in a sandbox. ``sign``: words in data
+    that speak to the model; "" for none.
+    """
+    if sandboxed:
+        return False, ()
+    words = (
+        NEEDS_SANDBOX if needs_sandbox and MODES[mode].unasked else "",
+        SPOKEN_TO.format(sign=sign) if sign else "",
+    )
+    return needs_sandbox or bool(sign), tuple(filter(None, words))
+
+
+def is_barred(draft: Draft) -> bool:
+    """Whether no other code would run in this kernel without a person, either."""
+    return draft.runs and any(notice.startswith(_BARS) for notice in draft.notices)
 
 
 def refusal(action: Action, mode: Mode) -> str:

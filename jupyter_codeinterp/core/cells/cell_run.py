@@ -38,7 +38,6 @@ from .run_by_hand import ExecutionByHand
 from .scratch import Scratch
 
 THEIR_VERSION = "Their version was:"
-NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
 MORE_TO_SEE = "There is more to see about this cell since you decided."
 NOT_RUN = "Changed and not run, as you asked. The output that it shows is of its earlier source."
 TYPED_INTO = "You changed the cell while it was being written. Your version would run."
@@ -156,9 +155,9 @@ class CellRun:
                         continue
                 notices = tuple(hooked.line(turn, note) for note in said.notes)
                 labels = await draft.labels(draft.source, info)
-                barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
-                reasons = filter(None, (why, barred))
-                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
+                reasons = filter(None, (why, *draft.why_barred))
+                always = suspicious or said.ask or bool(why) or draft.barred
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, always))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)

@@ -14,6 +14,7 @@ from typing import Literal
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
 from ..checks import protected
+from ..checks.labelling import labels, theirs
 from ..checks.shared.contract import Contract
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..events import Draft, DraftOpened
@@ -24,9 +25,6 @@ from ..hooks.hooks import Checked, Note
 from ..labels import Label
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..rights import cautious
-from ..rights.labelling import labels
-from ..rights.theirs import theirs
 from ..turn.results import Room
 from ..turn.turn import Turn
 from .checked import heard
@@ -84,8 +82,8 @@ class DraftCell:
         self.room = Room()
         self.to: tuple[str, ...] = ()
         """For a move: the ids above the new place."""
-        self.barred = False
-        """Whether an admin wants a person's decision because the kernel is in no sandbox."""
+        self.barred, self.why_barred = False, tuple[str, ...]()
+        """Whether its run asks in every mode, as ``policy.bars`` says, and why."""
         self.typed_by_person = False
         """Whether the person typed ``source``."""
         self._written = ""
@@ -219,7 +217,6 @@ class DraftCell:
             code = self.code(source, info)
             found = await self.turn.hooks.before_run(code)
             asks = await self._protected(source, code.language)
-            asks += await self._cautious(source, info, bool(found.notes))
             found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
             facts = heard(self.turn, await self.turn.checks.before_run(code), source)
         else:
@@ -237,12 +234,6 @@ class DraftCell:
         said = await checked(protected.notices, source, language, names)
         return tuple(Note("", text) for text in said)
 
-    async def _cautious(self, source: str, info: KernelInfo | None, more: bool) -> tuple[Note, ...]:
-        """A reason to ask in every mode: data spoke to the model, and the code reaches far."""
-        sign = self.turn.cautions.sign
-        said = cautious.notice(sign, await self.labels(source, info), source, more) if sign else ""
-        return (Note("", said),) if said else ()
-
     async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
         """What the code may reach, for the card. They decide nothing."""
         if not self.is_code:
@@ -250,9 +241,8 @@ class DraftCell:
         turn = self.turn
         code = self.code(source, info)
         if (source, code.language) != self._labelled[:2]:
-            modules = [name[:-3] for name in code.files if name.endswith(".py")]
             names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
-            read = partial(labels, source, code.language, names, modules, turn.folder)
+            read = partial(labels, source, code.language, names, turn.folder)
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)
         return self._labelled[2]
@@ -268,11 +258,11 @@ class DraftCell:
             files=tuple(name for name, _ in turn.files),
             session_id=turn.session_id,
             turn=turn.number,
+            unread=bool(turn.alone),
         )
 
     def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:
-        needs_sandbox = self.runs and self.turn.auto_needs_sandbox
-        self.barred = needs_sandbox and not (info is not None and info.sandboxed)
+        self.barred, self.why_barred = self.turn.bars(info) if self.runs else (False, ())
         return policy.decide(
             self.action,
             self.turn.mode,
@@ -288,7 +278,7 @@ class DraftCell:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
-    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...] = ()) -> Draft:
+    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...], always: bool) -> Draft:
         """The draft to show the person, with a new nonce."""
         turn = self.turn
         return Draft(
@@ -304,4 +294,5 @@ class DraftCell:
             runs=self.runs,
             can_run_all=self.runs and turn.can_run_all and not self.barred,
             labels=labels,
+            always=always,
         )

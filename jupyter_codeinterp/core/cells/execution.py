@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator
+from functools import partial
 
 from ..approval.decisions import Decision
 from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
@@ -277,7 +278,7 @@ class Execution:
         finally:
             if not self._ended:
                 self._post_end(done)
-            status = "interrupted" if done.status == "dead" else done.status
+            status = "error" if done.status == "dead" else done.status
             self.result = turn.results.of_run(
                 self._call,
                 status,
@@ -330,6 +331,8 @@ class Execution:
             small = size(cell_outputs) <= INLINE
             trusted = self._trusted or (small and is_passive(cell_outputs))
         end = FinishRun(self._cell_id, self._run_id, cell_outputs, count, trusted, kept)
+        if done is not None and self._slot is not None:
+            self._slot.listen_on(partial(self.turn.came_late, end))
         return self.turn.notebook.apply(end)
 
     def _ran(self) -> None:

@@ -23,7 +23,6 @@ _RETRY_CODES = frozenset(
         "overloaded",
         "server_error",
         "spend_limit",
-        "day_limit",
         "broken_stream",
         "not_open",
         "server_stopped",

@@ -25,7 +25,7 @@ from ...core.events import (
     TurnEnded,
     UsageChanged,
 )
-from ...core.rights.deeds import sentence
+from ...core.labels import sentence
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice

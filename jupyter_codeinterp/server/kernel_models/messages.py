@@ -92,7 +92,8 @@ def _unfold(body: Any) -> None:
 
 def error_body(error: ModelError) -> tuple[int, dict[str, Any]]:
     status, kind = STATUS.get(error.code, (500, "api_error"))
-    return status, {"type": "error", "error": {"type": kind, "message": error.message}}
+    told = {"type": kind, "message": error.message, "details": {"error_code": error.code}}
+    return status, {"type": "error", "error": told}
 
 
 def model_list(infos: list[ModelInfo]) -> dict[str, Any]:

@@ -152,8 +152,9 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell, c.LookForMistakes)):
-            # They wait for receipts, which arrive over this socket, or for a model.
+        method = METHODS.get(type(command))
+        if method and inspect.iscoroutinefunction(getattr(self._manager.service, method)):
+            # It waits: for receipts, which arrive over this socket, for a model, or for a disk.
             task = asyncio.ensure_future(work)
             self._long.add(task)
             task.add_done_callback(self._long.discard)

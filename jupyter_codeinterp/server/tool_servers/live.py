@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...adapters.tool_servers.listing import Told
     from ...core.tools.outside.port import Answer
 
+CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
 RESTARTS = 1
 """In a row, after a server has ended by itself."""
 ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
@@ -136,11 +137,10 @@ class Live:
     async def _connect(self) -> None:
         try:
             # In a thread: it takes seconds.
-            await asyncio.to_thread(importlib.import_module, "mcp.client.client")
-            from ...adapters.tool_servers.client import Connection
+            client = await asyncio.to_thread(importlib.import_module, CLIENT)
         except ImportError:
             raise ToolServerError("not_installed", NOT_INSTALLED) from None
-        made = Connection(self.entry, self._env, self._headers, __version__)
+        made: Connection = client.Connection(self.entry, self._env, self._headers, __version__)
         try:
             await made.start()
         except ToolServerError:

@@ -98,6 +98,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
+    always: false,
     runs: true,
     ...change
   };

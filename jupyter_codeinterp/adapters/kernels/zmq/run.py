@@ -8,10 +8,11 @@ msg_id**, so that the journal stays true.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from ....core.cells.collector import OUTPUT_TYPES, Collector
+from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.labels import Observation
 from ....core.ports import (
@@ -49,7 +50,13 @@ UNHEARD = (
     "The code has ended; whether without an error is unknown."
 )
 
+LATE = 1.0
+"""Least seconds between two tellings of outputs that come after the end."""
+LATE_RATE = 2_000
+"""Bytes a second told of them: a thread that prints for ever must not fill the journal."""
+
 Cause = Literal["timeout", "interrupted", "dead"]
+Hear = Callable[[tuple[Output, ...]], Awaitable[None]]
 
 
 class Run:
@@ -95,6 +102,8 @@ class Run:
         self._lag = 0.0
         self._limit = ""
         """The limit of a sandbox that made it fail."""
+        self._hear: Hear | None = None
+        self._telling: asyncio.Task[None] | None = None
 
     @property
     def begun(self) -> bool:
@@ -156,6 +165,8 @@ class Run:
             self._place().add(kind, content, message.size)
         elif kind == "update_display_data" and content is not None:
             self._update_display(content, message.size)
+        elif self.done is not None:
+            return
         elif kind == "execute_input":
             self._started_at = self._loop.time()
             self._next_flush = self._started_at + FLUSH
@@ -171,6 +182,39 @@ class Run:
                 unsure = 0 if self._link.cuts > self._cuts else UNSURE
                 self._dropped = self._link.counter.lost_since(self._first, unsure)
         self._wake.set()
+        self._tell()
+
+    def update(self, content: dict[str, Any], size: int) -> bool:
+        found = self._collector.update(content, size)
+        self._tell()
+        return found
+
+    @property
+    def size(self) -> int:
+        return self._collector.size
+
+    def listen_on(self, hear: Hear) -> None:
+        self._hear = hear
+        self._tell()
+
+    def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _tell(self) -> None:
+        """Tell of what has come since the end."""
+        if self.done is None or self._hear is None or not self._collector.pending:
+            return
+        if self._telling is None or self._telling.done():
+            self._telling = self._link.spawn(self._tell_late(self._hear))
+
+    async def _tell_late(self, hear: Hear) -> None:
+        wait = FLUSH
+        while self._collector.pending:
+            await asyncio.sleep(wait)
+            self._collector.take()
+            await hear(self._collector.outputs)
+            wait = max(LATE, self._collector.size / LATE_RATE)
 
     def engines_work(self, work: EnginesWork) -> None:
         self._engines = work
@@ -188,6 +232,7 @@ class Run:
         place = self._place()
         if place.update(content, size) or self._collector.update(content, size):
             return
+        self._link.update(content, size)
         display_id = content.get("transient", {}).get("display_id", "")
         metadata = content.get("metadata", {})
         self._updates[display_id] = DisplayUpdated(display_id, content["data"], metadata)
@@ -334,6 +379,10 @@ class Run:
     def _lost_half(self) -> bool:
         return self._reply is None or self._idle_at is None
 
+    @property
+    def _lost_both(self) -> bool:
+        return self._reply is None and self._idle_at is None
+
     def _was_aborted(self) -> bool:
         return (self._reply or {}).get("status") in ("aborted", "abort")
 
@@ -343,14 +392,23 @@ class Run:
         if self._link.is_ending and self._cause != "dead":
             self.lost()
         reply = self._reply or {}
-        if reply.get("status") == "error" and not self._collector.has_error:
+        if self._cause == "dead":
+            words = " ".join(self._notes)
+            error = {"ename": "DeadKernelError", "evalue": words, "traceback": [words]}
+            self._collector.add("error", error, 0)
+        elif self._lost_both:
+            self._link.stuck = self._msg_id
+        elif reply.get("status") == "error" and not self._collector.has_error:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
             )
         if self._cause != "dead":
             failed = reply.get("status") == "error"
-            error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-            self._limit = self._link.hit(error, self._sent_at)
+            raised = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
+            self._limit = self._link.hit(raised, self._sent_at)
+        self._collector.take()
+        if self._cause != "dead":
+            self._link.keep(self._msg_id, self)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
@@ -384,7 +442,7 @@ class Run:
         yield from filter(None, (self._limit, self._link.refused(self._sent_at)))
         if self._was_aborted():
             yield "The kernel refused to run the code."
-        elif self._reply is None and self._idle_at is None:
+        elif self._lost_both:
             yield "The kernel ignored the interrupt. The code may still be running."
         elif self._unheard:
             yield UNHEARD

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -22,6 +24,12 @@ _LONGEST_LOG = 16_000_000
 """Bytes to which a checkpoint cuts the write-ahead log."""
 LOCK_WAIT = 0.5
 """Seconds. Other processes lock the file for milliseconds; the event loop waits with us."""
+
+_NETWORK = frozenset({
+    0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x01021997, 0x65735546, 0x00C36400, 0x0BD00BD0,
+    0x47504653, 0x5346414F, 0x19830326, 0x7461636F, 0x01161970,
+})  # fmt: skip
+"""Linux's numbers: NFS, SMB (3), 9P, FUSE, Ceph, Lustre, GPFS, AFS, BeeGFS, OCFS2, GFS2."""
 
 # SQLite's words, our code, our message.
 _FAULTS = (
@@ -92,16 +100,18 @@ def connect(path: Path) -> sqlite3.Connection:
     """Another connection to an open journal, for a thread."""
     db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
     try:
-        db.execute("PRAGMA foreign_keys=ON")
-        _set_waits(db, db.execute("PRAGMA journal_mode").fetchone()[0])
-        db.execute("PRAGMA secure_delete=ON")
+        _set_up(db, db.execute("PRAGMA journal_mode").fetchone()[0])
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _set_waits(db: sqlite3.Connection, mode: str) -> None:
+def _set_up(db: sqlite3.Connection, mode: str) -> None:
+    db.execute("PRAGMA foreign_keys=ON")
+    # Deleted data must be nowhere in the file.
+    db.execute("PRAGMA secure_delete=ON")
+    db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
     # Without a write-ahead log, each append waits for the disk.
     db.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
     # SQLite would checkpoint in the middle of an append, which then waits for the disk: 50 ms and
@@ -109,12 +119,22 @@ def _set_waits(db: sqlite3.Connection, mode: str) -> None:
     db.execute("PRAGMA wal_autocheckpoint=0")
 
 
-def journal_mode(db: sqlite3.Connection) -> str:
-    """Write-ahead logging, or ``delete`` where the file system cannot do it (NFS)."""
-    mode: str = db.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    if mode != "wal":
-        mode = db.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
-    return mode
+def journal_mode(db: sqlite3.Connection, path: Path) -> str:
+    """Write-ahead logging, or ``delete`` where the file system cannot do it. Servers on two
+    machines would share no memory, and damage the file: so not on a network drive."""
+    for mode in ("WAL", "DELETE")[_kind_of_file_system(path.parent) in _NETWORK :]:
+        found: str = db.execute(f"PRAGMA journal_mode={mode}").fetchone()[0]
+        if found == "wal":
+            break
+    return found
+
+
+def _kind_of_file_system(folder: Path) -> int:
+    """Linux's number for it; 0 elsewhere."""
+    about = ctypes.create_string_buffer(512)  # The C structure has 120 bytes; the kind is first.
+    if sys.platform != "linux" or ctypes.CDLL(None).statfs(bytes(folder), about) != 0:
+        return 0
+    return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF
 
 
 def sync_log(path: Path, last: mark.Mark | None = None) -> None:
@@ -122,7 +142,7 @@ def sync_log(path: Path, last: mark.Mark | None = None) -> None:
     is the log's last event; the next opening checks that it is still there."""
     log = path.with_name(f"{path.name}-wal")
     with in_words():
-        with suppress(FileNotFoundError), log.open("rb") as file:
+        with suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
             os.fsync(file.fileno())
         if last is not None:
             mark.write(path, last)
@@ -151,6 +171,12 @@ def empty_log(path: Path) -> bool:
         return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
 
 
+def begin_log(path: Path) -> None:
+    """The first write to an empty log waits for the disk. So an append should not be the first."""
+    with in_words(), closing(connect(path)) as db:
+        db.execute("PRAGMA application_id=0")
+
+
 def _wants_check(path: Path) -> bool:
     """Always check a small file. A large one, whose check would delay the server's start, only
     if its last writer did not close it."""
@@ -163,11 +189,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
     try:
         _enable_shrinking(db, path)
-        _set_waits(db, journal_mode(db))
-        db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
-        db.execute("PRAGMA foreign_keys=ON")
-        # Deleted data must be nowhere in the file.
-        db.execute("PRAGMA secure_delete=ON")
+        _set_up(db, journal_mode(db, path))
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
         schema.migrate(db)

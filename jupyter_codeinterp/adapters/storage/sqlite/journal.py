@@ -16,7 +16,7 @@ import msgspec
 from ....core.document.roots import Root
 from ....core.errors import StoreError
 from . import mark
-from .file import empty_log, file_id, fold_log, in_words, open_file, sync_log
+from .file import begin_log, empty_log, file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
 
 Rows = list[tuple[Any, ...]]
@@ -94,6 +94,7 @@ class Journal:
             # The log still holds deleted data. Little is left to checkpoint: milliseconds.
             with self._writing:
                 self._left_in_log = not empty_log(self._path)
+        begin_log(self._path)
 
     def _forget(self, session_id: str) -> None:
         """Record the deletion: the session's absence is no loss."""

@@ -13,7 +13,6 @@ import msgspec
 
 from ...approval import code_warnings, policy
 from ...cells import hooked
-from ...cells.cell_run import NEEDS_SANDBOX
 from ...document.ops import PRIVATE
 from ...errors import CommandError, DocumentError
 from ...events import DraftWaiting, Event, Status
@@ -75,7 +74,7 @@ class _Verifying:
             if said.refusal is not None:
                 self.reject(hooked.line(turn, said.refusal), hooked.line(turn, said.refusal))
                 return
-            barred = await _is_barred(turn)
+            barred, why_barred = turn.bars(await turn.kernel_info())
             verdict = policy.decide(
                 "verify",
                 turn.mode,
@@ -87,10 +86,9 @@ class _Verifying:
             )
             if verdict == "ask":
                 notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
-                sandbox = NEEDS_SANDBOX if barred and turn.allowed.unasked else ""
                 count = f"{len(cells)} cells" if len(cells) > 1 else "1 cell"
                 words = WORDS.format(count=count, where=IN_PLACE if in_place else COPY)
-                notices = tuple(filter(None, (why, sandbox, *notes)))
+                notices = tuple(filter(None, (why, *why_barred, *notes)))
                 draft = msgspec.structs.replace(
                     draft_of(self._call, "verify", VERIFY.label, words, ""), notices=notices
                 )
@@ -188,12 +186,6 @@ async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
         notes += said.notes
         ask = ask or said.ask or bool(keys)
     return Checked(tuple(dict.fromkeys(notes)), ask)
-
-
-async def _is_barred(turn: Turn) -> bool:
-    """Whether an admin wants a person's decision because the kernel is in no sandbox."""
-    info = await turn.kernel_info() if turn.auto_needs_sandbox else None
-    return turn.auto_needs_sandbox and not (info is not None and info.sandboxed)
 
 
 VERIFY = Tool(

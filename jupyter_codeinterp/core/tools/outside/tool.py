@@ -12,7 +12,6 @@ from ...approval import policy
 from ...approval.code_warnings import hidden_characters
 from ...errors import ToolServerError
 from ...events import DraftWaiting, Event, Status
-from ...injection.caution import SPOKEN_TO
 from ...injection.signs import signs
 from ...messages import ToolUse
 from ...model_view.plain_text import clean, cut
@@ -141,8 +140,8 @@ class _Call:
         # If Stop comes meanwhile, the result is there.
         self._end("interrupted", CUT_OFF)
         answer = await self._source.call(self._tool, self._given)
-        scrub, left = turn.untrusted.scrub, turn.results.images_left
-        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, left, scrub)))
+        scrub = turn.untrusted.scrub
+        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, scrub)))
         seen = await turn.results.see(fit)
         self._results[self._call.id] = turn.results.make(
             self._call,
@@ -158,7 +157,7 @@ class _Call:
         if now != self._tool.pinned:
             found.append(CHANGED)
         if self._turn.cautions.sign:
-            found.append(SPOKEN_TO.format(sign=self._turn.cautions.sign))
+            found.append(policy.SPOKEN_TO.format(sign=self._turn.cautions.sign))
         return tuple(found)
 
     def _reject(self, words: str, summary: str = "", by: str = "policy") -> None:

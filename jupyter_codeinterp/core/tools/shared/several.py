@@ -8,9 +8,9 @@ import msgspec
 
 from ...approval import policy
 from ...cells import hooked
-from ...cells.cell_run import NEEDS_SANDBOX, CellRun, Granted
+from ...cells.cell_run import CellRun, Granted
 from ...cells.draft import DraftCell
-from ...document.ops import CellView
+from ...document.ops import CellView, called
 from ...events import DraftWaiting, Event, Status
 from ...hooks.hooks import Note
 from ...labels import Label
@@ -135,7 +135,7 @@ class Several:
             if len(notices) > MOST_NOTICES:
                 self._drafting.step.not_started(self._call, TOO_MUCH)
                 return
-            barred = runs and turn.auto_needs_sandbox and not (info and info.sandboxed)
+            barred, why_barred = turn.bars(info) if runs else (False, ())
             verdict = policy.decide(
                 self._action,
                 turn.mode,
@@ -151,10 +151,9 @@ class Several:
                 self._may_go_on = True
             if verdict != "ask":
                 return
-            sandbox = NEEDS_SANDBOX if barred and turn.allowed.unasked else ""
             waiting = msgspec.structs.replace(
                 draft_of(self._call, "cells", title, listing, ""),
-                notices=tuple(filter(None, (why, sandbox, *notices))),
+                notices=tuple(filter(None, (why, *why_barred, *notices))),
                 labels=tuple(labels)[:MOST_NOTICES],
                 runs=runs,
                 can_run_all=runs and turn.can_run_all and not barred,
@@ -188,7 +187,7 @@ def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
     parts: list[str] = []
     for draft in drafts:
         place, cell = places[draft.cell_id]
-        ran = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
         lines = "\n    ".join(draft.source.splitlines())
-        parts.append(f"Cell {place}{ran}\n    {lines}")
+        name = called(place, cell.execution_count).capitalize()
+        parts.append(f"{name}\n    {lines}")
     return "\n\n".join(parts)

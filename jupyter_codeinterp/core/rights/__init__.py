@@ -1,1 +1,0 @@
-"""What code may reach outside the notebook, read from the code."""
