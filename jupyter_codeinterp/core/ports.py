@@ -7,7 +7,7 @@ unless the docstring says otherwise.
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
@@ -286,6 +286,10 @@ class Slot(Protocol):
         """Run exactly ``source``. ``looks_at`` (``Contract.asked``) is what the
         kernel's report also tells of, where the kernel is watched. Cancelling the consumer
         (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
+
+    def listen_on(self, hear: Callable[[tuple[Output, ...]], Awaitable[None]]) -> None:
+        """After the run: ``hear`` gets all its outputs whenever they grow or change, by a thread,
+        a task or another cell. At intervals, each awaited."""
 
     async def stopped(self) -> ExecutionDone | None:
         """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores

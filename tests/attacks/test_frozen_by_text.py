@@ -26,6 +26,7 @@ from jupyter_codeinterp.core.approval import code_warnings, installs
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cell_code import parsing
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.cells.reported import hides_failures
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.labelling import labels, theirs
@@ -56,7 +57,7 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.model_view.context import Context, Late
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
@@ -148,6 +149,13 @@ def describe(text: str) -> str:
     first = told.describe(snapshot(text), [(text, 1)], None, variables, set())
     told.describe(snapshot(text + "\nx"), [(text + "y", 1)], None, variables, set())
     return first
+
+
+def describe_late(text: str) -> str:
+    told = Context(scrub=SECRETS.scrub)
+    told.noted("a", "x")
+    now = ({"output_type": "stream", "name": "stdout", "text": text},)
+    return told.describe_late({"a": Late("", (), now)})
 
 
 def describe_acts(text: str) -> str:
@@ -291,6 +299,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "context.Context.describe notebook_prompt.cells": describe,
     "context.Context.describe_acts": describe_acts,
+    "context.Context.describe_late": describe_late,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "caution.named": lambda t: caution.named([t]),
@@ -312,6 +321,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "announcing.only_announces": announcing.only_announces,
+    "reported.hides_failures": lambda t: hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
