@@ -135,6 +135,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.decide('Run');
   await panel.ended();
   await expect(panel.log).toContainText('Not in your folder yet: a.csv, b.csv');
+  await files.getByText('2 files wait').click();
   await files.getByRole('button', { name: 'Keep a.csv' }).click();
   await expect(panel.log).toContainText('Not in your folder yet: b.csv');
   await files.getByRole('button', { name: 'Discard b.csv' }).click();

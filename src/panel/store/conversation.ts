@@ -226,7 +226,7 @@ export class Conversation {
     discard = false
   ): Promise<boolean> {
     return (
-      this._options.state.byPerson() &&
+      (discard || this._options.state.byPerson()) &&
       this._command(session_id => ({
         type: 'keep_files',
         session_id,

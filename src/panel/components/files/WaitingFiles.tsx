@@ -5,6 +5,7 @@ import type { IWaitingFile, IWaitingList } from '../../../protocol/api';
 import type { ISessionView } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { revealed } from '../elements/LongText';
 import { bytes } from './bytes';
 import { outcome } from './outcome';
 
@@ -113,11 +114,14 @@ function File(props: {
     setShown(why || text || trans.__('This file is empty.'));
   };
   const discard = async () => {
-    const sure = await confirm(
-      trans.__('Discard “%1”?', path),
-      trans.__('The folder stays as it is. The code sees its state again.'),
-      trans.__('Discard')
-    );
+    // The dialog's own button is no event here.
+    const sure =
+      store.state.byPerson() &&
+      (await confirm(
+        trans.__('Discard “%1”?', path),
+        trans.__('The folder stays as it is. The code sees its state again.'),
+        trans.__('Discard')
+      ));
     if (sure) {
       await act(true);
     }
@@ -156,7 +160,7 @@ function File(props: {
       >
         {trans.__('Discard')}
       </Button>
-      {shown !== null && <pre>{shown}</pre>}
+      {shown !== null && <pre ref={revealed}>{shown}</pre>}
     </li>
   );
 }
