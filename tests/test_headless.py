@@ -74,6 +74,34 @@ async def test_three_cells_without_any_window(site: Site, api: FakeAnthropic, fi
     assert await watch.run("print(a)") == "20\n"
 
 
+LATER = """
+import asyncio, os
+async def work():
+    while not os.path.exists("go"):
+        await asyncio.sleep(0.01)
+    print("late")
+task = asyncio.ensure_future(work())
+shown = display("begun", display_id="d")
+"""
+
+
+async def test_outputs_after_the_turn_are_in_the_file(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    """Of a task, and of a display that a person's code changes."""
+    api.play(in_order([answer(run_cell(LATER)), DONE]))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        await stream.event("turn_ended")
+    watch = await site.watch(await site.kernel_of("work/a.ipynb"))
+    await watch.run("shown.update('changed')")
+    (file.parent / "go").touch()
+    await until(lambda: "late" in file.read_text() and "'changed'" in file.read_text())
+    nbformat.validate(nbformat.read(file, as_version=4))
+
+
 async def test_nothing_runs_that_was_not_decided(
     site: Site, api: FakeAnthropic, file: Path
 ) -> None:

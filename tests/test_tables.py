@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.kernel_side.columns import cell_text
+from jupyter_codeinterp.kernel_side.tables import Pages
+from jupyter_codeinterp.server.tables.files import CsvTable, _table_of, _typed
 from jupyter_codeinterp.server.tables.shapes import answer_from
 from tests.kernels import Gate
 from tests.reference_window import notebook
@@ -93,6 +97,7 @@ async def test_pages_of_a_table(site: Site) -> None:
 
 FRAME = (
     "import pandas as pd, numpy as np, decimal, datetime\n"
+    "day = datetime.datetime\n"
     "df = pd.DataFrame({\n"
     "    'n': [3, 1, 2, 1],\n"
     "    'f': [0.5, np.nan, -1.0, 0.5],\n"
@@ -102,13 +107,32 @@ FRAME = (
     ".tz_localize('Europe/Berlin'),\n"
     "    't': pd.to_timedelta(['1D', '2D', None, '3D']),\n"
     "    'b': [True, False, True, True],\n"
-    "    'i': pd.array([7, None, 5, 6], dtype='Int64'),\n"
+    "    'i': pd.array([7, None, 5, 16], dtype='Int64'),\n"
     "    'c': pd.Categorical(['low', 'high', None, 'low'], ['low', 'mid', 'high']),\n"
     "    'o': np.array([decimal.Decimal('2.5'), 'x', 1, None], dtype=object),\n"
+    "    'sparse': pd.arrays.SparseArray([10, 9, 0, 0]),\n"
+    "    'gaps': pd.arrays.SparseArray([10.0, np.nan, 9.0, np.nan]),\n"
+    "    'counts': pd.Categorical([10, 9, None, 100]),\n"
+    "    'sizes': pd.Categorical(['M', 'S', None, 'L'], ['S', 'M', 'L'], ordered=True),\n"
+    "    'bands': pd.cut([10, 9, 150, 11], [0, 9, 10, 100, 1000]),\n"
+    "    'flags': np.array([True, None, False, np.nan], dtype=object),\n"
+    "    'bits': pd.array([True, None, False, True], dtype='boolean'),\n"
+    "    'ids': pd.array([2**53 + 1, 2**53, None, 2**53 + 3], dtype='Int64'),\n"
+    "    'days': [datetime.date(2026, 2, 1), None, datetime.date(999, 1, 1), "
+    "datetime.date(2026, 3, 1)],\n"
+    "    'scalars': np.array([np.int64(10), np.float32(9), None, np.nan], dtype=object),\n"
     "}, index=list('pqrs'))\n"
+    "df['months'] = df.d.dt.to_period('M')\n"
+    "df['twice'] = [10, 9, 8, 7]\n"
+    "df.insert(len(df.columns), 'twice', [1, 2, 3, 4], allow_duplicates=True)\n"
     "before = df.copy()"
 )
-PLACES = {name: place for place, name in enumerate("nfsdztbico")}
+COLUMNS = (
+    *"nfsdztbico",
+    *("sparse", "gaps", "counts", "sizes", "bands", "flags", "bits", "ids", "days", "scalars"),
+    *("months", "twice", "again"),
+)
+PLACES = {name: place for place, name in enumerate(COLUMNS)}
 
 SORTED = {
     # column: ascending, descending. Missing values come last, and equal values stay in order.
@@ -119,9 +143,22 @@ SORTED = {
     "z": ("rpsq", "sprq"),
     "t": ("pqsr", "sqpr"),
     "b": ("qprs", "prsq"),
-    "i": ("rspq", "psrq"),
+    "i": ("rpsq", "sprq"),
     "c": ("qpsr", "psqr"),
     "o": ("rpqs", "qprs"),
+    "sparse": ("rsqp", "pqrs"),
+    "gaps": ("rpqs", "prqs"),
+    "counts": ("qpsr", "spqr"),
+    "sizes": ("qpsr", "spqr"),
+    "bands": ("qpsr", "rspq"),
+    "flags": ("rpqs", "prqs"),
+    "bits": ("rpsq", "psrq"),
+    "ids": ("qpsr", "spqr"),
+    "days": ("rpsq", "sprq"),
+    "scalars": ("qprs", "pqrs"),
+    "months": ("rpsq", "sprq"),
+    "twice": ("srqp", "pqrs"),
+    "again": ("pqrs", "srqp"),
 }
 
 FILTERED = [
@@ -150,34 +187,101 @@ FILTERED = [
     ("o", ">", "1", "pq"),
     ("o", "contains", "x", "q"),
     ("o", "missing", "", "s"),
+    ("sparse", ">", "9.5", "p"),
+    ("sparse", "=", "0", "rs"),
+    ("gaps", ">", "9.5", "p"),
+    ("gaps", "missing", "", "qs"),
+    ("counts", ">", "9.5", "ps"),
+    ("counts", "=", "10.0", "p"),
+    ("counts", "missing", "", "r"),
+    ("counts", "present", "", "pqs"),
+    ("sizes", ">", "S", "ps"),
+    ("sizes", "<=", "M", "pq"),
+    ("sizes", "missing", "", "r"),
+    ("bands", "<", "(10, 100]", "pq"),
+    ("flags", "=", "true", "p"),
+    ("flags", "=", "False", "r"),
+    ("flags", "missing", "", "qs"),
+    ("bits", "=", "true", "ps"),
+    ("bits", "missing", "", "q"),
+    ("ids", "=", str(2**53 + 1), "p"),
+    ("ids", ">", str(2**53 + 1), "s"),
+    ("days", "=", "2026-02-01", "p"),
+    ("days", ">", "2026-02-01T00:00", "s"),
+    ("scalars", ">", "9.5", "p"),
+    ("scalars", "missing", "", "rs"),
+    ("months", ">", "2026-01", "ps"),
+    ("twice", ">", "9", "p"),
+    ("again", ">", "2", "rs"),
 ]
 
-REFUSED = [("n", ">", "many"), ("d", "<", "no day"), ("t", "=", "x"), ("b", "=", "maybe")]
+REFUSED = [
+    *(("n", ">", "many"), ("d", "<", "no day"), ("t", "=", "x"), ("b", "=", "maybe")),
+    *(("d", "<", "2026-01-01T00:00Z"), ("counts", ">", "many"), ("sizes", "<", "XS")),
+    *(("flags", "=", "maybe"), ("bits", "=", "maybe"), ("days", ">", "soon")),
+]
+KINDS = {
+    "number": "n f i sparse gaps counts ids scalars twice again",
+    "time": "d z t days",
+    "truth": "b flags bits",
+    "text": "s c o sizes bands months",
+}
 
 
-async def test_sorting_filtering_and_profiles(site: Site) -> None:
-    looking = await look(site)
-    await looking.run(FRAME)
+LETTERS = str.maketrans("0123", "pqrs")
+"""polars counts rows, pandas has labels."""
 
-    async def shown(**asked: Any) -> str:
-        return "".join((await looking.page("df", **asked))["index"])
 
-    for column, (up, down) in SORTED.items():
-        assert await shown(sort=[PLACES[column], False]) == up, column
-        assert await shown(sort=[PLACES[column], True]) == down, column
-    for column, op, value, rows in FILTERED:
-        assert await shown(filters=[[PLACES[column], op, value]]) == rows, (column, op, value)
+class Kept:
+    """A table that the kernel's side answers about."""
+
+    def __init__(self, source: str) -> None:
+        self.names: dict[str, Any] = {}
+        exec(source, self.names)
+        self.pages = Pages(self.names, lambda: 0)
+
+    def page(self, **asked: Any) -> Any:
+        return self.pages.answer({"name": "df", **asked})["table"]
+
+    def shown(self, **asked: Any) -> str:
+        """The rows, by their labels."""
+        return "".join(row.translate(LETTERS) for row in self.page(**asked)["index"])
+
+    def differing(self) -> list[Any]:
+        """Of the columns that it has, in the tables of cases."""
+        here = dict(zip(COLUMNS, range(99), strict=False))
+        labels = [head["label"] for head in self.page()["heads"]]
+        if len(labels) < len(COLUMNS):
+            here = {label: place for place, label in enumerate(labels)}
+        wrong: list[Any] = []
+        for name, orders in SORTED.items():
+            for descending, rows in enumerate(orders):
+                if name in here and self.shown(sort=[here[name], bool(descending)]) != rows:
+                    wrong.append((name, descending))
+        for name, op, value, rows in FILTERED:
+            if name in here and self.shown(filters=[[here[name], op, value]]) != rows:
+                wrong.append((name, op, value))
+        return wrong
+
+
+def test_each_kind_of_column_sorts_and_filters_by_its_values() -> None:
+    kept = Kept(FRAME)
+    page = kept.page()
+    kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
+    assert [head["kind"] for head in page["heads"]] == [kinds[name] for name in COLUMNS]
+    assert page["cells"][PLACES["flags"]] == ["True", None, "False", None]
+    assert kept.differing() == []
     for column, op, value in REFUSED:
-        asked = await looking.ask("df", filters=[[PLACES[column], op, value]])
-        assert asked["code"] == "table_not_comparable"
+        asked = {"name": "df", "filters": [[PLACES[column], op, value]]}
+        assert kept.pages.answer(asked).get("refused") == "not_comparable", (column, op, value)
     both = {"sort": [0, True], "filters": [[0, "<", "3"], [2, "present", ""]]}
-    assert await shown(**both) == "rs"
-    assert await shown(**both, start=1) == "s"
-    out_of = await looking.ask("df", sort=[99, False])
-    assert out_of["code"] == "table_no_column"
-    same = "print(df.equals(before), list(df.columns) == list(before.columns))"
-    assert await looking.run(same) == "True True\n"
-    found = (await looking.ask("df", profiles=list(range(10))))["profiles"]
+    assert kept.shown(**both) == "rs"
+    assert kept.shown(**both, start=1) == "s"
+    assert kept.pages.answer({"name": "df", "sort": [99, False]})["refused"] == "no_column"
+    df, before = kept.names["df"], kept.names["before"]
+    assert df.equals(before)
+    assert list(df.columns) == list(before.columns)
+    found = kept.pages.answer({"name": "df", "profiles": list(PLACES.values())})["profiles"]
     by_name = {name: found[place] for name, place in PLACES.items()}
     assert by_name["n"]["min"] == "1"
     assert by_name["n"]["max"] == "3"
@@ -192,6 +296,31 @@ async def test_sorting_filtering_and_profiles(site: Site) -> None:
     assert by_name["b"]["top"] == [["True", 3], ["False", 1]]
     assert by_name["c"]["top"] == [["low", 2], ["high", 1]]
     assert by_name["o"]["missing"] == 1
+    assert by_name["sparse"]["max"] == "10"
+    assert by_name["bits"]["top"] == [["True", 2], ["False", 1]]
+
+
+POLARS = (
+    "import polars as pl, datetime\n"
+    "day = lambda month: datetime.datetime(2026, month, 1)\n"
+    "df = pl.DataFrame({'n': [3, 1, 2, 1], 'i': [7, None, 5, 16], 's': ['b', None, 'B', 'a'],\n"
+    "    'f': [0.5, None, -1.0, 0.5], 'b': [True, False, True, True],\n"
+    "    'bits': [True, None, False, True], 'd': [day(2), None, day(1), day(3)],\n"
+    "    'days': [day(2).date(), None, day(1).date(), day(3).date()],\n"
+    "    'ids': [2**53 + 1, 2**53, None, 2**53 + 3]}).with_columns(\n"
+    "    z=pl.col('d').dt.replace_time_zone('Europe/Berlin'),\n"
+    "    sizes=pl.Series(['M', 'S', None, 'L'], dtype=pl.Enum(['S', 'M', 'L'])))\n"
+    "one = df['i']"
+)
+
+
+@pytest.mark.skipif(find_spec("polars") is None, reason="polars is not installed")
+def test_polars_answers_as_pandas_does() -> None:
+    kept = Kept(POLARS)
+    assert kept.differing() == []
+    asked = {"name": "df", "profiles": list(range(len(kept.page()["heads"])))}
+    assert len(kept.pages.answer(asked)["profiles"]) == 11
+    assert kept.page(name="one")["cells"] == [["7", None, "5", "16"]]
 
 
 async def test_an_order_follows_changes_and_large_and_wide_tables_have_one(site: Site) -> None:
@@ -282,6 +411,7 @@ async def test_hostile_columns_and_values(site: Site) -> None:
         "levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([('a', 1), ('a', 2)]),\n"
         "    index=pd.MultiIndex.from_tuples([('p', 1)]))\n"
         "odd = pd.DataFrame([[1, 2, 3]], columns=pd.Index([Label(), None, b'z'], dtype=object))\n"
+        "gaps = pd.DataFrame({'a': [1, 2, 3]}, index=[1.5, np.nan, 2.0])\n"
         "touched.clear()"
     )
     page = await looking.page("hostile")
@@ -303,6 +433,7 @@ async def test_hostile_columns_and_values(site: Site) -> None:
     assert [h["label"] for h in levels["heads"]] == ["a · 1", "a · 2"]
     assert levels["index"] == ["p · 1"]
     assert [h["label"] for h in (await looking.page("odd"))["heads"]] == ["<Label>", "None", "b'z'"]
+    assert (await looking.page("gaps"))["index"] == ["1.5", "NaN", "2.0"]
     assert await looking.run("print(touched)") == "[]\n"
 
 
@@ -436,7 +567,7 @@ async def test_csv_files_need_no_kernel(site: Site) -> None:
     assert [(h["label"], h["kind"]) for h in page["heads"]] == [
         ("region", "text"), ("amount", "number"), ("region", "text")
     ]  # fmt: skip
-    assert page["cells"] == [['a, "b"', "c", "d"], ["2.5", None, "10.0"], ["x", "y", None]]
+    assert page["cells"] == [['a, "b"', "c", "d"], ["2.5", None, "10"], ["x", "y", None]]
     assert page["index"] == ["1", "2", "3"]
     page = await of_file(site, "sales.csv", sort=[1, True])
     assert page["index"] == ["3", "1", "2"]
@@ -449,6 +580,24 @@ async def test_csv_files_need_no_kernel(site: Site) -> None:
     (root / "sales.csv").write_text("region\nnow\n" * 3)
     assert (await of_file(site, "sales.csv"))["rows"] == 5
     assert site.app.kernel_manager.list_kernel_ids() == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "cells"),
+    [
+        (["01234", "99999"], "text", ["01234", "99999"]),
+        (["2024_01", "2024_02"], "text", ["2024_01", "2024_02"]),
+        (["\u0663", "1"], "text", ["\u0663", "1"]),
+        (["1,5", "2"], "text", ["1,5", "2"]),
+        (["1e3", "-.5", "0", "nan"], "number", ["1000.0", "-0.5", "0", None]),
+        (["12345678901234567890", "+1", " 2"], "number", ["12345678901234567890", "1", "2"]),
+        (["9" * 5000, "1"], "text", ["9" * 119 + "\u2026", "1"]),
+    ],
+)
+def test_only_numbers_become_numbers(texts: list[str], kind: str, cells: list[Any]) -> None:
+    column = _table_of(CsvTable(["a"], [_typed(texts)], len(texts))).column(0)
+    assert column.kind == kind
+    assert [cell_text(value) for value in column.take(range(len(texts)))] == cells
 
 
 async def test_no_other_file_is_read(site: Site, tmp_path: Path) -> None:

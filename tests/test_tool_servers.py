@@ -108,7 +108,7 @@ async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
     assert tools.tools == () and "waits for your approval" in words[0]
     [shown], _ = await servers.shown(NOTEBOOK)
     assert (shown.state, shown.place) == ("asks", "work/.codeinterp/mcp.json")
-    assert f"Argument: log={place.log}" in shown.lines and place.logged == []
+    assert f"Argument 2: log={place.log}" in shown.lines and place.logged == []
     await servers.approve(NOTEBOOK, shown.id)
     assert len(place.logged) == 1 and (await servers.shown(NOTEBOOK))[0][0].state == "running"
     assert (await opened(servers, "first")).tools == (), "an open conversation stays the same"
@@ -225,21 +225,47 @@ async def test_the_program_gets_a_small_environment(
     assert given["MINE"] == "allowed-secret-0123456789" and given["MODE"] == "fast"
     assert set(given) <= {*stdio_module.INHERITED, "MINE", "MODE", "LC_CTYPE"}
     [shown], _ = await servers.shown(NOTEBOOK)
-    assert "Variable: MINE=${ALLOWED_KEY}" in shown.lines
+    assert "Variable MINE: ${ALLOWED_KEY}" in shown.lines
     assert "0123456789" not in str(shown), "no value of the environment is shown"
     assert "allowed-secret" not in place.secrets.scrub(text), "results are without it"
 
 
-async def test_secrets_in_the_file_are_hidden(place: Place) -> None:
-    key = "hf_" + "a1B2" * 9
-    place.name(
-        one=entry(env={"API_TOKEN": "Zx81-kLm02-Qrs93-9983"}),
-        two={"url": "https://example.org/mcp", "headers": {"Authorization": f"Bearer {key}"}},
-        three=entry(key),
-    )
-    shown, _ = await place.servers().shown(NOTEBOOK)
-    assert key not in str(shown) and "Zx81" not in str(shown)
-    assert "Header: Authorization: …" in shown[1].lines
+KEY = "hf_" + "a1B2" * 9
+BLANKS = "\x7f\u2800\u3164\uffa0\u00a0\u200b\u202e\u0301\ufe0f"
+EXACTLY = [
+    ("-c", "-c"),
+    ("données=été 漢字", "données=été 漢字"),
+    ("a b", "a b"),
+    ("a  b", '"a \\u0020b"'),
+    (" a", '" a"'),
+    ("", '""'),
+    ('"a"', '"\\"a\\""'),
+    ("a\\nb", '"a\\\\nb"'),
+    ("import os\nos.system('x')", "\"import os\\nos.system('x')\""),
+    ("a" + BLANKS, '"a\\u007f\\u2800\\u3164\\uffa0\\u00a0\\u200b\\u202e\\u0301\\ufe0f"'),
+    (f"-----BEGIN PRIVATE KEY-----{KEY}", f"-----BEGIN PRIVATE KEY-----{KEY}"),
+    ("password=Zx81-kLm02-Qrs93-9983", "password=Zx81-kLm02-Qrs93-9983"),
+    (KEY, KEY),
+]
+
+
+async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
+    texts = [text for text, _ in EXACTLY]
+    env = {f"N{number}_TOKEN": text for number, text in enumerate(texts)}
+    here = {"command": "run\u2800it", "args": texts, "env": env, "cwd": "a\nb"}
+    there = {"url": "https://a.b/\u200b", "headers": {"Authorization": f"Bearer {KEY}"}}
+    place.name(one=here, two=there)
+    place.secrets.add(KEY)
+    (one, two), _ = await place.servers().shown(NOTEBOOK)
+    assert one.lines[0] == 'Command: "run\\u2800it"'
+    for number, (text, shown) in enumerate(EXACTLY):
+        assert one.lines[1 + number] == f"Argument {number + 1}: {shown}"
+        assert f"Variable N{number}_TOKEN: {shown}" in one.lines
+        assert json.loads(shown) == text if shown.startswith('"') else shown == text
+    assert "a\\nb" in one.lines[-1]
+    assert two.lines == ('Address: "https://a.b/\\u200b"', f"Header Authorization: Bearer {KEY}")
+    (one, two), _ = await place.servers(admins={"one": here, "two": there}, others=False).shown("")
+    assert KEY not in str((one, two)) and "Header Authorization: …" in two.lines
 
 
 # --- tools ---------------------------------------------------------------------------
@@ -332,12 +358,14 @@ async def test_stop_cancels_with_a_notification(place: Place) -> None:
     await until(lambda: f"cancelled {number}" in place.logged)
 
 
-@pytest.mark.parametrize("name", ["flood", "long"])
+@pytest.mark.parametrize(
+    ("name", "how"), [("flood", ""), ("long", ""), ("echo", "parts"), ("echo", "values")]
+)
 async def test_a_flood_ends_the_server(
-    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+    place: Place, name: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "MOST_MESSAGES", 2_000)
-    place.name(one=entry(f"log={place.log}"))
+    place.name(one=entry(f"log={place.log}", how))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
@@ -345,6 +373,19 @@ async def test_a_flood_ends_the_server(
     with pytest.raises(ToolServerError, match=r"sent (too much|a message of more)"):
         await tools.call(named(tools, name), {})
     await until(lambda: not is_alive(pid))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
+def test_values_of_an_answer_are_counted_in_pieces_of_any_size(size: int) -> None:
+    tricky = ['a"[{,', "\\", '\\"', "", "\n[", "é,"]
+    data = json.dumps({"result": [{"text": text, "n": [1, 2, [], {}]} for text in tricky]}).encode()
+    count, inside, tail = 0, False, b""
+    for start in range(0, len(data), size):
+        more, inside, tail = client_module.values(data[start : start + size], inside, tail)
+        count += more
+    each = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
+    between = len(tricky) - 1
+    assert (count, inside) == (len(tricky) * sum(each.values()) + between + 3, False)
 
 
 async def test_a_server_that_cannot_start_says_why(place: Place) -> None:

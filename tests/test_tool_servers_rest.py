@@ -85,7 +85,7 @@ def test_the_command_line_approves_by_content(tmp_path: Path) -> None:
 
     assert "No MCP servers" in codeinterp(tmp_path, "servers", *place)
     first = name(entry("one"))
-    assert "clock" in first and "waits for your approval" in first and "Argument: one" in first
+    assert "clock" in first and "waits for your approval" in first and "Argument 2: one" in first
     short = first.split()[0]
     assert "Approved clock" in codeinterp(tmp_path, "approve", short, *place)
     assert "approved" in codeinterp(tmp_path, "servers", *place).split("\n")[0]

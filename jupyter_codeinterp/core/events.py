@@ -383,7 +383,7 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
-    server can read it.
+    server can read it. ``always``: whether it asks in every mode, whosever the cell.
     """
 
     draft_id: str
@@ -411,6 +411,7 @@ class Draft(msgspec.Struct, frozen=True):
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
+    always: bool = False
 
     @property
     def editable(self) -> bool:

@@ -7,7 +7,7 @@ unless the docstring says otherwise.
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
@@ -231,7 +231,8 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
     to the end. ``report`` is what the kernel saw of the run, untrusted: see
     ``checks.shared.kernel_report``. ``captured`` is what output widgets (``ipywidgets.Output``)
-    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of the run.
+    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of
+    the run.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -285,6 +286,10 @@ class Slot(Protocol):
         """Run exactly ``source``. ``looks_at`` (``Contract.asked``) is what the
         kernel's report also tells of, where the kernel is watched. Cancelling the consumer
         (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
+
+    def listen_on(self, hear: Callable[[tuple[Output, ...]], Awaitable[None]]) -> None:
+        """After the run: ``hear`` gets all its outputs whenever they grow or change, by a thread,
+        a task or another cell. At intervals, each awaited."""
 
     async def stopped(self) -> ExecutionDone | None:
         """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores

@@ -6,6 +6,7 @@ that turn text round, or that cannot be seen, are written as Python writes them:
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -25,6 +26,33 @@ def visible(text: str, *, code: bool = False) -> str:
 def visible_line(text: str) -> str:
     """The same in one line."""
     return visible(" ".join(text.split()))
+
+
+_GAP = re.compile("(?<= ) ")
+
+
+def exact(text: str) -> str:
+    """The text in one line; as JSON where a reader might take it for another. There, each
+    character that is no plain letter, number or sign of ASCII is written as its code."""
+    is_plain = text == text.strip() and "  " not in text and not set(text) & {"\\", '"'}
+    if text and is_plain and all(map(_is_plain, text)):
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    codes = "".join(char if _is_plain(char) else _code(char) for char in quoted)
+    return _GAP.sub(r"\\u0020", codes)
+
+
+def _code(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def _is_plain(char: str) -> bool:
+    """Letters of other alphabets are plain, if they have ink and do not turn text round."""
+    if char.isascii():
+        return char.isprintable()
+    is_word = unicodedata.category(char)[0] in "LN" and "FILLER" not in unicodedata.name(char, "")
+    return is_word and unicodedata.bidirectional(char) not in ("R", "AL", "AN")
 
 
 def _visible(char: str) -> str:

@@ -43,6 +43,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 TIMES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta)
 KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "time", "m": "time"}
 """By a numpy dtype's ``kind``."""
+ORDER = ("truth", "number", "time", "duration", "text")
+"""Values of different kinds in one column sort in this order."""
+FIRST = 200
+"""Python objects at a column's start that decide its kind."""
 
 
 class Refused(Exception):
@@ -55,13 +59,13 @@ class Refused(Exception):
 
 
 class Column:
-    """``take`` gives the values at some positions.
+    """``take`` gives the values at some positions. ``kind``: number, time, truth or text; a page
+    aligns and offers comparisons by it.
 
-    ``array`` gives all values as a numpy array of numbers, booleans or times, without a copy if
-    it can. ``codes`` gives a numpy array of numbers into a list of texts, -1 for a missing value.
-    ``parse`` makes of a filter's text a value that compares with ``array``. ``show`` makes of an
-    element of ``array`` a value as ``take`` gives it. ``is_number``: it has no array, and all its
-    values are numbers.
+    ``array`` makes a numpy array of all values: numbers, booleans or times. It gives None if an
+    array cannot hold them exactly. ``codes`` is for columns whose values repeat. ``parse`` makes
+    of a filter's text a value that compares with ``array``. ``show`` makes of an element of
+    ``array`` a value as ``take`` gives it.
     """
 
     def __init__(
@@ -69,27 +73,38 @@ class Column:
         label: str,
         dtype: str,
         take: Callable[[Sequence[int]], list[Any]],
-        array: Any = None,
-        codes: Callable[[], tuple[Any, list[str | None]]] | None = None,
+        kind: str = "text",
+        array: Callable[[], Any] = lambda: None,
+        codes: Callable[[], Codes] | None = None,
         parse: Callable[[str], Any] = float,
         show: Callable[[Any], Any] | None = None,
-        is_number: bool = False,
     ) -> None:
         self.label = label
         self.dtype = dtype
         self.take = take
+        self.kind = kind
         self.array = array
         self.codes = codes
         self.parse = parse
         self.show = show
-        self.is_number = is_number
 
-    @property
-    def kind(self) -> str:
-        """``number``, ``time``, ``truth`` or ``text``."""
-        if self.array is None:
-            return "number" if self.is_number else "text"
-        return KINDS[self.array.dtype.kind]
+
+class Codes:
+    """``numbers``: a numpy array of positions in ``values``, which has ``count`` different ones;
+    -1 for a missing value. ``is_ordered``: their positions are their order."""
+
+    def __init__(self, numbers: Any, values: Column, count: int, is_ordered: bool = False) -> None:
+        self.numbers = numbers
+        self.values = values
+        self.count = count
+        self.is_ordered = is_ordered
+
+
+def kind_of(values: Sequence[Any]) -> str:
+    """Of Python objects: their kind if they share one, else text."""
+    kinds = {ORDER[key[0]] for key in map(sort_key, values) if key is not None}
+    kind = kinds.pop() if len(kinds) == 1 else "text"
+    return "text" if kind == "duration" else kind
 
 
 def cell_text(value: Any) -> str | None:
@@ -141,7 +156,9 @@ def is_missing(value: Any, kind: type) -> bool:
         return True
     if numpy is not None and is_one_of(kind, numpy, ("datetime64", "timedelta64")):
         return bool(numpy.isnat(value))
-    if numpy is not None and is_one_of(kind, numpy, ("float16", "float32", "float64")):
+    if numpy is not None and is_one_of(
+        kind, numpy, ("float16", "float32", "float64", "longdouble")
+    ):
         return bool(numpy.isnan(value))
     return False
 
@@ -153,16 +170,29 @@ def encodable(text: str) -> str:
 
 
 def sort_key(value: Any) -> tuple[int, Any] | None:
-    """Numbers before texts; None for a missing value."""
+    """The place of its kind in ``ORDER``, and what compares; None for a missing value."""
     kind = type(value)
     if kind is str:
-        return (1, value)
-    text = cell_text(value)
-    if text is None:
+        return (4, value)
+    if value is None or is_missing(value, kind):
         return None
-    if is_among(kind, (bool, int, float, decimal.Decimal)):
+    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+    if numpy is not None and is_among(kind, numpy_scalars(numpy)) and value.dtype.kind in "biuf":
+        value = value.item()
+        kind = type(value)
+    if kind is bool:
         return (0, value)
-    return (1, text)
+    if is_among(kind, (int, float, decimal.Decimal)):
+        return (1, value)
+    if kind is datetime.date:
+        return (2, datetime.datetime(value.year, value.month, value.day))
+    is_stamp = pandas is not None and is_one_of(kind, pandas, ("Timestamp",))
+    # Times with a zone compare as text: the zone's code may be unknown.
+    if (kind is datetime.datetime or is_stamp) and value.tzinfo is None:
+        return (2, value)
+    if kind is datetime.timedelta:
+        return (3, value)
+    return (4, cell_text(value))
 
 
 # --- sorting ---------------------------------------------------------------------------
@@ -170,16 +200,19 @@ def sort_key(value: Any) -> tuple[int, Any] | None:
 
 def ordered(column: Column, base: Any, descending: bool, deadline: float) -> Any:
     """The positions of ``base``, sorted. Stable in both directions; missing values come last."""
-    if column.array is not None:
-        return array_order(column.array, base, descending)
     if column.codes is not None:
-        codes, texts = column.codes()
-        present = sorted({text for text in texts if text is not None})
-        ranks = {text: float(rank) for rank, text in enumerate(present)}
+        found = column.codes()
+        places = range(found.count)
+        if not found.is_ordered:
+            places = ordered(found.values, places, False, deadline)
         numpy = sys.modules["numpy"]
         # The last one is for the code -1.
-        by_code = [numpy.nan if text is None else ranks[text] for text in texts] + [numpy.nan]
-        return array_order(numpy.array(by_code)[codes], base, descending)
+        ranks = numpy.full(found.count + 1, numpy.nan)
+        ranks[as_list(places)] = range(found.count)
+        return array_order(ranks[found.numbers], base, descending)
+    array = column.array()
+    if array is not None:
+        return array_order(array, base, descending)
     return plain_order(column, base, descending, deadline)
 
 
@@ -242,69 +275,109 @@ def as_list(positions: Any) -> list[int]:
 
 def matching(column: Column, base: Any, op: str, value: str, deadline: float) -> tuple[Any, int]:
     """The positions of ``base`` that match, and how many of it we compared before the deadline."""
-    if column.array is not None and op != "contains":
-        return array_matching(column, base, op, value), len(base)
     if column.codes is not None:
-        codes, texts = column.codes()
-        test = text_test(op, value)
-        numpy = sys.modules["numpy"]
-        by_code = numpy.array([test(text, text) for text in texts] + [test(None, None)], dtype=bool)
-        return masked(by_code[codes], base), len(base)
-    test = text_test(op, value)
+        return masked(codes_matching(column.codes(), op, value, deadline), base), len(base)
+    array = column.array() if op != "contains" else None
+    if array is not None:
+        return masked(array_matching(column, array, op, value), base), len(base)
+    test = value_test(column, op, value)
     found: list[int] = []
     compared = 0
     for positions, values in chunks(column, base, deadline):
         compared += len(positions)
         for position, item in zip(positions, values):  # noqa: B905, the kernel's Python may be 3.9
-            if test(item, item if type(item) is str else cell_text(item)):
+            if test(item):
                 found.append(position)
     return found, compared
 
 
-def array_matching(column: Column, base: Any, op: str, value: str) -> Any:
-    array = column.array
+def codes_matching(codes: Codes, op: str, value: str, deadline: float) -> Any:
+    """Which values match, by their codes."""
+    numpy, places = sys.modules["numpy"], range(codes.count)
+    in_order = codes.is_ordered and op in COMPARISONS
+    found = matching(codes.values, places, "=" if in_order else op, value, deadline)[0]
+    if in_order and not len(found):
+        raise Refused("not_comparable", value)
+    by_code = numpy.zeros(codes.count + 1, dtype=bool)
+    if in_order:
+        by_code[:-1] = COMPARISONS[op](numpy.arange(codes.count), found[0])
+    else:
+        by_code[as_list(found)] = True
+    # The last one is for the code -1.
+    by_code[-1] = op == "missing"
+    return by_code[codes.numbers]
+
+
+def array_matching(column: Column, array: Any, op: str, value: str) -> Any:
     if op in ("missing", "present"):
         missing = array_missing(array)
-        return masked(missing if op == "missing" else ~missing, base)
+        return missing if op == "missing" else ~missing
     try:
-        wanted = column.parse(value)
+        # A missing value equals nothing and is in no order.
+        return COMPARISONS[op](array, column.parse(value))
     except (ValueError, TypeError, OverflowError):
         raise Refused("not_comparable", value) from None
-    # A missing value equals nothing and is in no order.
-    return masked(COMPARISONS[op](array, wanted), base)
 
 
 def masked(mask: Any, base: Any) -> Any:
     return sys.modules["numpy"].flatnonzero(mask) if type(base) is range else base[mask[base]]
 
 
-def text_test(op: str, value: str) -> Callable[[Any, str | None], bool]:
-    """A test of one value and its text, which is None if the value is missing."""
-    if op == "missing":
-        return lambda _, text: text is None
-    if op == "present":
-        return lambda _, text: text is not None
+def value_test(column: Column, op: str, value: str) -> Callable[[Any], bool]:
+    """A test of one value. Raises Refused if ``value`` cannot be of the column's kind."""
+    if op in ("missing", "present"):
+        return lambda item: (item is None or is_missing(item, type(item))) == (op == "missing")
     if op == "contains":
-        needle = value.lower()
-        return lambda _, text: text is not None and needle in text.lower()
-    compare, number = COMPARISONS[op], number_of(value)
+        return lambda item: holds(item, value.lower())
+    compare = COMPARISONS[op]
+    wanted = [parsed(parse, value) for parse in (truth, number, moment)]
+    if column.kind in ORDER[:3] and wanted[ORDER.index(column.kind)] is None:
+        raise Refused("not_comparable", value)
 
-    def test(item: Any, text: str | None) -> bool:
-        if text is None:
+    def test(item: Any) -> bool:
+        key = sort_key(item)
+        if key is None:
             return False
-        if is_among(type(item), (bool, int, float, decimal.Decimal)):
-            return number is not None and bool(compare(item, number))
-        return bool(compare(text, value))
+        if key[0] < len(wanted):
+            other = wanted[key[0]]
+            return other is not None and bool(compare(key[1], other))
+        return bool(compare(cell_text(item) if key[0] == 3 else key[1], value))
 
     return test
 
 
-def number_of(text: str) -> int | float | None:
+def holds(item: Any, needle: str) -> bool:
+    text = item if type(item) is str else cell_text(item)
+    return text is not None and needle in text.lower()
+
+
+def parsed(parse: Callable[[str], Any], text: str) -> Any:
     try:
-        found = whole_or_float(text)
+        return parse(text)
     except ValueError:
         return None
-    return None if found != found else found
+
+
+def truth(text: str) -> bool:
+    names = {"true": True, "1": True, "false": False, "0": False}
+    try:
+        return names[text.strip().lower()]
+    except KeyError:
+        raise ValueError(text) from None
+
+
+def number(text: str) -> int | float:
+    found = whole_or_float(text)
+    if found != found:
+        raise ValueError(text)
+    return found
+
+
+def moment(text: str) -> datetime.datetime:
+    found = datetime.datetime.fromisoformat(text.strip())
+    if found.tzinfo is not None:
+        raise ValueError(text)
+    return found
 
 
 def whole_or_float(text: str) -> int | float:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from .columns import Column, array_missing, cell_text
+from .columns import Codes, Column, array_missing, cell_text
 from .variables import is_among
 
 SAMPLE = 1_000_000
@@ -28,10 +28,11 @@ def profile(column: Column, rows: int) -> dict[str, Any]:
     With ``min``, ``median`` and ``max`` as text and ``bins`` (counts), or with ``top``: the most
     frequent values as text, with their counts, and ``distinct``, their number.
     """
-    if column.array is not None and column.kind != "truth":
-        return array_profile(column.array, column.show or (lambda value: value))
+    array = column.array() if column.kind != "truth" else None
+    if array is not None:
+        return array_profile(array, column.show or (lambda value: value))
     if column.codes is not None and column.dtype == "category":
-        return codes_profile(*column.codes())
+        return codes_profile(column.codes())
     step = -(-rows // PLAIN_SAMPLE) or 1
     values = column.take(list(range(0, rows, step)))
     return values_profile(values)
@@ -55,10 +56,11 @@ def array_profile(array: Any, show: Callable[[Any], Any]) -> dict[str, Any]:
     return dict(found, bins=[int(count) for count in counts], **told)
 
 
-def codes_profile(codes: Any, texts: list[Any]) -> dict[str, Any]:
+def codes_profile(codes: Codes) -> dict[str, Any]:
     numpy = sys.modules["numpy"]
-    sample = codes[:: -(-len(codes) // SAMPLE) or 1]
-    counts = numpy.bincount(sample + 1, minlength=len(texts) + 1)
+    sample = codes.numbers[:: -(-len(codes.numbers) // SAMPLE) or 1]
+    counts = numpy.bincount(sample + 1, minlength=codes.count + 1)
+    texts = [cell_text(value) or "" for value in codes.values.take(range(codes.count))]
     pairs = [(text, int(n)) for text, n in zip(texts, counts[1:]) if n]  # noqa: B905
     return ranked(Counter(dict(pairs)), len(sample), int(counts[0]))
 

@@ -1,7 +1,8 @@
 """Pages of a table. This file's text runs **in the kernel**, as ``columns.py`` does.
 
-A table is a DataFrame or Series of pandas, a list of dicts or a numpy array of two dimensions:
-exactly these types, no subclass. Nothing here changes a table or copies more than one column.
+A table is a DataFrame or Series of pandas or polars, a list of dicts or a numpy array of two
+dimensions: exactly these types, no subclass. Nothing here changes a table or copies more than one
+column.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .columns import (
+    FIRST,
     KINDS,
+    Codes,
     Column,
     Refused,
     as_list,
     cell_text,
     encodable,
+    kind_of,
     matching,
     ordered,
+    truth,
     whole_or_float,
 )
 from .profiles import profile
@@ -37,6 +42,8 @@ FEW_TEXTS = 0.5
 """The share of different texts above which numbering them would take too long."""
 CODED_ROWS = 2_000
 """From this many rows on, texts are numbered before they are compared."""
+EXACT = 2**53
+"""Whole numbers beyond it lose digits in an array that marks missing values by NaN."""
 KEPT = 2
 """Sorted or filtered tables whose positions we keep until the next cell runs."""
 
@@ -64,6 +71,11 @@ def table_of(value: Any) -> Table:
         return frame_table(value, pandas)
     if pandas is not None and is_one_of(kind, pandas, ("Series",)):
         return frame_table(value.to_frame(), pandas)
+    polars = sys.modules.get("polars")
+    if polars is not None and is_one_of(kind, polars, ("DataFrame",)):
+        return polars_table(value, polars)
+    if polars is not None and is_one_of(kind, polars, ("Series",)):
+        return polars_table(value.to_frame(), polars)
     if numpy is not None and is_one_of(kind, numpy, ("ndarray",)) and value.ndim == 2:
         return array_table(value)
     if kind is list and all(type(row) is dict for row in value[:MAX_KEYS]):
@@ -89,15 +101,19 @@ def series_column(series: Any, label: str, pandas: Any) -> Column:
         # An array type of another package: its methods are unknown code.
         return Column(label, name, lambda positions: [f"<{name}>" for _ in positions])
     if module.split(".")[0] == "numpy":
-        array = series.to_numpy()
+        found = array_column(series.to_numpy(), label, name)
         if dtype.kind in "Mm":
-            made: Callable[[Any], Any] = pandas.Timestamp if dtype.kind == "M" else pandas.Timedelta
-            return Column(label, name, lambda p: list(values.take(p)), array, None, made, made)
-        return array_column(array, label, name)
+            found.take = lambda positions: list(values.take(positions))
+            found.parse = found.show = pandas.Timestamp if dtype.kind == "M" else pandas.Timedelta
+        return found
 
     def take(positions: Sequence[int]) -> list[Any]:
         return list(values.take(positions))
 
+    if type(dtype) is pandas.SparseDtype and dtype.kind in KINDS:
+        dense = Column(label, name, take, KINDS[dtype.kind], parse=parser(dtype.kind))
+        dense.array = lambda: series.sparse.to_dense().to_numpy()
+        return dense
     if type(dtype) is pandas.DatetimeTZDtype:
         utc = values.asi8.view(f"M8[{dtype.unit}]")
         zone = dtype.tz
@@ -110,19 +126,33 @@ def series_column(series: Any, label: str, pandas: Any) -> Column:
         def local(moment: Any) -> Any:
             return pandas.Timestamp(moment, tz="UTC").tz_convert(zone)
 
-        return Column(label, name, take, utc, parse=instant, show=local)
-    if pandas.api.types.is_numeric_dtype(dtype) and type(dtype) is not pandas.SparseDtype:
-        numbers = series.to_numpy(dtype="float64", na_value=float("nan"))
-        return Column(label, name, take, numbers)
+        return Column(label, name, take, "time", lambda: utc, parse=instant, show=local)
+    if pandas.api.types.is_bool_dtype(dtype) and type(dtype) is not pandas.CategoricalDtype:
+        return Column(label, name, take, "truth", lambda: with_nan(series), parse=truth)
+    if pandas.api.types.is_numeric_dtype(dtype):
+        found = Column(label, name, take, "number", lambda: exact_numbers(series))
+        found.parse = whole_or_float
+        return found
     if type(dtype) is pandas.CategoricalDtype:
-        return Column(label, name, take, codes=lambda: category_codes(values))
+        kinds = series_column(pandas.Series(values.categories), label, pandas)
+        codes = Codes(values.codes, kinds, len(values.categories), bool(dtype.ordered))
+        return Column(label, name, take, kinds.kind, codes=lambda: codes)
     if type(dtype) is pandas.StringDtype and len(series) >= CODED_ROWS and has_few_texts(values):
         return Column(label, name, take, codes=lambda: text_codes(series, pandas))
     return Column(label, name, take)
 
 
-def category_codes(values: Any) -> tuple[Any, list[str | None]]:
-    return values.codes, [cell_text(value) for value in values.categories]
+def exact_numbers(series: Any) -> Any:
+    """An array of a nullable column; None if it cannot hold the numbers."""
+    made = series.dtype.numpy_dtype
+    if made.kind in KINDS and not series.isna().any():
+        return series.to_numpy(made)
+    is_exact = made.kind == "f" or series.dropna().between(-EXACT, EXACT).all()
+    return with_nan(series) if is_exact and made.kind in KINDS else None
+
+
+def with_nan(series: Any) -> Any:
+    return series.to_numpy("float64", na_value=float("nan"))
 
 
 def has_few_texts(values: Any) -> bool:
@@ -132,9 +162,13 @@ def has_few_texts(values: Any) -> bool:
     return len(set(sample)) < FEW_TEXTS * len(sample)
 
 
-def text_codes(series: Any, pandas: Any) -> tuple[Any, list[str | None]]:
-    codes, texts = pandas.factorize(series)
-    return codes, [text if type(text) is str else cell_text(text) for text in texts]
+def text_codes(series: Any, pandas: Any) -> Codes:
+    numbers, texts = pandas.factorize(series)
+    return Codes(numbers, texts_column(list(texts)), len(texts))
+
+
+def texts_column(texts: list[Any]) -> Column:
+    return Column("", "", lambda positions: [texts[position] for position in positions])
 
 
 def array_table(array: Any) -> Table:
@@ -145,26 +179,60 @@ def array_table(array: Any) -> Table:
 
 
 def array_column(array: Any, label: str, name: str) -> Column:
-    is_typed = array.dtype.kind in KINDS
-
     def take(positions: Sequence[int]) -> list[Any]:
         taken = array.take(positions)
         return list(taken) if taken.dtype.kind in "Mm" else taken.tolist()
 
-    numpy = sys.modules["numpy"]
-    parsers: dict[str, Callable[[str], Any]] = {"M": numpy.datetime64, "m": numpy.timedelta64}
-    parse = parsers.get(array.dtype.kind, whole_or_float if array.dtype.kind in "iu" else float)
-    if array.dtype.kind == "b":
-        parse = truth
-    return Column(label, name, take, array if is_typed else None, parse=parse)
+    code = array.dtype.kind
+    if code in KINDS:
+        return Column(label, name, take, KINDS[code], lambda: array, parse=parser(code))
+    return Column(label, name, take, kind_of(array[:FIRST].tolist()))
 
 
-def truth(text: str) -> bool:
-    names = {"true": True, "1": True, "false": False, "0": False}
-    try:
-        return names[text.strip().lower()]
-    except KeyError:
-        raise ValueError(text) from None
+def parser(code: str) -> Callable[[str], Any]:
+    """Of a filter's text, by a numpy dtype's ``kind``."""
+    if code in "Mm":
+        numpy = sys.modules["numpy"]
+        parse: Callable[[str], Any] = numpy.datetime64 if code == "M" else numpy.timedelta64
+        return parse
+    return truth if code == "b" else whole_or_float
+
+
+def polars_table(frame: Any, polars: Any) -> Table:
+    def column(number: int) -> Column:
+        return polars_column(frame.to_series(number), polars)
+
+    return Table(frame.height, frame.columns, column, list)
+
+
+def polars_column(series: Any, polars: Any) -> Column:
+    dtype, label, name = series.dtype, text_label(series.name), str(series.dtype)[:100]
+
+    def take(positions: Sequence[int]) -> list[Any]:
+        return list(series.gather(list(positions)).to_list())
+
+    def array() -> Any:
+        has_null = dtype.is_integer() and series.null_count() > 0
+        is_inexact = has_null and not series.is_between(-EXACT, EXACT).all()
+        # Times with a zone compare as their clock shows them.
+        local = series.dt.replace_time_zone(None) if name.startswith("Datetime") else series
+        made = None if is_inexact else local.to_numpy()
+        return made if made is not None and made.dtype.kind in KINDS else None
+
+    if dtype == polars.Enum:
+        return Column(label, name, take, codes=lambda: enum_codes(series, polars))
+    kinds = {polars.Boolean: "b", polars.Date: "M", polars.Datetime: "M", polars.Duration: "m"}
+    code = next((kind for known, kind in kinds.items() if dtype == known), "")
+    code = "f" if dtype.is_numeric() else code
+    if not code:
+        return Column(label, name, take)
+    return Column(label, name, take, KINDS[code], array, parse=parser(code))
+
+
+def enum_codes(series: Any, polars: Any) -> Codes:
+    texts = series.dtype.categories.to_list()
+    numbers = series.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+    return Codes(numbers, texts_column(texts), len(texts), True)
 
 
 def records_table(records: list[Any]) -> Table:
@@ -182,7 +250,7 @@ def records_table(records: list[Any]) -> Table:
             rows = (records[position] for position in positions)
             return [row.get(key) if type(row) is dict else None for row in rows]
 
-        return Column(text_label(key), "", take)
+        return Column(text_label(key), "", take, kind_of(take(range(min(FIRST, len(records))))))
 
     return Table(len(records), keys, column, list)
 
@@ -299,8 +367,9 @@ class Pages:
 def text_label(label: Any) -> str:
     """Of a column or row; the levels of a MultiIndex in one."""
     if type(label) is tuple:
-        return encodable(" \u00b7 ".join(cell_text(part) or "" for part in label))
-    return "None" if label is None else cell_text(label) or ""
+        return encodable(" \u00b7 ".join(text_label(part) for part in label))
+    text = cell_text(label)
+    return encodable(str(label).replace("nan", "NaN")) if text is None else text
 
 
 def register_tables(shell: Any) -> None:

@@ -1006,7 +1006,7 @@ export interface DraftWaiting {
  * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
- * server can read it.
+ * server can read it. ``always``: whether it asks in every mode, whosever the cell.
  */
 export interface Draft {
   draft_id: string;
@@ -1033,6 +1033,7 @@ export interface Draft {
   can_run_all: boolean;
   runs: boolean;
   labels: Label[];
+  always: boolean;
 }
 /**
  * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.

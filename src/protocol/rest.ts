@@ -195,8 +195,8 @@ export interface IToolServers {
 }
 
 /**
- * A server for people. ``id`` is what an approval is for. ``lines`` say what would start, and
- * have no secrets. ``why``: why it cannot be used.
+ * A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
+ * start; of an admin's server they have no secrets. ``why``: why it cannot be used.
  */
 export interface IToolServer {
   readonly id: string;

@@ -3,7 +3,6 @@ import { closeIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { Button } from '../panel/components/elements/Button';
-import type { ITableHead } from '../protocol/rest';
 import { ColumnDetails, words } from './ColumnDetails';
 import { Grid } from './Grid';
 import { COLUMNS, type ITableState, type TableModel } from './model';
@@ -14,8 +13,9 @@ export interface ITableViewProps {
   /** Of the variable or file. */
   readonly name: string;
   readonly trans: TranslationBundle;
-  /** Put a question about a column into the message field; null if that is not possible. */
-  readonly ask: ((head: ITableHead) => void) | null;
+  /** Put a question about a column into the message field, with its place, from 1, if others
+   * have its name; null if that is not possible. */
+  readonly ask: ((label: string, place: number | null) => void) | null;
 }
 
 export function TableView(props: ITableViewProps): JSX.Element {
@@ -119,7 +119,14 @@ export function TableView(props: ITableViewProps): JSX.Element {
               column={first + column}
               head={head}
               trans={trans}
-              ask={ask}
+              ask={
+                ask &&
+                (({ label }) =>
+                  ask(
+                    label,
+                    isShared(label, state) ? first + column + 1 : null
+                  ))
+              }
             />
           )}
         </div>
@@ -166,11 +173,22 @@ function sizeOf(state: ITableState, trans: TranslationBundle): string {
 
 function describe(
   [column, op, value]: ITableState['filters'][number],
-  { heads, first }: ITableState,
+  state: ITableState,
   trans: TranslationBundle
 ): string {
-  const label = heads[column - first]?.label ?? trans.__('column %1', column);
-  return [label, words(op, trans), value].filter(Boolean).join(' ');
+  const label = state.heads[column - state.first]?.label;
+  const name =
+    label === undefined
+      ? trans.__('column %1', column + 1)
+      : isShared(label, state)
+        ? trans.__('%1 (column %2)', label, column + 1)
+        : label;
+  return [name, words(op, trans), value].filter(Boolean).join(' ');
+}
+
+/** Whether several of the shown columns have this name. */
+function isShared(label: string, { heads }: ITableState): boolean {
+  return heads.filter(head => head.label === label).length > 1;
 }
 
 /** Which part is shown, and ways to the parts before and after it. */

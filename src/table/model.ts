@@ -18,8 +18,12 @@ export const COLUMNS = 50;
 /** How often, and after how many milliseconds, we ask again for what takes over a second. */
 const PATIENCE = 8;
 const PAUSE = 700;
+/** The table is there, but it cannot be sorted or filtered this way. */
+const REFUSED = ['table_not_comparable', 'table_too_large_to_sort'];
 
 export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
+
+type IFailure = { code: string; message: string };
 
 interface IBlock {
   readonly index: readonly string[];
@@ -72,7 +76,7 @@ export class TableModel {
   need(from: number, to: number): void {
     this._from = from;
     this._to = to;
-    if (!this._asking && !this._state.failure) {
+    if (!this._asking && !this._stopped) {
       void this._fetch();
     }
   }
@@ -106,6 +110,7 @@ export class TableModel {
     this._round++;
     this._blocks.clear();
     this._asking = false;
+    this._stopped = false;
     this._patch({ ...change, failure: '' });
     await this._fetch();
   }
@@ -131,10 +136,20 @@ export class TableModel {
         }
       }
     } catch (reason) {
-      if (wanted()) {
-        this._fail(reason);
+      if (!wanted()) {
+        return;
       }
-      return;
+      this._fail(reason);
+      const { sort, filters } = this._state;
+      const isNew =
+        sort !== this._shown.sort || filters !== this._shown.filters;
+      this._stopped = !(isNew && REFUSED.includes((reason as IFailure).code));
+      if (this._stopped) {
+        return;
+      }
+      // Show the rows that were here before; the failure says why.
+      this._patch(this._shown);
+      return this._fetch();
     } finally {
       if (wanted()) {
         this._asking = false;
@@ -167,7 +182,7 @@ export class TableModel {
         this._kernel = answer.kernel ?? '';
         return answer;
       } catch (reason) {
-        const { code } = reason as { code?: string };
+        const { code } = reason as IFailure;
         if (code !== 'table_slow' || attempt >= PATIENCE) {
           throw reason;
         }
@@ -202,7 +217,9 @@ export class TableModel {
     if (this._blocks.size > MOST_BLOCKS && !oldest.done) {
       this._blocks.delete(oldest.value);
     }
-    this._patch({ page, heads: page.heads, failure: '' });
+    const { sort, filters } = this._state;
+    this._shown = { sort, filters };
+    this._patch({ page, heads: page.heads });
     return true;
   }
 
@@ -229,7 +246,7 @@ export class TableModel {
       return;
     }
     this._profiling = true;
-    const open = () => !this._disposed && !this._state.failure;
+    const open = () => !this._disposed && !this._stopped;
     try {
       while (open()) {
         const { first, heads, page, profiles } = this._state;
@@ -249,6 +266,7 @@ export class TableModel {
         }
       }
     } catch (reason) {
+      this._stopped = true;
       this._fail(reason);
     } finally {
       this._profiling = false;
@@ -256,7 +274,7 @@ export class TableModel {
   }
 
   private _fail(reason: unknown): void {
-    this._patch({ failure: (reason as Error).message });
+    this._patch({ failure: (reason as IFailure).message });
   }
 
   private _patch(change: Partial<ITableState>): void {
@@ -278,6 +296,13 @@ export class TableModel {
   };
   /** Increases with each query: answers to earlier ones are dropped. */
   private _round = 0;
+  /** Of the last page. */
+  private _shown: Pick<ITableState, 'sort' | 'filters'> = {
+    sort: null,
+    filters: []
+  };
+  /** Whether nothing more is asked until the person does something. */
+  private _stopped = false;
   private readonly _blocks = new Map<number, IBlock>();
   private _from = 0;
   private _to = BLOCK;

@@ -7,7 +7,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { spreadsheetIcon } from '@jupyterlab/ui-components';
 import '../../style/table.css';
 import type { Store } from '../panel/store/store';
-import type { ITableHead } from '../protocol/rest';
 import { columnIn } from './column-name';
 import { TableModel } from './model';
 import { TableWidget } from './widget';
@@ -126,8 +125,8 @@ function makeTab(
   );
   // The model may not learn the values of variables that private cells assign.
   const hidden = store.notebooks.outline(context.path)?.hidden;
-  const ask = ({ label }: ITableHead) =>
-    void askAbout(tabs, panel, name, label);
+  const ask = (label: string, place: number | null) =>
+    void askAbout(tabs, panel, name, label, place);
   const content = new TableWidget(
     { model, name, trans, ask: !file && hidden?.has(name) ? null : ask },
     file ? null : sessionContext
@@ -151,13 +150,18 @@ async function askAbout(
   { store, open, trans }: ITableTabs,
   panel: NotebookPanel,
   name: string,
-  label: string
+  label: string,
+  place: number | null
 ): Promise<void> {
   const notebook = panel.context.path;
   if (store.state.now.notebook !== notebook) {
     await store.notebooks.goTo(notebook);
   }
-  const text = trans.__('About %1: ', columnIn(name, label));
+  const column = columnIn(name, label);
+  const text =
+    place === null
+      ? trans.__('About %1: ', column)
+      : trans.__('About %1 (column %2): ', column, place);
   store.state.patch({
     prefill: { text, references: [{ kind: 'variable', name }], notebook }
   });

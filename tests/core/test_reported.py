@@ -53,7 +53,7 @@ CASES = (
     ("odd_keys['c']", "`odd_keys` has no 'c'.", "There are these keys: 'alpha'"),
     ("odder", "Nearest: odd, orders, odd_keys"),
     ("Plain().push_al", "`Plain` has no push_al.", "Nearest: push_all"),
-    ("print(rate)", "Cell c1 (place 1) defines `rate` and has not run in this kernel."),
+    ("print(rate)", "Cell 1 (c1) defines `rate` and has not run in this kernel."),
     (
         "pd.read_csv('dat.csv')",
         "The working folder has no 'dat.csv'. The path as Python read it: 'dat.csv'",

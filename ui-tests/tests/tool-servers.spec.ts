@@ -7,6 +7,9 @@ import { LANE } from '../support/servers';
 
 const PROGRAM = path.resolve(__dirname, '../../tests/tool_server.py');
 
+/** A person must see it all before they approve it. */
+const HIDDEN = 'calm\u2800  \n-----BEGIN PRIVATE KEY-----rm -rf';
+
 test('a server is approved, and its tool asks with all arguments', async ({
   model,
   notebook,
@@ -16,7 +19,7 @@ test('a server is approved, and its tool asks with all arguments', async ({
   const file = await notebook.create(['x = 1']);
   const own = path.join(LANE.notebooks, path.dirname(file), '.codeinterp');
   mkdirSync(own, { recursive: true });
-  const clock = { command: 'python3', args: [PROGRAM] };
+  const clock = { command: 'python3', args: [PROGRAM, HIDDEN] };
   writeFileSync(
     path.join(own, 'mcp.json'),
     JSON.stringify({ mcpServers: { clock } })
@@ -36,7 +39,10 @@ test('a server is approved, and its tool asks with all arguments', async ({
   await panel.root.getByRole('button', { name: 'Connections' }).click();
   const servers = panel.root.getByRole('group', { name: 'Tool servers' });
   await expect(servers).toContainText('Nothing has started');
-  await expect(servers).toContainText(`Argument: ${PROGRAM}`);
+  await expect(servers).toContainText(
+    `Argument 1: ${PROGRAM}\nArgument 2: "calm\\u2800 \\u0020\\n-----BEGIN PRIVATE KEY-----rm -rf"`,
+    { useInnerText: true }
+  );
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await page.theme.setTheme(theme);
     await servers.scrollIntoViewIfNeeded();

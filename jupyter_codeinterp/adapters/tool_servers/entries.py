@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from ...core.redaction.found_secrets import without_secrets
-from ...core.visible import visible_line
+from ...core.visible import exact, visible_line
 
 MOST = 20
 """Servers of one file."""
@@ -160,20 +160,27 @@ def secrets_of(entry: Entry, environment: Mapping[str, str]) -> list[str]:
     return found
 
 
-def described(entry: Entry) -> list[str]:
-    """Lines for a person who decides whether to start it. Variables are not filled in; values that
-    look like secrets are hidden, and those of headers always."""
+def described(entry: Entry, *, whole: bool) -> list[str]:
+    """Lines for a person who decides whether to start it: exactly what would run, with variables
+    unfilled. Not ``whole``: for an entry that nobody decides on, without the values of headers and
+    without what looks like a secret."""
     if entry.url:
-        lines = [f"Address: {entry.url}"]
-        lines += [f"Header: {name}: {HIDDEN}" for name in entry.headers]
+        lines = [f"Address: {exact(entry.url)}"]
+        lines += [
+            f"Header {exact(name)}: {exact(value) if whole else HIDDEN}"
+            for name, value in entry.headers.items()
+        ]
     else:
-        lines = [f"Command: {entry.command}"]
-        lines += [f"Argument: {argument}" for argument in entry.args]
-        lines += [f"Variable: {_shown(name, value)}" for name, value in entry.env.items()]
-        lines.append(FOLDER.format(folder=entry.cwd) if entry.cwd else NO_FOLDER)
-    return [without_secrets(visible_line(line)) for line in lines]
+        lines = [f"Command: {exact(entry.command)}"]
+        lines += [f"Argument {n}: {exact(argument)}" for n, argument in enumerate(entry.args, 1)]
+        lines += [
+            f"Variable {exact(name)}: {exact(value) if whole else _shown(name, value)}"
+            for name, value in entry.env.items()
+        ]
+        lines.append(FOLDER.format(folder=exact(entry.cwd)) if entry.cwd else NO_FOLDER)
+    return lines if whole else list(map(without_secrets, lines))
 
 
 def _shown(name: str, value: str) -> str:
-    whole = f"{name}={value}"
-    return whole if without_secrets(whole) == whole else f"{name}={HIDDEN}"
+    line = f"{name}={value}"
+    return exact(value) if without_secrets(line) == line else HIDDEN

@@ -17,8 +17,8 @@ from ..local.problems import DONE, USAGE, Problem
 if TYPE_CHECKING:
     import argparse
 
-SHORT = 12
-"""Characters of an id on the list."""
+SHORT = 24
+"""Characters of an id on the list: no other entry can be made to have the same."""
 NONE = "No MCP servers. They come from .codeinterp/mcp.json in the notebook's folder or above."
 STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
@@ -58,6 +58,7 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
     one = _the_one(found, options.id)
     if options.what == "approve":
         await servers.allow(notebook, one.id)
+        _print(one)
         print(f"Approved {one.name}. It starts with the next conversation.")
     elif options.what == "off":
         await servers.turn_off(notebook, one.id)

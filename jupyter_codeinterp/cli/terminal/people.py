@@ -8,19 +8,28 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.markdown import Markdown
-from rich.syntax import Syntax
 from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
+from ...core.approval.decisions import Alone
 from ...core.history.transcript import for_people
 from ...core.labels import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, question_for
 from .covered import covers
-from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on
+from .drawing import (
+    Answer,
+    Barred,
+    Code,
+    Inert,
+    Running,
+    beside,
+    bounded,
+    difference,
+    going_on,
+)
 from .fronts import NO_ANSWER, Decision, refused
 from .links import cells_of, without_cells
 from .stopping import Stopping
@@ -52,7 +61,7 @@ class Person:
         stopping: Stopping,
         asks: bool,
         language: Callable[[], str],
-        yes: str = "",
+        yes: Alone = "",
         notebook: Path | None = None,
     ) -> None:
         self._console = console
@@ -75,6 +84,10 @@ class Person:
         """Execution counts of cells, by id, with 0 for the unknown place."""
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
+
+    @property
+    def alone(self) -> Alone:
+        return "" if self._asks else self.yes
 
     # --- events ----------------------------------------------------------------------
 
@@ -159,14 +172,7 @@ class Person:
     def _text(self, text: str) -> None:
         self._streamed = ""
         if text.strip():
-            # Write links out: a terminal hyperlink hides its target.
-            self.print(
-                Markdown(
-                    visible(without_cells(text, cells_of(self._notebook) or self._cells)),
-                    hyperlinks=False,
-                    code_theme="ansi_dark",
-                )
-            )
+            self.print(Answer(without_cells(text, cells_of(self._notebook) or self._cells)))
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:
@@ -187,15 +193,8 @@ class Person:
             shown = "\n".join(f"-{one}" for one in old_source.split("\n"))
         elif kind == "edit":
             shown = difference(old_source, source)
-        code = Syntax(
-            visible(shown, code=True),
-            language,
-            theme="ansi_dark",
-            background_color="default",
-            word_wrap=True,
-        )
         self.print(heading)
-        self.print(Barred(Text("│", style="dim"), code))
+        self.print(Barred(Text("│", style="dim"), Code(visible(shown, code=True), language)))
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from ..cell_code.cell_names import names_of
+from ..document.ops import called
 from ..hooks.hook import CellCode
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
@@ -106,5 +107,5 @@ def _definers(turn: Turn, name: str, state: KernelState) -> Iterator[str]:
             never = count is None or state.lacks(cell.source, count)
             failed = any(one.get("output_type") == "error" for one in cell.outputs)
             did = "failed" if failed else "last ran"
-            ran = "has not run in this kernel" if never else f"{did} as In [{count}]"
-            yield f"Cell {cell.cell_id} (place {place}) defines `{name}` and {ran}."
+            ran = "has not run in this kernel" if never else f"{did} as [{count}]"
+            yield f"{called(place).capitalize()} ({cell.cell_id}) defines `{name}` and {ran}."

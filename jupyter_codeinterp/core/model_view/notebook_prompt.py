@@ -103,10 +103,10 @@ def is_private(cell: CellView) -> bool:
 
 
 PLACES = (
-    '[place: from 1 at the top. count: its In [count]. The person\'s "cell 7" may be either: if '
-    "they differ, say which one you took.]"
+    '[place: from 1 at the top, "cell 7". count: of the run, "[7]". The person may mean either: '
+    "say which one you took.]"
 )
-_OUTLINE = "[place, id, In [count], then headings, or what the code imports, defines and reads]"
+_OUTLINE = "[place, id, [count], then headings, or what the code imports, defines and reads]"
 _GAP = 60
 """Characters of a line for cells that are left out."""
 

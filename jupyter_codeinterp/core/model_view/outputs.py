@@ -29,8 +29,6 @@ Scrub = Callable[[str], str]
 BUDGET = 10_000
 """Characters of a tool result."""
 IMAGES_A_RESULT = 3
-IMAGES_A_CONVERSATION = 19
-"""The API halves images once a request has more than 20."""
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
@@ -89,8 +87,8 @@ def see(
 ) -> Seen:
     """The outputs for a tool result, in at most ``budget`` characters and some backslashes.
 
-    ``images_left``: images that the conversation may still have (None: text only, an image is a
-    line). ``most``: characters to read.
+    ``images_left``: images that the result may still have (None: text only, an image is a line).
+    ``most``: characters to read.
     """
     allowed = min(images_left or 0, IMAGES_A_RESULT)
     shown: list[Image] = []
@@ -103,7 +101,7 @@ def see(
             text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget), scrub)
             closing = len(text)
         elif piece.image and images_left is not None:
-            image = _show(piece.image, allowed - len(shown), allowed)
+            image = _show(piece.image, allowed - len(shown))
             if isinstance(image, str):
                 text = image
             else:
@@ -141,20 +139,18 @@ def read(
     start: int = 0,
     length: int = BUDGET,
     *,
-    images_left: int,
     scrub: Scrub = str,
 ) -> Seen:
     """An excerpt of ``full_text`` with the images whose lines begin in it."""
     pieces = list(_pieces(outputs, scrub, READ))
     text = _whole(pieces)
     first, end = _span(text, start, length)
-    allowed = min(images_left, IMAGES_A_RESULT)
     shown: list[Image] = []
     notes: list[str] = []
     place = 0
     for piece in pieces:
         if piece.image and first <= place < end:
-            image = _show(piece.image, allowed - len(shown), allowed)
+            image = _show(piece.image, IMAGES_A_RESULT - len(shown))
             if isinstance(image, str):
                 notes.append(image)
             else:
@@ -368,13 +364,12 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _show(encoded: str, left: int, allowed: int) -> Image | str:
+def _show(encoded: str, left: int) -> Image | str:
     """The image, or a line in its place."""
     if left <= 0:
-        why = f"a result has at most {IMAGES_A_RESULT}"
-        if allowed < IMAGES_A_RESULT:
-            why = f"a conversation has at most {IMAGES_A_CONVERSATION}"
-        return f"[image not shown: {why}; read_output can fetch it]"
+        return (
+            f"[image not shown: a result has at most {IMAGES_A_RESULT}; read_output can fetch it]"
+        )
     image = images.load(encoded)
     return image if isinstance(image, Image) else f"[image not shown: {image}]"
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from ..approval.decisions import Alone
 from ..approval.modes import ASKING
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
@@ -96,9 +97,11 @@ class SessionService:
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
+        alone: Alone = "",
     ) -> Sent:
         """Send a message, with arguments as in the command ``SendMessage``. ``headless``: the
         sender shows no notebook. Unless a window has it open, the work goes on in its file.
+        ``alone``: nobody can be asked, and what may happen then.
 
         CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
         ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
@@ -115,7 +118,7 @@ class SessionService:
             session = self.create(notebook, mode, model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        given = (by, about, source, after, references, rule_files, second_look)
+        given = (by, about, source, after, references, rule_files, second_look, alone)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()

@@ -12,6 +12,7 @@ import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from ...core.approval.decisions import Alone
 from ...core.commands import SessionInfo
 from ...core.events import Mode, Reference
 from ...core.session.messages.input_routing import Does
@@ -28,7 +29,8 @@ class NewMessage(_Body, frozen=True):
     ``mode``, ``model``: take effect if a turn begins; "" keeps the model. ``about``: see the
     answer's ``did``. ``after``: the cell after which new cells go. ``references``: at most 20
     variables, files or cells that the message names. ``with_key``: send ``text`` even if it looks
-    like a key; else it is refused.
+    like a key; else it is refused. ``alone``: nobody can be asked in a turn that begins, and the
+    client lets code run (``run``), cells change (``edits``), or ``all`` happen; the model reads it.
     """
 
     text: str
@@ -40,6 +42,7 @@ class NewMessage(_Body, frozen=True):
     after: str = ""
     references: tuple[Reference, ...] = ()
     with_key: bool = False
+    alone: Alone = ""
 
 
 class NewBranch(_Body, frozen=True):
@@ -168,6 +171,7 @@ class MessagesHandler(TurnHandler):
             with_key=given.with_key,
             by=self.by,
             headless=True,
+            alone=given.alone,
         )
         self.set_status(HTTPStatus.ACCEPTED)
         self.answer(Taken(**msgspec.structs.asdict(session.info), did=did))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...kernel_side.columns import Column
+from ...kernel_side.columns import Column, whole_or_float
 from ...kernel_side.tables import Pages, Table
 from ..files.paths import normalize
 from ..files.siblings import read_file
@@ -24,6 +25,12 @@ MAX_FILE = 20_000_000
 MAX_COLUMNS = 1_000
 KEPT = 2
 """Files that we keep as read."""
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|[+-]?inf"
+)
+"""``01234`` and ``2024_01`` are texts."""
+MAX_NUMBER = 100
+"""Characters."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -91,25 +98,26 @@ def parsed(data: bytes, delimiter: str) -> CsvTable:
 
 
 def _typed(texts: list[str]) -> list[Any]:
-    """As numbers, if all that are not empty are numbers."""
-    for kind in (int, float):
-        try:
-            return [kind(text) if text else None for text in texts]
-        except ValueError:
-            continue
+    """As numbers, if all that are not empty are numbers as a spreadsheet writes them."""
+    if all(not text or is_number(text.strip(" ")) for text in texts):
+        return [whole_or_float(text) if text else None for text in texts]
     return [text or None for text in texts]
+
+
+def is_number(text: str) -> bool:
+    return len(text) <= MAX_NUMBER and _NUMBER.fullmatch(text) is not None
 
 
 def _table_of(value: CsvTable) -> Table:
     def column(place: int) -> Column:
         values = value.columns[place]
-        sample = next((one for one in values if one is not None), "")
-        is_text = type(sample) is str
+        is_text = type(next((one for one in values if one is not None), "")) is str
 
         def take(positions: Sequence[int]) -> list[Any]:
             return [values[position] for position in positions]
 
         label = value.labels[place][:120]
-        return Column(label, "text" if is_text else "number", take, is_number=not is_text)
+        kind = "text" if is_text else "number"
+        return Column(label, kind, take, kind)
 
     return Table(value.rows, value.labels, column, lambda places: [one + 1 for one in places])

@@ -46,8 +46,8 @@ State = Literal["asks", "off", "refused", "stopped", "running", "failed"]
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """A server for people. ``id`` is what an approval is for. ``lines`` say what would start, and
-    have no secrets. ``why``: why it cannot be used."""
+    """A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
+    start; of an admin's server they have no secrets. ``why``: why it cannot be used."""
 
     id: str
     name: str
@@ -119,13 +119,18 @@ class ToolServers:
             self._clean(entry.name),
             one.place,
             state,
-            tuple(map(self._scrub, files.described(entry))),
+            self._lines(one),
             self._scrub(why),
             tuple(
                 Listed(self._clean(tool.name), self._clean(tool.description), tool.why)
                 for tool in listed
             ),
         )
+
+    def _lines(self, one: Found) -> tuple[str, ...]:
+        if one.place != "admin":
+            return tuple(files.described(one.entry, whole=True))
+        return tuple(map(self._scrub, files.described(one.entry, whole=False)))
 
     def _clean(self, text: str) -> str:
         return without_secrets(self._scrub(visible_line(text)))

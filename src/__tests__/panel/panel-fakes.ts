@@ -99,6 +99,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
+    always: false,
     runs: true,
     ...change
   };

@@ -8,13 +8,14 @@ class Server {
   labels = ['a', 'b'];
   version = 'v1';
   failure: { code: string; message: string } | null = null;
+  fails: (query: Query) => boolean = () => true;
   /** Resolved requests wait for this. */
   gate: Promise<void> = Promise.resolve();
 
   readonly ask = async (query: Query): Promise<ITableAnswer> => {
     this.asked.push(query);
     await this.gate;
-    if (this.failure) {
+    if (this.failure && this.fails(query)) {
       throw Object.assign(new Error(this.failure.message), this.failure);
     }
     if (query.profiles) {
@@ -155,6 +156,29 @@ describe('a table', () => {
     expect(model.state.failure).toBe('');
     expect(model.row(300)).not.toBeNull();
   });
+
+  it.each(['table_not_comparable', 'table_too_large_to_sort'])(
+    'keeps the rows and filters it had when the server answers %s',
+    async code => {
+      const { server, model } = await opened();
+      await model.filterBy([[1, '>', '3']]);
+      server.failure = { code, message: 'No.' };
+      server.fails = ({ filters }) => filters?.length === 2;
+      await model.filterBy([...model.state.filters, [0, '=', 'x']]);
+      expect(model.state).toMatchObject({
+        failure: 'No.',
+        filters: [[1, '>', '3']],
+        loading: false
+      });
+      expect(model.row(0)).not.toBeNull();
+      model.need(300, 340);
+      await settled();
+      expect(model.row(300)).not.toBeNull();
+      expect(model.state.failure).toBe('No.');
+      await model.refresh();
+      expect(model.state.failure).toBe('');
+    }
+  );
 
   it('waits for a kernel that needs more than a second', async () => {
     const { server, model } = await opened();

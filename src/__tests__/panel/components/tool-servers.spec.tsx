@@ -20,7 +20,7 @@ const SERVER: IToolServer = {
   name: '<b>time',
   place: '.codeinterp/mcp.json',
   state: 'asks',
-  lines: ['Command: uvx', 'Argument: mcp-server-time'],
+  lines: ['Command: uvx', 'Argument 1: mcp-server-time'],
   why: '',
   tools: []
 };
@@ -52,7 +52,7 @@ async function press(control: HTMLElement): Promise<void> {
 
 it('shows the entry of a server that is off, which nobody may have approved', async () => {
   await shown({ ...SERVER, state: 'off' });
-  const entry = screen.getByText(/Argument: mcp-server-time/);
+  const entry = screen.getByText(/Argument 1: mcp-server-time/);
   expect(entry.closest('details')).toBeNull();
   start();
 });
@@ -125,7 +125,7 @@ it('shows the whole entry before it is approved', async () => {
   await shown(SERVER);
   const group = screen.getByRole('group', { name: 'Tool servers' });
   expect(group.textContent).toContain('Nothing has started.');
-  expect(group.textContent).toContain('Argument: mcp-server-time');
+  expect(group.textContent).toContain('Argument 1: mcp-server-time');
   expect(group.textContent).toContain('<b>time');
   expect(group.textContent).toContain('x/mcp.json: not JSON.');
   screen.getByRole('button', { name: 'Approve and start: <b>time' });

@@ -13,8 +13,13 @@ import { Pre } from '../elements/LongText';
 import { SureButton } from '../elements/SureButton';
 import { APART } from './apart';
 
-/** Nothing that a person approves is cut at the edge. */
-const WHOLE = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const;
+/** Nothing that a person approves is cut at the edge, or looks like a line of its own there. */
+const WHOLE = {
+  whiteSpace: 'pre-wrap',
+  overflowWrap: 'anywhere',
+  paddingInlineStart: '2ch',
+  textIndent: '-2ch'
+} as const;
 
 const NONE: IToolServers = { servers: [], faults: [] };
 
@@ -160,7 +165,11 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
 function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
   return (
     <Pre className="jp-codeinterp-Card-code">
-      <code style={WHOLE}>{lines.join('\n')}</code>
+      {lines.map((line, number) => (
+        <code key={number} style={WHOLE}>
+          {line}
+        </code>
+      ))}
     </Pre>
   );
 }
