@@ -13,10 +13,17 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST, NOT_CONFIRMED, TOO_LARGE
+from jupyter_codeinterp.adapters.rule_file import LARGEST
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.events import Note
-from jupyter_codeinterp.core.model_view.rule_files import BEGINS, GONE, MOST, as_text
+from jupyter_codeinterp.core.model_view.rule_files import (
+    BEGINS,
+    GONE,
+    MOST,
+    NOT_CONFIRMED,
+    TOO_LARGE,
+    as_text,
+)
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.server.files.rule_files import rule_files
 from tests.conftest import KEY
