@@ -630,7 +630,13 @@ describe('failed cells that are gone at the end', () => {
     );
     expect(text()).toContain(words);
     expect(text()).not.toContain('by zero');
+    const shown: Element[] = [];
+    Element.prototype.scrollIntoView = function () {
+      shown.push(this);
+    };
     await click('Show');
+    Reflect.deleteProperty(Element.prototype, 'scrollIntoView');
+    expect(shown.map(one => one.textContent).join()).toContain('by zero');
     const gone = screen
       .getAllByRole('group', { name: 'Divide' })
       .filter(node => node.textContent!.includes('by zero'));
