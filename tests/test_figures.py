@@ -49,6 +49,9 @@ BEYOND = {
     "players2: 1,502",  # The same.
     "m1 fraud: 0.97",  # “Regular” is the row `ok`, and the mean of the rows has 0.97.
     "m2 json: 38",  # “38 jobs are queued”: the name comes two words after the number.
+    "n16: 70 %",  # “Validation accuracy” is `val_acc`.
+    "n18: 284",  # A matrix without labels has it, too.
+    "n27: 5,009",  # The month is a number alone.
     "s1 velos_fr: 19,56",  # The rows are `oui` and `non`.
     "s3 lr_sweep: 0.8425",  # The row is named by a number that is none of whole ones: `1e-02`.
 }

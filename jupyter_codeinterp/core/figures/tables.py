@@ -1,7 +1,5 @@
-"""Reads tables in the texts of outputs: each number with the labels of its row and
-column. A text that is no table gives its lines: the words before a number are its label.
-
-It does not see which of two header rows a label belongs to where they are not aligned.
+"""Reads tables in the texts of outputs: each number with the labels of its row and column. A text
+that is no table gives its lines: the words before a number are its label.
 """
 
 from __future__ import annotations
