@@ -67,6 +67,13 @@ def test_states_in_written_answers(path: Path) -> None:
     assert {line.split(" is ")[0] for line in misses if line.endswith("found l")} <= BEYOND
 
 
+TAIL = (
+    "kind       web       shop  call\nregion                          \nNorth      7.7       12.5"
+    "  54.1\nSouth      7.9       10.8  58.5\nchi2=9.47 dof=9 p=0.3951"
+)
+"""A line after a table."""
+
+
 def test_the_rates_of_changed_digits() -> None:
     assert len(cases()) >= 50
     rates = measure()
@@ -98,6 +105,8 @@ def test_numbers_that_fit_into_no_float(large: str) -> None:
         ("It is 1.234.567,5.", "1234567.5", "1234567.5"),
         ("Es sind 37,5 % von 7.412.", "7412 of 9000", "7412"),
         ("It is 1,234.57.", "1.234,57 EUR", "1.234,57"),
+        ("Es sind 8,2 %.", "{'29,50 €': 0.082}", "0.082"),
+        ("Chi-squared is 9.47.", TAIL, "9.47"),
         ("It is 412kg.", "412", "412"),
         ("It is -7.5.", "-7.5", "-7.5"),
         ("It fell by 7.5.", "-7.5", "-7.5"),

@@ -166,7 +166,7 @@ def _is_number(cell: str) -> bool:
     """Whether the cell is one number, perhaps with a unit."""
     found = next(scan(cell), None)
     rest = cell[: found.start] + cell[found.end :] if found is not None else "0"
-    return len(rest) <= 12 and not re.search(r"[\d:]|[^\W\d_]{4}", rest)
+    return len(rest) <= 12 and not re.search(r"[\d:=]|[^\W\d_]{4}", rest)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
