@@ -26,6 +26,7 @@ from jupyter_codeinterp.core.approval import code_warnings, installs
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cell_code import parsing
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.cells.reported import hides_failures
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.labelling import labels, theirs
@@ -320,6 +321,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "announcing.only_announces": announcing.only_announces,
+    "reported.hides_failures": lambda t: hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
