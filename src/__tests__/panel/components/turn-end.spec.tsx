@@ -478,10 +478,10 @@ describe('the review', () => {
     );
   });
 
-  it('says that a cell was only run again', async () => {
+  it('says that a cell was only run', async () => {
     await panel([change({ after: 'a = 1' })], started, END);
     await click('Review changes');
-    expect(row('Edited: a = 1').textContent).toContain('Run again');
+    expect(row('Edited: a = 1').textContent).toContain('Run. The source');
   });
 
   it('offers no undo where it is not known how the cell was', async () => {

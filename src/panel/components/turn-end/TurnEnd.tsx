@@ -169,7 +169,7 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
     added && trans.__('%1 added', added),
     edited && trans.__('%1 edited', edited),
     removed && trans.__('%1 removed', removed),
-    again && trans.__('%1 run again', again),
+    again && trans.__('%1 run as they were', again),
     undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;
