@@ -61,7 +61,7 @@ test(
       await item('Code Interpreter').click();
       await item('Explain the Error').click();
       await expect(panel.message).toHaveValue(
-        /Explain the error in In \[1\]: 1/
+        /Explain the error in cell \d+ \[1\]: 1/
       );
 
       // The launcher, which Notebook 7 has not.

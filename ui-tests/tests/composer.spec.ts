@@ -62,7 +62,7 @@ test('with the keyboard: words behind a slash, names behind an at-sign, and a pl
     await field.click();
     await page.keyboard.type('/fix');
     await page.keyboard.press('Enter');
-    await expect(field).toHaveValue(/^Fix the error in In \[1\]: /);
+    await expect(field).toHaveValue(/^Fix the error in cell \d+ \[1\]: /);
     await expect(panel.said).toHaveCount(0);
     await chips.getByRole('button').click();
     await field.fill('');

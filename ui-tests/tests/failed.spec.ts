@@ -32,7 +32,9 @@ test('Fix sends at once, from a cell that is not selected, and changes the cause
 
   await model.play('edit_theirs');
   await fix.click();
-  await expect(panel.said).toContainText('Fix the error in cell 4 [2]: y = 1 / x');
+  await expect(panel.said).toContainText(
+    'Fix the error in cell 4 [2]: y = 1 / x'
+  );
   await expect(panel.said).not.toContainText('cell-3');
   await expect(panel.message).toHaveValue('');
   const [{ body }] = await model.seen(1);
@@ -79,9 +81,9 @@ test('Fix is not at a private cell; during a turn it queues its message, once', 
   await test.step('during a turn Fix queues its message, once', async () => {
     await panel.add(model);
     await fix.click();
-    await expect(panel.root.getByText(/Fix the error in In \[1\]/)).toHaveCount(
-      1
-    );
+    await expect(
+      panel.root.getByText(/Fix the error in cell \d+ \[1\]/)
+    ).toHaveCount(1);
     await expect(fix).toBeDisabled();
     // The draft that waits is neither run nor rejected.
     await expect(panel.cards).toHaveCount(1);
@@ -108,7 +110,7 @@ test.describe('without a model', () => {
     const form = panel.log.getByRole('region', { name: 'Connect a model' });
     await expect(form.getByLabel('API key')).toBeVisible();
     await expect(panel.message).toHaveValue(
-      /^Fix the error in In \[1\]: 1 \/ 0/
+      /^Fix the error in cell \d+ \[1\]: 1 \/ 0/
     );
   });
 });
