@@ -356,6 +356,15 @@ def test_what_yes_covers(
     assert more(code) == " or ".join(filter(None, ("--sandbox" if barred else "", option)))
 
 
+def test_the_end_lists_what_was_not_done(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes")
+    (title,) = {line.split(": ")[1] for line in ran.err.splitlines() if "Not done, because" in line}
+    end = " ".join(ran.out[ran.out.index("Cells") :].split()) if "Cells" in ran.out else ran.out
+    assert f"! Not done: {title.removesuffix('. To allow it')}. To allow it: --yes=edits." in end
+    ran = cli.run("run", "a.ipynb", "#three_cells", "--plan")
+    assert "! Not done: " in ran.out and "To allow it" not in ran.out
+
+
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes=edits", "--json")
     assert (ran.code, statuses(ran)) == (0, ["ok"]) and cli.sources() != ["import math"]

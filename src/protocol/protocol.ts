@@ -255,8 +255,8 @@ export interface KeepChanges {
   id?: number;
 }
 /**
- * Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
- * paths, each with the stamp of the state that the person saw.
+ * Copy files from a sandboxed kernel's overlay into the notebook's folder, or ``discard`` them.
+ * ``stamps`` has their paths, each with the stamp of the state that the person saw.
  */
 export interface KeepFiles {
   type: 'keep_files';
@@ -264,6 +264,7 @@ export interface KeepFiles {
   stamps: {
     [k: string]: string;
   };
+  discard?: boolean;
   id?: number;
 }
 /**
@@ -691,8 +692,8 @@ export interface StepStarted {
  * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
  * ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
  * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
- * writes into one, so files may wait; ``waiting_files`` counts those that an undo of the turn may
- * take back.
+ * writes into one, so files may wait; ``waiting_files`` counts those that the turn changed there,
+ * and an undo may take back; ``waiting`` has the names of some, from the notebook's folder.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -714,6 +715,7 @@ export interface TurnEnded {
   variables: boolean;
   overlay: boolean;
   run_again: string[];
+  waiting: string[];
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -812,8 +814,8 @@ export interface FileLeft {
   why: string;
 }
 /**
- * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
- * ``left`` were not copied; ``more`` counts those not named.
+ * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder,
+ * or ``discarded`` them. ``left`` stay as they are; ``more`` counts those not named.
  */
 export interface FilesKept {
   type: 'files_kept';
@@ -821,6 +823,7 @@ export interface FilesKept {
   left: FileLeft[];
   more: number;
   window: number;
+  discarded: boolean;
 }
 /**
  * The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it

@@ -258,6 +258,14 @@ export interface IWaitingList {
 }
 
 /**
+ * The beginning of a file that waits, or ``why`` it cannot be shown.
+ */
+export interface IWaitingText {
+  readonly text: string;
+  readonly why: string;
+}
+
+/**
  * A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
  * notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
  * for every other state of the file.

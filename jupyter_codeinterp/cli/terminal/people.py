@@ -18,7 +18,7 @@ from ...core.labels import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, question_for
-from .covered import covers
+from .covered import covers, more
 from .drawing import (
     Answer,
     Barred,
@@ -84,6 +84,8 @@ class Person:
         """Execution counts of cells, by id, with 0 for the unknown place."""
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
+        self._not_done: dict[str, str] = {}
+        """Titles of what was prevented in this turn, with the option that would allow it."""
 
     @property
     def alone(self) -> Alone:
@@ -198,6 +200,8 @@ class Person:
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
+        if event.status == "not_run":
+            self._not_done.setdefault(event.title, "")
         if good and event.name == "run_cells" and not event.cell_id:
             return  # Each cell has its own line.
         if event.cell_id and event.execution_count is not None:
@@ -235,7 +239,7 @@ class Person:
             (len(event.added), "added"),
             (len(event.edited), edited),
             (len(event.removed), "removed"),
-            (len(event.run_again), "run again"),
+            (len(event.run_again), "run as they were"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
         summary = f"Cells: {changes}." if changes else "No cells changed."
@@ -243,6 +247,11 @@ class Person:
             self._line("✓", _GOOD, summary)
         else:
             self._line("■", _BAD, f"{event.message or event.stop_reason} {summary}")
+        if self._not_done:
+            options = " or ".join(filter(None, dict.fromkeys(self._not_done.values())))
+            allow = f" To allow it: {options}." if options else ""
+            self._line("!", "yellow", f"Not done: {'; '.join(self._not_done)}.{allow}")
+            self._not_done = {}
         made = [f"{one.path}{' (new)' if one.is_new else ''}" for one in event.files]
         made += [f"{event.files_left_out} more"] if event.files_left_out else []
         if made:
@@ -286,6 +295,7 @@ class Person:
         if covers(self.yes, draft):
             return Decision("run", draft.source)
         if not self._asks:
+            self._not_done[draft.title] = more(draft)
             return refused(draft)
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:

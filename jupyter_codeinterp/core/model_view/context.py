@@ -23,6 +23,7 @@ from .notebook_prompt import (
     Marks,
     bounded,
     cells,
+    differ,
     earlier,
     file_lines,
     first_line,
@@ -235,9 +236,10 @@ class Context:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
         items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
+        told = [PLACES] if differ(items) else []
         room -= len(PLACES)
         shown, whole = cells(items, marks, room, self.scrub)
-        body = "\n".join([PLACES, *shown]) if shown else "The notebook is empty."
+        body = "\n".join([*told, *shown]) if shown else "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 

@@ -28,6 +28,8 @@ Scrub = Callable[[str], str]
 
 BUDGET = 10_000
 """Characters of a tool result."""
+CUT_LINE = 120
+"""Characters of the line that says what was cut."""
 IMAGES_A_RESULT = 3
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -84,8 +86,10 @@ def see(
     budget: int = BUDGET,
     scrub: Scrub = str,
     most: int = READ,
+    spare: int = 0,
 ) -> Seen:
-    """The outputs for a tool result, in at most ``budget`` characters and some backslashes.
+    """The outputs for a tool result, in at most ``budget`` characters and some backslashes. A text
+    with at most ``spare`` characters more stays whole: a cut would save less than its line costs.
 
     ``images_left``: images that the result may still have (None: text only, an image is a line).
     ``most``: characters to read.
@@ -107,7 +111,9 @@ def see(
             else:
                 shown.append(image)
         texts.append(text)
-    text = _cut("\n".join(texts), _whole(pieces), budget, closing)
+    text = "\n".join(texts)
+    if len(text) > budget + spare:
+        text = _cut(text, _whole(pieces), budget, closing)
     return Seen(escaped(text), tuple(shown))
 
 
@@ -377,9 +383,7 @@ def _show(encoded: str, left: int) -> Image | str:
 def _cut(text: str, full: str, budget: int, closing: int) -> str:
     """``text`` within ``budget``, with the place from which ``read_output`` continues in
     ``full``. The last ``closing`` characters, a traceback, stay whole."""
-    if len(text) <= budget:
-        return text
-    head, foot = ends(text, max(0, budget - 120), closing)
+    head, foot = ends(text, max(0, budget - CUT_LINE), closing)
     left_out = len(text) - len(head) - len(foot)
     # What a run drops for good has a line of its own in the output.
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))

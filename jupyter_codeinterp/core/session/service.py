@@ -25,7 +25,7 @@ from .messages.checked_message import checked, need_short
 from .messages.input_routing import Does
 from .messages.title import TITLE_LENGTH
 from .session import NO_LONGER, Session
-from .waiting_files import WaitingList
+from .waiting_files import WaitingList, WaitingText
 
 
 class Sent(NamedTuple):
@@ -305,10 +305,16 @@ class SessionService:
         """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
         return await self._sessions.session(session_id).waiting_files.list()
 
-    async def keep_files(self, session_id: str, stamps: Mapping[str, str], by: int = 0) -> None:
+    async def waiting_text(self, session_id: str, path: str) -> WaitingText:
+        """As ``WaitingFiles.text``."""
+        return await self._sessions.session(session_id).waiting_files.text(path)
+
+    async def keep_files(
+        self, session_id: str, stamps: Mapping[str, str], discard: bool = False, by: int = 0
+    ) -> None:
         """As ``WaitingFiles.keep``."""
         session = self._sessions.session(session_id)
-        await session.waiting_files.keep(stamps, by)
+        await session.waiting_files.keep(stamps, by, discard=discard)
 
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""

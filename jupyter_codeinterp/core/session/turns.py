@@ -33,6 +33,7 @@ from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..model_view.context import Late
 from ..model_view.outputs import size
+from ..model_view.rule_files import NOT_READ
 from ..off_loop import off_loop
 from ..own_commands.own_command import skills_of
 from ..ports import Model
@@ -102,6 +103,8 @@ class TurnRunner(PersistentSession):
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
         """What answers have named, not yet sent to the model."""
+        self._unread: set[str] = set()
+        """Instruction files that the person knows were not read."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
         self.second_look: str | None = None
@@ -326,6 +329,10 @@ class TurnRunner(PersistentSession):
         turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
+            for path, why in turn.rule_files:
+                if why in NOT_READ and path not in self._unread:
+                    self._unread.add(path)
+                    self.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
             turn.skills = skills_of(await place.own_commands())
         for words in await self._tools.find(untrusted):
             self.show(Note(self._rules.scrub(words), "warning"))

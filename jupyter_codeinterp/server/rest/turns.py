@@ -123,10 +123,11 @@ class Undone(_Body, frozen=True):
 
 
 class FilesChosen(_Body, frozen=True):
-    """``stamps``: paths of files to copy from the overlay into the folder, each with the stamp of
-    the list."""
+    """``stamps``: paths of files to copy from the overlay into the folder, or to ``discard``, each
+    with the stamp of the list."""
 
     stamps: dict[str, str]
+    discard: bool = False
 
 
 class Redone(_Body, frozen=True):
@@ -323,7 +324,15 @@ class FilesHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        """Copy files into the folder. The event ``files_kept`` tells what was done."""
+        """The event ``files_kept`` tells what was done."""
         given = self.given(FilesChosen)
-        await self.manager.service.keep_files(session_id, given.stamps, self.by)
+        await self.manager.service.keep_files(session_id, given.stamps, given.discard, self.by)
         self.answer_session(session_id)
+
+
+class FileTextHandler(TurnHandler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        path = self.get_query_argument("path", "", strip=False)
+        self.answer(await self.manager.service.waiting_text(session_id, path))
