@@ -169,14 +169,16 @@ it.each([
     );
     await settled();
   });
-  fireEvent.click(screen.getByRole('button', { name: 'Edit' }));
-  await act(settled);
-  const edited = screen.getByRole('textbox', { name: 'Your message' });
-  fireEvent.change(edited, { target: { value: text } });
-  await act(async () => {
+  if (text === '/review') {
+    fireEvent.click(screen.getByRole('button', { name: 'Ask again' }));
+  } else {
+    fireEvent.click(screen.getByRole('button', { name: 'Edit' }));
+    await act(settled);
+    const edited = screen.getByRole('textbox', { name: 'Your message' });
+    fireEvent.change(edited, { target: { value: text } });
     fireEvent.keyDown(edited, { key: 'Enter' });
-    await settled();
-  });
+  }
+  await act(settled);
   expect(client.ofType('branch')[0]).toMatchObject({ text, references });
   expect(client.ofType('branch')[0]).not.toHaveProperty('literal');
 });
