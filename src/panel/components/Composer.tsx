@@ -128,7 +128,10 @@ export function Composer(props: {
     }
     const outline = store.notebooks.outline(notebook);
     return allMentions(await store.names(notebook), outline, trans)
-      .filter(({ label }) => typed.includes(label))
+      .filter(
+        ({ key, label }) =>
+          typed.includes(label) && !mentions.some(one => one.key === key)
+      )
       .map(({ reference }) => reference);
   };
   /** Empty the field, unless the person has gone on writing. */

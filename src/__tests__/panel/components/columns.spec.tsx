@@ -144,12 +144,18 @@ it('are listed by a dot behind a mention that was chosen', async () => {
     fireEvent.keyDown(field(), { key: 'Enter' });
   });
   expect(field().value).toBe("Plot df['net price'] ");
-  await write('Plot df.');
+  await write('Plot @df, df.');
   await act(async () => {
     fireEvent.keyDown(field(), { key: 'Enter' });
     await settled();
   });
-  expect(client.ofType('send_message')[0].text).toBe('Plot df.');
+  const [sent] = client.ofType('send_message');
+  expect(sent.text).toBe('Plot @df, df.');
+  // Typed and chosen: named once.
+  expect(sent.references!.map(({ kind }) => kind)).toEqual([
+    'variable',
+    'column'
+  ]);
 });
 
 it.each([
