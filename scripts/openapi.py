@@ -17,7 +17,7 @@ from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import FilesOffer, Review, Reviewed
 from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
-from jupyter_codeinterp.core.session.waiting_files import WaitingList
+from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.server.mcp.tokens import Token
 from jupyter_codeinterp.server.models import Described
@@ -307,8 +307,14 @@ ROUTES = {
     "GET sessions/{session_id}/files": Route(
         "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
     ),
+    "GET sessions/{session_id}/files/text": Route(
+        "The beginning of a file that waits.", LOOK, answer=WaitingText, query=("path",)
+    ),
     "POST sessions/{session_id}/files": Route(
-        "Copy some of them into the notebook's folder.", BOTH, turns.FilesChosen, SessionInfo
+        "Copy some of them into the notebook's folder, or discard them.",
+        BOTH,
+        turns.FilesChosen,
+        SessionInfo,
     ),
     "GET sessions/{session_id}/turns/{number}/changes": Route(
         "What a turn changed, cell by cell.", LOOK, answer=Review
@@ -421,6 +427,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     Reviewed: "IChange",
     FilesOffer: "IFilesOffer",
     WaitingList: "IWaitingList",
+    WaitingText: "IWaitingText",
     WaitingFile: "IWaitingFile",
     Nameable: "INames",
     names.ListedCommands: "IOwnCommands",

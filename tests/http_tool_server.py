@@ -50,7 +50,9 @@ class HttpToolServer:
         if method == "tools/call":
             self.calls += 1
             text = str(params.get("arguments", {}).get("text"))
-            return {"content": [{"type": "text", "text": text}]}
+            return {
+                "content": [{"type": "text", "text": text}] * (200_000 if text == "many" else 1)
+            }
         return {}
 
 

@@ -236,8 +236,9 @@ class MemoryDocument:
         return future
 
     def apply_later(self, turn: int, op: Op) -> None:
-        self.turn = turn
+        now, self.turn = self.turn, turn
         self.apply(op)
+        self.turn = now
 
     def answer(self) -> None:
         """Apply what has come, and answer from now on."""

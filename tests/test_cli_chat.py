@@ -27,6 +27,7 @@ def test_a_conversation_keeps_kernel_and_history(cli: Cli) -> None:
     commands.mkdir(parents=True)
     (commands / "total.md").write_text("#echo Add up $ARGUMENTS")
     with cli.terminal("chat", "new.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
+        child.expect(r"^Starting a kernel for new\.ipynb …\r\n")
         child.expect("Made new.ipynb.")
         assert "Ask about new.ipynb" in prompt(child, "Auto")
         child.send("#code ```kept = 42```\r")

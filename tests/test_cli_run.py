@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,28 +45,30 @@ def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
     assert not (cli.folder / "ran.txt").exists()
 
 
-def wish(cli: Cli) -> Callable[[], bool]:
-    """Leave one of the person's beside the notebook; whether the model was told."""
-    (cli.folder / "AGENTS.md").write_text("Use polars.", "utf-8")
-
-    def told() -> bool:
-        (journal,) = cli.data.rglob("sessions.db")
-        store = SqliteStore(journal)
-        (info,) = store.list(None)
-        said = store.all_messages(info.session_id)[0]
-        store.close()
-        return "Use polars." in str(said.content)
-
-    return told
+def first_message(cli: Cli) -> str:
+    """What the model read first in the latest conversation."""
+    (journal,) = cli.data.rglob("sessions.db")
+    store = SqliteStore(journal)
+    said = store.all_messages(store.list(None)[0].session_id)[0]
+    store.close()
+    return str(said.content)
 
 
 def test_a_log_gets_words_without_colours(cli: Cli) -> None:
-    told = wish(cli)
+    (cli.folder / "AGENTS.md").write_text("Use polars.", "utf-8")
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes")
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out and "The revenue is 460 in all." in ran.out
     assert '│ sales["turnover"].sum()' in ran.out and "KeyError: 'turnover'" in ran.out
-    assert told()
+    assert "Use polars." in first_message(cli)
+
+
+def test_a_line_of_code_that_wraps_keeps_its_indent(cli: Cli) -> None:
+    call = f"print({', '.join(f'argument_{n}' for n in range(12))})"
+    said = cli.run("run", "a.ipynb", code("if False:", f"    {call}"), "--yes").out
+    rows = said[said.index("│ if False:") :].splitlines()[1:4]
+    assert rows[0].startswith("│     print(argument_0, ")
+    assert all(row.startswith("│       argument_") for row in rows[1:]), rows
 
 
 @pytest.mark.parametrize("how", ["unchanged", "with a new cell"])
@@ -150,10 +151,10 @@ def test_a_copy_is_worked_on(cli: Cli) -> None:
     (cli.folder / "data.txt").write_text("42")
     (cli.folder / "out").mkdir()
     before = cli.file.read_bytes()
-    told = wish(cli)
+    (cli.folder / "AGENTS.md").write_text("Use polars.", "utf-8")
     prompt = code("print(open('data.txt').read())")
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--output", "out/b.ipynb")
-    assert ran.code == 0 and told(), ran
+    assert ran.code == 0 and "Use polars." in first_message(cli), ran
     assert cli.file.read_bytes() == before
     assert outputs(cli.book("out/b.ipynb").cells[1]) == "42\n"
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--output", "out/b.ipynb")
@@ -327,24 +328,25 @@ def statuses(ran: Ran) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "notices", "edits", "everything"),
+    ("kind", "notices", "always", "edits", "everything"),
     [
-        ("edit", (), True, True),
-        ("edit", ("It installs packages: requests.",), False, True),
-        ("insert", ("It installs packages: requests.",), False, True),
-        ("delete", (), False, True),
-        ("kernel", (), False, True),
-        ("tool", (), False, True),
-        ("edit", (NEEDS_SANDBOX,), False, False),
-        ("insert", (NEEDS_SANDBOX,), False, False),
-        ("insert", (SPOKEN_TO,), False, True),
-        ("edit", (SPOKEN_TO,), False, True),
+        ("edit", (), False, True, True),
+        ("edit", ("Line 1 runs a shell command (!ls).",), False, True, True),
+        ("edit", ("It installs packages: requests.",), True, False, True),
+        ("insert", ("It installs packages: requests.",), True, False, True),
+        ("delete", (), False, False, True),
+        ("kernel", (), False, False, True),
+        ("tool", (), False, False, True),
+        ("edit", (NEEDS_SANDBOX,), True, False, False),
+        ("insert", (NEEDS_SANDBOX,), True, False, False),
+        ("insert", (SPOKEN_TO,), True, False, True),
+        ("edit", (SPOKEN_TO,), True, False, True),
     ],
 )
 def test_what_yes_covers(
-    kind: Any, notices: tuple[str, ...], edits: bool, everything: bool
+    kind: Any, notices: tuple[str, ...], always: bool, edits: bool, everything: bool
 ) -> None:
-    draft = e.Draft("d", "c", kind, "", "", "x", "n", notices=notices)
+    draft = e.Draft("d", "c", kind, "", "", "x", "n", notices=notices, always=always)
     assert [covers(yes, draft) for yes in ("", "run", "edits", "all")] == [
         *(False, False, edits, everything)
     ]
@@ -354,6 +356,15 @@ def test_what_yes_covers(
     assert more(code) == " or ".join(filter(None, ("--sandbox" if barred else "", option)))
 
 
+def test_the_end_lists_what_was_not_done(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes")
+    (title,) = {line.split(": ")[1] for line in ran.err.splitlines() if "Not done, because" in line}
+    end = " ".join(ran.out[ran.out.index("Cells") :].split()) if "Cells" in ran.out else ran.out
+    assert f"! Not done: {title.removesuffix('. To allow it')}. To allow it: --yes=edits." in end
+    ran = cli.run("run", "a.ipynb", "#three_cells", "--plan")
+    assert "! Not done: " in ran.out and "To allow it" not in ran.out
+
+
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes=edits", "--json")
     assert (ran.code, statuses(ran)) == (0, ["ok"]) and cli.sources() != ["import math"]
@@ -361,6 +372,32 @@ def test_yes_to_edits_and_to_all(cli: Cli) -> None:
     assert statuses(ran)[:1] == ["not_run"] and "To allow it: --yes=all" in ran.err
     ran = cli.run("run", "a.ipynb", "#invisible", "--yes=all", "--json")
     assert any(isinstance(event, e.RunStarted) for event in ran.events)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--yes", "can be run, not changed or deleted (add cells instead)"),
+        ("--yes=edits", "can be changed, not deleted"),
+        ("--yes=all", "nobody answers questions"),
+        ("--plan", ""),
+    ],
+)
+def test_the_model_knows_at_once_what_cannot_happen_where_nobody_is(
+    cli: Cli, option: str, words: str
+) -> None:
+    cli.run("run", "a.ipynb", "#prose", option, "--json")
+    told = first_message(cli)
+    assert ("Nobody can be asked" in told) == bool(words) and words in told
+
+
+FAR = f"a = '{'word ' * 30}'; print('done')"
+
+
+def test_code_out_of_sight_runs_where_nobody_reads_it(cli: Cli) -> None:
+    """It asks a person in every mode: ``attacks/test_out_of_sight.py``."""
+    ran = cli.run("run", "a.ipynb", code(FAR), "--yes", "--json")
+    assert (statuses(ran), ran.err) == (["ok"], "")
 
 
 def test_a_question_gets_an_answer_where_nobody_is(cli: Cli) -> None:

@@ -226,13 +226,11 @@ def test_the_terminal_shows_the_work(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [
-        *(("one", "it [7]"), ("two", "it (cell 2)"), ("three", "it (cell 3)"), ("gone", "it")),
-        *(("text", "it (cell 4)"), ("odd", "it (cell 5)")),
+        *(("one", "it (cell 1 [7])"), ("two", "it (cell 2 [1])"), ("three", "it (cell 3 [1])")),
+        *(("text", "it (cell 4)"), ("odd", "it (cell 5)"), ("gone", "it")),
     ],
 )
-def test_links_name_cells_by_a_number_that_one_cell_has(
-    tmp_path: Path, cell: str, shown: str
-) -> None:
+def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str) -> None:
     counts = {"one": 7, "two": 1, "three": 1, "text": None, "odd": [1]}
     file = tmp_path / "a.ipynb"
     cells = [{"id": name, "execution_count": count} for name, count in counts.items()]

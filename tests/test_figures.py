@@ -50,18 +50,17 @@ BEYOND = {
     "m1 fraud: 0.97",  # “Regular” is the row `ok`, and the mean of the rows has 0.97.
     "m2 json: 38",  # “38 jobs are queued”: the name comes two words after the number.
     "s1 velos_fr: 19,56",  # The rows are `oui` and `non`.
-    "s3 weblog_status: 3,954",  # The row is named by a number alone: `403`.
-    "s3 lr_sweep: 0.8425",  # The same: `1e-02`.
+    "s3 lr_sweep: 0.8425",  # The row is named by a number that is none of whole ones: `1e-02`.
 }
 """Links against a label that the rules cannot see."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_states_in_written_answers(path: Path) -> None:
-    """At most three of a hundred are wrong, and no other link contradicts a label."""
+    """At most two of a hundred are wrong, and no other link contradicts a label."""
     written = answers([path])
     misses = [line for one in written for line in wrong(one)]
-    assert count(written) >= 400 and len(misses) <= 0.03 * count(written), misses
+    assert count(written) >= 800 and len(misses) <= 0.02 * count(written), misses
     assert {line.split(" is ")[0] for line in misses if line.endswith("found l")} <= BEYOND
 
 
@@ -118,7 +117,7 @@ ORDERS = "order_id country  amount\n    9998 Germany   87.25\n   10000  France  
         ("It is 7,4.", "7412", "not found"),
         ("It is 7412.", "17412 74125 7.412", "not found"),
         ("Red leads by 370, with a difference.", "red 500\nblue 130", "not found"),
-        ("It took 1.847 s.", "1847 ms", "plain"),
+        ("It took 1.847 s.", "1847 ms", "not found"),
         ("It took 1.84 s.", "1840 ms", "not found"),
         ("It is 500.", "7412", "plain"),
         ("The correlation is 0.72.", "corr -0.7213", "plain"),

@@ -74,6 +74,79 @@ async def test_three_cells_without_any_window(site: Site, api: FakeAnthropic, fi
     assert await watch.run("print(a)") == "20\n"
 
 
+LATER = """
+import asyncio, os
+async def work():
+    while not os.path.exists("go"):
+        await asyncio.sleep(0.01)
+    print("late")
+task = asyncio.ensure_future(work())
+shown = display("begun", display_id="d")
+"""
+
+
+async def test_outputs_after_the_turn_are_in_the_file(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    """Of a task, and of a display that a person's code changes."""
+    api.play(in_order([answer(run_cell(LATER)), DONE]))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        await stream.event("turn_ended")
+    watch = await site.watch(await site.kernel_of("work/a.ipynb"))
+    await watch.run("shown.update('changed')")
+    (file.parent / "go").touch()
+    await until(lambda: "late" in file.read_text() and "'changed'" in file.read_text())
+    nbformat.validate(nbformat.read(file, as_version=4))
+
+
+V3 = {
+    "nbformat": 3,
+    "nbformat_minor": 0,
+    "metadata": {"name": "old"},
+    "worksheets": [
+        {"cells": [{"cell_type": "heading", "level": 2, "source": "Sales", "metadata": {}}]},
+        {
+            "cells": [
+                {
+                    **{"cell_type": "code", "input": "x = 1", "language": "python"},
+                    **{"prompt_number": 3, "collapsed": False, "metadata": {}, "outputs": []},
+                }
+            ]
+        },
+    ],
+}
+
+
+@pytest.fixture
+def old_file(file: Path) -> Path:
+    file.write_text(json.dumps(V3))
+    return file
+
+
+def whole(file: Path) -> str:
+    return file.read_text()
+
+
+async def test_a_notebook_of_format_3_is_converted_and_said(
+    site: Site, api: FakeAnthropic, old_file: Path
+) -> None:
+    """A checkpoint keeps it, as when a page opens it."""
+    api.play(in_order([answer(run_cell("y = 2")), DONE]))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        await stream.event("turn_ended")
+        (note,) = [event["text"] for event in stream.events if event["type"] == "note"]
+    assert "Converted from notebook format 3 to 4.5" in note and "A checkpoint" in note
+    assert cells(old_file) == ["## Sales", "x = 1", "y = 2"]
+    kept = old_file.parent / ".ipynb_checkpoints" / "a-checkpoint.ipynb"
+    assert (whole(kept), "orig_nbformat" in whole(old_file)) == (json.dumps(V3), False)
+
+
 async def test_nothing_runs_that_was_not_decided(
     site: Site, api: FakeAnthropic, file: Path
 ) -> None:

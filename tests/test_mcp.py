@@ -19,6 +19,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from jupyter_codeinterp.server.mcp.server import MOST_SESSIONS
+from jupyter_codeinterp.server.mcp.tokens import NO_TOKEN, Tokens
+from jupyter_codeinterp.server.mcp.tools import CHANGES, OFFERED
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
@@ -343,6 +346,76 @@ async def test_a_token_is_kept_as_a_digest_alone(site: Site, file: Path) -> None
     assert secret not in "".join(sources(file))
 
 
+@pytest.mark.parametrize("by", ["page", "command line"])
+@ERAS
+async def test_a_revoked_tokens_call_ends_without_a_result(
+    site: Site, file: Path, by: str, mode: str
+) -> None:
+    rest = await rest_client(site)
+    made = await rest.post("mcp", "tokens", name="Mine", scope="run")
+    async with outside(site, made["token"], mode=mode) as client:
+        async with drafted(site, rest, client, source="print(6 * 7)") as (calling, session_id, _):
+            if by == "page":
+                await site.as_page("DELETE", "mcp", "tokens", made["id"])
+            else:
+                Tokens(site.extension.folder).revoke(made["id"])
+            ended = await calling
+        assert ended.is_error and texts(ended) == NO_TOKEN
+        async with rest.follow(session_id) as stream:
+            await stream.event("turn_ended")
+    await site.until(lambda: sources(file) == ["import math"])
+
+
+def made_by(site: Site) -> str:
+    return (site.extension.folder / "mcp.json").read_text()
+
+
+@pytest.mark.parametrize("denied", ["read contents", "write contents", "execute kernels"])
+async def test_a_token_obeys_the_authorizer_at_each_call(
+    site: Site, file: Path, monkeypatch: pytest.MonkeyPatch, denied: str
+) -> None:
+    rest = await rest_client(site)
+    asked: list[str] = []
+
+    def is_authorized(handler: Any, user: Any, action: str, resource: str) -> bool:
+        asked.append(user.username)
+        return f"{action} {resource}" != denied
+
+    refused = {
+        "read contents": {"list_notebooks", "read_notebook", "read_output", "inspect_variables"},
+        "write contents": set(CHANGES) | {"ask"},
+        "execute kernels": {*CHANGES, "ask", "interrupt", "inspect_variables"},
+    }[denied]
+    async with outside(site, await token(rest)) as client:
+        assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
+        monkeypatch.setattr(site.app.authorizer, "is_authorized", is_authorized)
+        for tool in OFFERED:
+            if tool.name in refused or not tool.changes:
+                result = await client.call_tool(tool.name, {"notebook": PATH})
+                assert ("You are not allowed" in texts(result)) is (tool.name in refused)
+    # The person who made the token, whom the test's login names.
+    assert len(set(asked)) == 1 and asked[0] in made_by(site)
+    assert sources(file) == ["import math"]
+
+
+async def test_one_token_leaves_sessions_to_others(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    one, other = await token(rest), await token(rest)
+    about = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    about["clientInfo"] = {"name": "x", "version": "1"}
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    url = f"{site.url}/codeinterp/api/mcp"
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    async def began(token: str) -> int:
+        headers = {**accept, "Authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            return int((await http.post(url, json=begin)).status_code)
+
+    assert [await began(one) for _ in range(MOST_SESSIONS + 1)] == [*[200] * MOST_SESSIONS, 503]
+    assert await began(other) == 200
+
+
 async def test_a_revoked_token_ends_at_once(site: Site, file: Path) -> None:
     rest = await rest_client(site)
     made = await rest.post("mcp", "tokens", name="Mine", scope="look")
@@ -396,9 +469,9 @@ class Watch:
 
 
 async def main():
-    endpoint = Endpoint(None, SimpleNamespace, "1")
+    endpoint = Endpoint(SimpleNamespace(all=tuple), SimpleNamespace, "1")
     sys.meta_path.insert(0, Watch())
-    await endpoint.sessions()
+    await endpoint.sessions("x")
     await endpoint.close()
 
 

@@ -436,10 +436,9 @@ def test_images_go_along_three_a_result() -> None:
     assert seen.text.split("\n") == ["[image: image/png]"] * 3 + [note] * 2
 
 
-def test_images_left_in_the_conversation() -> None:
+def test_images_left_in_the_result() -> None:
     seen = see([display(image__png=PNG), display(image__jpeg=JPEG)], images_left=1)
-    assert len(seen.images) == 1
-    assert "a conversation has at most 19" in seen.text
+    assert len(seen.images) == 1 and "a result has at most 3" in seen.text
 
 
 @pytest.mark.parametrize(
@@ -462,12 +461,12 @@ def test_text_alone() -> None:
 def test_read_brings_the_images_of_the_excerpt() -> None:
     outputs = [*[display(image__png=PNG) for _ in range(3)], display(image__jpeg=JPEG)]
     start = full_text(outputs).rindex("[image:")
-    seen = read(outputs, start, images_left=5)
+    seen = read(outputs, start)
     assert [image.source.media_type for image in seen.images] == ["image/jpeg"]
     assert seen.text.endswith("[image: image/jpeg]")
-    assert len(read(outputs, 0, images_left=5).images) == 3
-    assert "[image not shown: a result" in read(outputs, 0, images_left=5).text
-    assert read([stream("text")], 0, images_left=5) == Seen("[characters 0 to 4 of 4]\ntext")
+    assert len(read(outputs, 0).images) == 3
+    assert "[image not shown: a result" in read(outputs, 0).text
+    assert read([stream("text")], 0) == Seen("[characters 0 to 4 of 4]\ntext")
 
 
 def test_base64_with_line_breaks_is_sent_without() -> None:

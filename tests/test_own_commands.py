@@ -12,10 +12,10 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST, TOO_LARGE
+from jupyter_codeinterp.adapters.rule_file import LARGEST
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.model_view.rule_files import BEGINS
+from jupyter_codeinterp.core.model_view.rule_files import BEGINS, TOO_LARGE
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.own_commands import own_command
 from jupyter_codeinterp.core.own_commands.for_model import (

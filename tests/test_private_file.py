@@ -24,7 +24,7 @@ from jupyter_codeinterp.server.mcp.tokens import Tokens
 from jupyter_codeinterp.server.private_file import PATIENT
 tokens = Tokens(Path(sys.argv[1]), PATIENT)
 for number in range(25):
-    tokens.make(f"{sys.argv[2]}-{number}", "look")
+    tokens.make(f"{sys.argv[2]}-{number}", "look", {})
 """
 
 
@@ -68,7 +68,7 @@ def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
 
 def test_a_refused_change_writes_nothing(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
-    made, _ = tokens.make("One", "look")
+    made, _ = tokens.make("One", "look", {})
     before = (tmp_path / "mcp.json").read_bytes()
     with pytest.raises(CommandError, match="does not exist"):
         tokens.revoke("0" * 16)

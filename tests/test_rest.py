@@ -69,6 +69,7 @@ ROUTES = (
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("GET", f"sessions/{SESSION}/files", "read contents"),
+    ("GET", f"sessions/{SESSION}/files/text", "read contents"),
     ("POST", f"sessions/{SESSION}/files", "execute kernels"),
     ("POST", f"sessions/{SESSION}/files", "write contents"),
     ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),

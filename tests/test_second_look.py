@@ -26,7 +26,7 @@ LEAKED = "sk-ant-api03-0123456789-abcdefghij-0123456789"
 ADMINS, PERSONS = "claude-haiku-5-5", "claude-opus-5-5"
 PRICES = {FREE: (0.1, 0.1, 0.1, 0.1), ADMINS: (1e6, 1e6, 1e6, 1e6)}
 CODE = "rows = [7412, 5200]\nprint('North', rows[0])"
-ITEM = {"cell": 1, "line": 2, "what": "Only\nNorth.", "why": "South is missing.", "sure": "likely"}
+ITEM = {"cell": 2, "line": 2, "what": "Only\nNorth.", "why": "South is missing.", "sure": "likely"}
 
 
 @pytest.fixture
@@ -126,10 +126,10 @@ async def test_a_cell_made_private_since(site: Site, api: FakeAnthropic) -> None
     looked = site.extension.manager.live_sessions[0]
     snapshot = await looked.workplace.document.snapshot()
     (ran,) = [cell for cell in snapshot.cells if cell.source == CODE]
-    assert second_look._cells(looked._answered(), snapshot) == [ran]
+    assert second_look._cells(looked._answered(), snapshot) == {snapshot.cells.index(ran) + 1: ran}
     private = msgspec.structs.replace(ran, tags=("codeinterp-private",))
     hidden = msgspec.structs.replace(snapshot, cells=(private,))
-    assert second_look._cells(looked._answered(), hidden) == []
+    assert second_look._cells(looked._answered(), hidden) == {}
 
 
 @pytest.mark.usefixtures("codeinterp_config")

@@ -26,9 +26,9 @@ B = ("b", "print(x)")
         (
             [("a", "x = 0"), B, ("a", "x = 1")],
             X,
-            {"b": "`x` was changed by In [3] after this ran."},
+            {"b": "`x` was changed by [3] after this ran."},
         ),
-        ([("a", "x = 1"), B], {"b": "print(x)"}, {"b": "In [1], which set `x`, was deleted."}),
+        ([("a", "x = 1"), B], {"b": "print(x)"}, {"b": "[1], which set `x`, was deleted."}),
         ([("a", "x = 1"), B], {"p": "x = 1", "b": "print(x)"}, {}),
         ([("a", "x = 0"), B], X, {"a": EDITED}),
         (
@@ -40,8 +40,8 @@ B = ("b", "print(x)")
             [("a", "x = 0"), ("c", "y = x"), ("b", "print(y)"), ("a", "x = 1")],
             {"a": "x = 1", "c": "y = x", "b": "print(y)"},
             {
-                "c": "`x` was changed by In [4] after this ran.",
-                "b": "`y` comes from In [2], which is out of date.",
+                "c": "`x` was changed by [4] after this ran.",
+                "b": "`y` comes from [2], which is out of date.",
             },
         ),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -106,6 +107,17 @@ async def test_a_restart_right_before_a_call_repeats_no_call(
     with pytest.raises(ToolServerError, match="ended during this") as caught:
         await tools.call(named(tools, "echo"), {"text": "a"})
     assert caught.value.code == "ended" and web.calls == 0
+    assert said(await tools.call(named(tools, "echo"), {"text": "b"})) == "b"
+
+
+async def test_an_answer_of_too_many_parts_is_not_read(place: Place, web: HttpToolServer) -> None:
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    with pytest.raises(ToolServerError):
+        await tools.call(named(tools, "echo"), {"text": "many"})
+    with contextlib.suppress(ToolServerError):  # It learns only now that it has ended.
+        await tools.call(named(tools, "echo"), {"text": "a"})
     assert said(await tools.call(named(tools, "echo"), {"text": "b"})) == "b"
 
 

@@ -358,12 +358,14 @@ async def test_stop_cancels_with_a_notification(place: Place) -> None:
     await until(lambda: f"cancelled {number}" in place.logged)
 
 
-@pytest.mark.parametrize("name", ["flood", "long"])
+@pytest.mark.parametrize(
+    ("name", "how"), [("flood", ""), ("long", ""), ("echo", "parts"), ("echo", "values")]
+)
 async def test_a_flood_ends_the_server(
-    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+    place: Place, name: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "MOST_MESSAGES", 2_000)
-    place.name(one=entry(f"log={place.log}"))
+    place.name(one=entry(f"log={place.log}", how))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
@@ -371,6 +373,19 @@ async def test_a_flood_ends_the_server(
     with pytest.raises(ToolServerError, match=r"sent (too much|a message of more)"):
         await tools.call(named(tools, name), {})
     await until(lambda: not is_alive(pid))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
+def test_values_of_an_answer_are_counted_in_pieces_of_any_size(size: int) -> None:
+    tricky = ['a"[{,', "\\", '\\"', "", "\n[", "é,"]
+    data = json.dumps({"result": [{"text": text, "n": [1, 2, [], {}]} for text in tricky]}).encode()
+    count, inside, tail = 0, False, b""
+    for start in range(0, len(data), size):
+        more, inside, tail = client_module.values(data[start : start + size], inside, tail)
+        count += more
+    each = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
+    between = len(tricky) - 1
+    assert (count, inside) == (len(tricky) * sum(each.values()) + between + 3, False)
 
 
 async def test_a_server_that_cannot_start_says_why(place: Place) -> None:

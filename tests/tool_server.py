@@ -100,6 +100,10 @@ class Server:
         content: list[Any] = [{"type": "text", "text": str(given.get("text", ""))}]
         if name == "env":
             content = [{"type": "text", "text": json.dumps(dict(os.environ))}]
+        if "parts" in self.how:
+            content *= 200_000
+        if "values" in self.how:
+            content = [{"type": "text", "text": "x", "_meta": {"a": [1] * 200_000}}]
         if name == "error":
             send({"id": number, "error": {"code": -32000, "message": "Broken"}})
             return

@@ -6,6 +6,7 @@ import os
 from itertools import islice
 from pathlib import Path
 
+from ..core.model_view.rule_files import NOT_CONFIRMED, TOO_LARGE
 from ..sandbox.shared import open_folders, trees
 
 OPEN = open_folders.OPEN
@@ -14,12 +15,6 @@ LARGEST = 64_000
 """Bytes; a larger file is not read, and a message replaces it."""
 MOST_ENTRIES = 500
 """Entries of a folder that are looked at."""
-TOO_LARGE = "[not read: it is larger than 64 kB]"
-NOT_CONFIRMED = (
-    "[not read: a sandboxed kernel may have written it. To confirm it, save it in JupyterLab, or "
-    "run: jupyter codeinterp sandbox confirm FILE]"
-)
-NOT_READ = (TOO_LARGE, NOT_CONFIRMED)
 
 
 def read_file(root: Path, path: str) -> str | None:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import CodeInterpError
+from ..core.visible import visible, visible_line
 from . import arguments
 from .local.fast_jsonschema import import_jsonschema
 from .local.problems import FAILED, INTERRUPTED, Problem
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = arguments.parser().parse_args(argv)
         _log(options.verbose)
+        _say_that_it_starts(options)
         code = _command(options.command)(options, stopping)
         sys.stdout.flush()
         return code
@@ -71,6 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.freeze()  # Otherwise the interpreter runs a full collection at exit.
 
 
+def _say_that_it_starts(options: argparse.Namespace) -> None:
+    """In a terminal, at once: imports and the kernel take seconds."""
+    if options.command in ("run", "chat") and sys.stderr.isatty():
+        does = "Opening" if options.server or options.existing else "Starting a kernel for"
+        print(f"{does} {visible_line(options.notebook)} …", file=sys.stderr, flush=True)
+
+
 def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
     # Imported late: some commands need heavy packages.
     import_jsonschema()
@@ -82,8 +91,6 @@ def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
 
 
 def _say(words: str, code: int) -> int:
-    from ..core.visible import visible
-
     with suppress(OSError, ValueError):
         print(f"jupyter codeinterp: {visible(words)}", file=sys.stderr, flush=True)
     return code
@@ -101,8 +108,6 @@ def _log(verbose: bool) -> None:
 
 class _Inert(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        from ..core.visible import visible
-
         return visible(super().format(record))
 
 

@@ -185,11 +185,12 @@ class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
 
 
 class KeepFiles(_Frame, frozen=True, tag="keep_files"):
-    """Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
-    paths, each with the stamp of the state that the person saw."""
+    """Copy files from a sandboxed kernel's overlay into the notebook's folder, or ``discard`` them.
+    ``stamps`` has their paths, each with the stamp of the state that the person saw."""
 
     session_id: str
     stamps: dict[str, str]
+    discard: bool = False
     id: int = 0
 
 

@@ -140,8 +140,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
     ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
     notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
-    writes into one, so files may wait; ``waiting_files`` counts those that an undo of the turn may
-    take back.
+    writes into one, so files may wait; ``waiting_files`` counts those that the turn changed there,
+    and an undo may take back; ``waiting`` has the names of some, from the notebook's folder.
     """
 
     turn: int
@@ -162,6 +162,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     variables: bool = False
     overlay: bool = False
     run_again: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -239,13 +240,14 @@ class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
 
 
 class FilesKept(_Event, frozen=True, tag="files_kept"):
-    """The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
-    ``left`` were not copied; ``more`` counts those not named."""
+    """The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder,
+    or ``discarded`` them. ``left`` stay as they are; ``more`` counts those not named."""
 
     files: tuple[str, ...]
     left: tuple[FileLeft, ...] = ()
     more: int = 0
     window: int = 0
+    discarded: bool = False
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
@@ -381,7 +383,7 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
-    server can read it.
+    server can read it. ``always``: whether it asks in every mode, whosever the cell.
     """
 
     draft_id: str
@@ -409,6 +411,7 @@ class Draft(msgspec.Struct, frozen=True):
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
+    always: bool = False
 
     @property
     def editable(self) -> bool:

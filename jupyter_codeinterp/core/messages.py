@@ -6,7 +6,7 @@ order and the session that they belong to are the store's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Union
 
 import msgspec
@@ -100,6 +100,11 @@ class Usage(msgspec.Struct, frozen=True):
         )
 
 
+IMAGES_A_REQUEST = 19
+"""The API halves images once a request has more than 20."""
+GO_AT_ONCE = 5
+"""Pictures that make room for later ones."""
+MADE_ROOM = "[no longer shown: later pictures took its room; read_output shows it again]"
 PICTURE_OF = "\n[picture of "
 """How the text before a picture of a run begins."""
 
@@ -117,6 +122,49 @@ def without_pictures(content: Iterable[AnyBlock]) -> tuple[list[Any], list[AnyBl
         else:
             others.append(part)
     return others, pictures
+
+
+def pictures(messages: Iterable[Message]) -> dict[str, str]:
+    """The pictures of results, by their data, with the texts that name them."""
+    found: dict[str, str] = {}
+    for result in _results(messages):
+        name = ""
+        for part in result.content:
+            if isinstance(part, Image):
+                found[part.source.data] = name or found.get(part.source.data, "")
+            name = part.text if isinstance(part, Text) and part.text.startswith(PICTURE_OF) else ""
+    return found
+
+
+def with_room(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The same with words for the oldest pictures of results, where there are more than a request
+    may have. Several go at once, because each change of an early message costs the prompt cache."""
+    of_results = sum(
+        isinstance(part, Image) for result in _results(messages) for part in result.content
+    )
+    attached = sum(isinstance(block, Image) for message in messages for block in message.content)
+    more = of_results + attached - IMAGES_A_REQUEST
+    if more <= 0:
+        return tuple(messages)
+    left = max(more, min(-(-more // GO_AT_ONCE) * GO_AT_ONCE, of_results - GO_AT_ONCE))
+
+    def shown(block: AnyBlock) -> AnyBlock:
+        nonlocal left
+        if not (left > 0 and isinstance(block, ToolResult)):
+            return block
+        content: list[Union[Text, Image]] = []
+        for part in block.content:
+            goes = left > 0 and isinstance(part, Image)
+            left -= goes
+            content.append(Text(MADE_ROOM) if goes else part)
+        return msgspec.structs.replace(block, content=tuple(content))
+
+    return tuple(Message(one.role, tuple(map(shown, one.content))) for one in messages)
+
+
+def _results(messages: Iterable[Message]) -> Iterator[ToolResult]:
+    for message in messages:
+        yield from (block for block in message.content if isinstance(block, ToolResult))
 
 
 def user(*content: AnyBlock) -> Message:

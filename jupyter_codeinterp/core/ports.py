@@ -7,7 +7,7 @@ unless the docstring says otherwise.
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
@@ -287,6 +287,10 @@ class Slot(Protocol):
         kernel's report also tells of, where the kernel is watched. Cancelling the consumer
         (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
 
+    def listen_on(self, hear: Callable[[tuple[Output, ...]], Awaitable[None]]) -> None:
+        """After the run: ``hear`` gets all its outputs whenever they grow or change, by a thread,
+        a task or another cell. At intervals, each awaited."""
+
     async def stopped(self) -> ExecutionDone | None:
         """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores
         the interrupt, or the run has not ``begun``."""
@@ -316,14 +320,20 @@ class Overlay(Protocol):
         """Remember the files as they wait now, under this key. Takes no more than 3 s. Never
         fails: see ``put_back``."""
 
-    async def end_turn(self, turn: str) -> int:
-        """How many files changed since ``begin_turn``. Never fails."""
+    async def end_turn(self, turn: str) -> Sequence[str]:
+        """The paths that changed since ``begin_turn``. Never fails."""
 
     async def files(self) -> list[WaitingFile]:
         """Raises KernelError."""
 
     async def keep(self, stamps: Mapping[str, str]) -> Paths:
         """Copy files into the folder, each in the state of its stamp. Raises KernelError."""
+
+    async def discard(self, stamps: Mapping[str, str]) -> Paths:
+        """Make files as in the folder, each from the state of its stamp. Raises KernelError."""
+
+    async def head(self, path: str, most: int) -> bytes:
+        """The first bytes of a file that waits. Raises KernelError."""
 
     async def offers(self, turn: str) -> tuple[Paths, Paths]:
         """What ``put_back`` and ``redo`` would do now. Raises KernelError as they do."""

@@ -177,7 +177,7 @@ class Extension:
         """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
         and keep a new one. Raises PromptFailed under ``--strict``."""
         from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
-        from .front.choose import review_for, screen_for
+        from .front.choose import NoReview, review_for, screen_for
         from .front.run_all import hold_back
         from .front.turn_front import TurnFront
         from .kept.keeping import Keeping
@@ -185,6 +185,8 @@ class Extension:
 
         shell, assistant = self.shell, self.assistant
         screen = screen_for(shell)
+        review = review_for(shell, screen, assistant, options.yes)
+        nobody = options.yes and isinstance(review, NoReview)
         kept = Keeping(text, options) if keeps else None
         answer = kept.model() if kept is not None else None
 
@@ -195,9 +197,9 @@ class Extension:
         front = TurnFront(
             assistant,
             screen,
-            review_for(shell, screen, assistant, options.yes),
+            review,
             options,
-            f"In [{shell.execution_count - 1}]",
+            f"[{shell.execution_count - 1}]",
             lambda source: shell.set_next_input(source, replace=False),
             lambda value: self._keep(options.store, value),
             answer,
@@ -212,6 +214,7 @@ class Extension:
             BY_RANK[0] if quiet else RUN_ALL if unasked else ASKING,
             options.max_steps,
             (*self.earlier.cells(), *extra) if options.context else None,
+            "run" if nobody else "",
             answer,
         )
         assistant.ask(request, front)

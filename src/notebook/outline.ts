@@ -35,13 +35,15 @@ export function outlineOf(model: INotebookModel): IOutline {
   return { cells, hidden, protected: new Set(protectedIn(model)) };
 }
 
-/** The cell's name in a message: "In [5]: df.head()", or "cell 4: df.head()" before a run. */
+/** The cell's name in a message: "cell 4 [5]: df.head()", or "cell 4: df.head()" before a run. */
 export function nameOf(
   { count, line, number }: ICellName,
   trans: TranslationBundle
 ): string {
   const name =
-    count === null ? trans.__('cell %1', number) : trans.__('In [%1]', count);
+    count === null
+      ? trans.__('cell %1', number)
+      : trans.__('cell %1 [%2]', number, count);
   // Without characters that are not seen or turn others around: the line is untrusted.
   const words = shortened(line.replace(/\p{C}/gu, ''), NAMED);
   return words ? `${name}: ${words}` : name;

@@ -17,6 +17,7 @@ import type {
   IOwnCommands,
   IReview,
   IWaitingList,
+  IWaitingText,
   IStatus,
   ITableAnswer,
   ITableAsked,
@@ -165,6 +166,11 @@ export class Api {
 
   waitingFiles(sessionId: string): Promise<IWaitingList> {
     return this._call('GET', `${sessionRoute(sessionId)}/files`);
+  }
+
+  waitingText(sessionId: string, path: string): Promise<IWaitingText> {
+    const query = new URLSearchParams({ path });
+    return this._call('GET', `${sessionRoute(sessionId)}/files/text?${query}`);
   }
 
   async connections(): Promise<readonly IConnection[]> {

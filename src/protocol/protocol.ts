@@ -255,8 +255,8 @@ export interface KeepChanges {
   id?: number;
 }
 /**
- * Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
- * paths, each with the stamp of the state that the person saw.
+ * Copy files from a sandboxed kernel's overlay into the notebook's folder, or ``discard`` them.
+ * ``stamps`` has their paths, each with the stamp of the state that the person saw.
  */
 export interface KeepFiles {
   type: 'keep_files';
@@ -264,6 +264,7 @@ export interface KeepFiles {
   stamps: {
     [k: string]: string;
   };
+  discard?: boolean;
   id?: number;
 }
 /**
@@ -691,8 +692,8 @@ export interface StepStarted {
  * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
  * ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
  * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
- * writes into one, so files may wait; ``waiting_files`` counts those that an undo of the turn may
- * take back.
+ * writes into one, so files may wait; ``waiting_files`` counts those that the turn changed there,
+ * and an undo may take back; ``waiting`` has the names of some, from the notebook's folder.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -714,6 +715,7 @@ export interface TurnEnded {
   variables: boolean;
   overlay: boolean;
   run_again: string[];
+  waiting: string[];
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -812,8 +814,8 @@ export interface FileLeft {
   why: string;
 }
 /**
- * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
- * ``left`` were not copied; ``more`` counts those not named.
+ * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder,
+ * or ``discarded`` them. ``left`` stay as they are; ``more`` counts those not named.
  */
 export interface FilesKept {
   type: 'files_kept';
@@ -821,6 +823,7 @@ export interface FilesKept {
   left: FileLeft[];
   more: number;
   window: number;
+  discarded: boolean;
 }
 /**
  * The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
@@ -1003,7 +1006,7 @@ export interface DraftWaiting {
  * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
- * server can read it.
+ * server can read it. ``always``: whether it asks in every mode, whosever the cell.
  */
 export interface Draft {
   draft_id: string;
@@ -1030,6 +1033,7 @@ export interface Draft {
   can_run_all: boolean;
   runs: boolean;
   labels: Label[];
+  always: boolean;
 }
 /**
  * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.

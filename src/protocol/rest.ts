@@ -195,8 +195,8 @@ export interface IToolServers {
 }
 
 /**
- * A server for people. ``id`` is what an approval is for. ``lines`` say what would start, and
- * have no secrets. ``why``: why it cannot be used.
+ * A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
+ * start; of an admin's server they have no secrets. ``why``: why it cannot be used.
  */
 export interface IToolServer {
   readonly id: string;
@@ -255,6 +255,14 @@ export interface IFilesOffer {
 export interface IWaitingList {
   readonly files: readonly IWaitingFile[];
   readonly left_out: number;
+}
+
+/**
+ * The beginning of a file that waits, or ``why`` it cannot be shown.
+ */
+export interface IWaitingText {
+  readonly text: string;
+  readonly why: string;
 }
 
 /**

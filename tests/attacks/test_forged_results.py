@@ -110,7 +110,7 @@ def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
         {"output_type": "display_data", "data": {text: "x"}},
         {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]},
     ]
-    for seen in (outputs.see(shown, images_left=0), outputs.read(shown, 0, images_left=0)):
+    for seen in (outputs.see(shown, images_left=0), outputs.read(shown, 0)):
         assert forged(seen.text) == []
     cell = CellView("c1", "code", text, tuple(shown))
     body = cell_texts([cell], True, Untrusted())[0]

@@ -26,6 +26,7 @@ from jupyter_codeinterp.core.approval import code_warnings, installs
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cell_code import parsing
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.cells.reported import hides_failures
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.labelling import labels, theirs
@@ -56,7 +57,7 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.model_view.context import Context, Late
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
@@ -150,6 +151,13 @@ def describe(text: str) -> str:
     return first
 
 
+def describe_late(text: str) -> str:
+    told = Context(scrub=SECRETS.scrub)
+    told.noted("a", "x")
+    now = ({"output_type": "stream", "name": "stdout", "text": text},)
+    return told.describe_late({"a": Late("", (), now)})
+
+
 def describe_acts(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.describe(snapshot(text), [], None, [], set())
@@ -171,7 +179,7 @@ def conversation(text: str) -> str:
     talk = Conversation(Kept(), "s", later, SECRETS.scrub)  # type: ignore[arg-type]
     talk.add(user(*talk.opening(), Text(text)), assistant(Text(text), ToolUse("1", "x", {})))
     talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.untrusted.shown(text)}"),))))
-    assert not talk.ends_with("nothing") and talk.images == 0
+    assert not talk.ends_with("nothing") and talk.attached == 0
     return talk.summary()
 
 
@@ -291,6 +299,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "context.Context.describe notebook_prompt.cells": describe,
     "context.Context.describe_acts": describe_acts,
+    "context.Context.describe_late": describe_late,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "caution.named": lambda t: caution.named([t]),
@@ -312,6 +321,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "announcing.only_announces": announcing.only_announces,
+    "reported.hides_failures": lambda t: hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
@@ -339,7 +349,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
     "outputs.picture_text": lambda t: outputs.picture_text(t, 1),
-    "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
+    "outputs.read": lambda t: outputs.read(cell_outputs(t), 100),
     "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
     "outputs.see": lambda t: outputs.see(cell_outputs(t), images_left=3, scrub=SECRETS.scrub),
     "passive.is_passive": lambda t: [passive.is_passive([output]) for output in cell_outputs(t)],
@@ -413,7 +423,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
     "result.bounded": lambda t: list(
-        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], 3, str)
+        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], str)
     ),
     "schemas.checked": checked_schema,
     "schemas.texts": lambda t: list(schemas.texts({t: [{"enum": [t]}]})),

@@ -19,8 +19,8 @@ from tornado import web
 from tornado.httpclient import HTTPClientError
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile
-from jupyter_codeinterp.adapters.rule_file import NOT_CONFIRMED
 from jupyter_codeinterp.core.errors import CodeInterpError
+from jupyter_codeinterp.core.model_view.rule_files import NOT_CONFIRMED
 from jupyter_codeinterp.sandbox.shared import open_folders
 from jupyter_codeinterp.server.files.own_commands import own_commands
 from jupyter_codeinterp.server.files.rule_files import rule_files

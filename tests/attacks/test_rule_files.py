@@ -13,9 +13,17 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST, TOO_LARGE
+from jupyter_codeinterp.adapters.rule_file import LARGEST
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.model_view.rule_files import BEGINS, GONE, MOST, as_text
+from jupyter_codeinterp.core.events import Note
+from jupyter_codeinterp.core.model_view.rule_files import (
+    BEGINS,
+    GONE,
+    MOST,
+    NOT_CONFIRMED,
+    TOO_LARGE,
+    as_text,
+)
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.server.files.rule_files import rule_files
 from tests.conftest import KEY
@@ -185,6 +193,19 @@ async def test_wishes_are_told_once_and_again_when_they_change(bench: Callable[.
     place.instructions = []
     await b.turn()
     assert wishes(b) == [GONE]
+
+
+@pytest.mark.parametrize("why", [TOO_LARGE, NOT_CONFIRMED])
+async def test_the_person_learns_once_that_a_file_is_not_read(
+    bench: Callable[..., Bench], why: str
+) -> None:
+    b = bench(say("1"), say("2"))
+    place: Any = b.session.workplace
+    place.instructions = [("AGENTS.md", why), ("a/AGENTS.md", "Use ducks.")]
+    await b.turn()
+    await b.turn()
+    notes = [event.text for event in b.events if isinstance(event, Note)]
+    assert notes == [f"AGENTS.md was {why[1:-1]}."]
 
 
 async def test_who_has_switched_them_off_is_not_followed_by_them(

@@ -189,3 +189,29 @@ async def test_a_cell_run_between_the_look_and_the_deed_is_asked_about(
     b.document.before_op = quick
     assert (await b.turn()).stop_reason == "end_turn"
     assert B in b.document.sources()
+
+
+@pytest.mark.parametrize(
+    ("theirs", "told"),
+    [
+        ("print('looked')", []),
+        ("new = 2", ["new"]),
+        ("own = 'another'", ["own"]),
+        ("seen.append(1)", ["seen"]),
+        ("del own", ["own is gone"]),
+    ],
+)
+async def test_variables_of_the_agents_own_runs_are_not_told_as_changes(
+    bench: Benches, room: Room, theirs: str, told: list[str]
+) -> None:
+    """Runs of others between the turns are, with or without a cell."""
+    b = bench(run("own = 1"), call("scratch", source="seen = []"), say("Done."))
+    await b.turn(mode="auto")
+    await room.run(theirs)
+    b.model.script = [say("Again.")]
+    b.send()
+    await b.ended(2)
+    said = str(b.model.requests[-1].messages[-1].content)
+    lines = said.replace(">", "\\n").split("\\n")
+    listed = [line.partition(":")[0] for line in lines if line.startswith(("own", "seen", "new"))]
+    assert [one.partition("<")[0] for one in listed] == told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 from collections.abc import Callable
 
@@ -18,14 +17,18 @@ from jupyter_codeinterp.core.loop.conversation import (
     Conversation,
 )
 from jupyter_codeinterp.core.messages import (
+    MADE_ROOM,
     Image,
+    ImageSource,
     Message,
     Text,
     ToolResult,
     ToolUse,
     Usage,
     assistant,
+    pictures,
     user,
+    with_room,
 )
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
@@ -156,40 +159,83 @@ async def test_what_was_sent_can_be_shown(bench: Benches) -> None:
 # --- images --------------------------------------------------------------------------
 
 
-def images(b: Bench) -> int:
-    messages = b.store.messages(b.info.session_id)[1]
-    return sum(
-        isinstance(part, Image)
-        for message in messages
-        for block in message.content
-        if isinstance(block, ToolResult)
-        for part in block.content
-    )
+PIXEL = r"""
+import struct, zlib
+from IPython.display import Image, display
+
+def part(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def pixel(*shades):
+    for shade in shades:
+        head = part(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+        data = part(b"IDAT", zlib.compress(bytes([0, shade])))
+        display(Image(b"\x89PNG\r\n\x1a\n" + head + data + part(b"IEND", b"")))
+"""
 
 
-async def test_a_conversation_has_at_most_nineteen_images(bench: Benches) -> None:
-    many = "from IPython.display import display, Image\nfor _ in range(3): display(Image(data={}))"
-    png = base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-    )
-    script = [run(f"# {number}\n{many.format(png)}") for number in range(7)]
-    b = bench(*script, say("Many."), run(f"# more\n{many.format(png)}"), say("More."))
+async def test_the_oldest_pictures_make_room(bench: Benches, room: Room) -> None:
+    await room.run(PIXEL)
+    script = [run(f"pixel({n}, {n + 1}, {n + 2})") for n in range(1, 22, 3)]
+    b = bench(*script, say("Many."), run("pixel(100)"), say("More."))
     await b.turn()
-    assert images(b) == 19
-    assert "a conversation has at most 19" in b.results[-1]
+    shown = [list(pictures(request.messages)) for request in b.model.requests]
+    assert [len(one) for one in shown] == [0, 3, 6, 9, 12, 15, 18, 16]
+    assert shown[7][:13] == shown[6][5:] and len(set(shown[7])) == 16
+    assert str(b.model.requests[7].messages).count(MADE_ROOM) == 5
     b.restart_server()
     await b.turn()
-    assert images(b) == 19
+    again = [list(pictures(request.messages)) for request in b.model.requests[8:]]
+    assert again[0] == shown[7] and again[1][:16] == shown[7] and len(again[1]) == 17
 
 
-async def test_an_image_that_was_left_out_can_be_fetched(bench: Benches) -> None:
-    four = PLOT.format(2) + "\nplt.show()" + "\nplt.plot([2]);plt.show()" * 3
+def test_pictures_of_the_person_stay() -> None:
+    def picture(name: str) -> Image:
+        return Image(ImageSource("image/png", name))
+
+    theirs = user(*(picture(f"theirs {n}") for n in range(16)))
+    results = [user(ToolResult("t", (Text("ok"), picture(f"own {n}")))) for n in range(9)]
+    for count in range(10):
+        kept = with_room((theirs, *results[:count]))
+        assert kept[0] == theirs
+        assert list(pictures(kept)) == [f"own {n}" for n in range(max(0, count - 3), count)]
+
+
+async def test_a_picture_is_sent_once(bench: Benches, room: Room) -> None:
+    await room.run(PIXEL)
     b = bench(
-        run(four), lambda r: call("read_output", cell_id=last_cell(r), start=-80), say("Done.")
+        run("pixel(1, 2, 1)"),
+        lambda r: call("edit_cell", cell_id=last_cell(r), source="pixel(1, 3)"),
+        lambda r: call("edit_cell", cell_id=last_cell(r), source="pixel(2)"),
+        say("Done."),
+    )
+    await b.turn()
+    parts = [
+        (isinstance(part, Image), getattr(part, "text", ""))
+        for message in b.model.requests[-1].messages
+        for block in message.content
+        if isinstance(block, ToolResult)
+        for part in block.content[1:]
+    ]
+    assert sum(is_image for is_image, _ in parts) == 3
+    cell_id = b.of(e.ToolDone)[0].cell_id
+    one, two, three = (done.execution_count for done in b.of(e.ToolDone))
+    assert [text for _, text in parts if "the same as" in text] == [
+        f"\n[picture of cell {cell_id} [{n}]: the same as that of cell {cell_id} [{one}]]"
+        for n in (one, two, three)
+    ]
+
+
+async def test_an_image_that_was_left_out_can_be_fetched(bench: Benches, room: Room) -> None:
+    await room.run(PIXEL)
+    b = bench(
+        run("pixel(1, 2, 3, 4)"),
+        lambda r: call("read_output", cell_id=last_cell(r), start=-20),
+        say("Done."),
     )
     await b.turn()
     assert "read_output can fetch it" in b.results[0]
-    assert images(b) == 4
+    assert len(pictures(b.model.requests[-1].messages)) == 4
 
 
 # --- the summary by itself -----------------------------------------------------------

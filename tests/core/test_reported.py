@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from jupyter_codeinterp.core.cells.reported import HEADING
+from jupyter_codeinterp.core.cells.reported import HEADING, LAST_ONLY
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.model_view.untrusted import bare
 from jupyter_codeinterp.kernel_side.absent import absent
@@ -53,7 +53,7 @@ CASES = (
     ("odd_keys['c']", "`odd_keys` has no 'c'.", "There are these keys: 'alpha'"),
     ("odder", "Nearest: odd, orders, odd_keys"),
     ("Plain().push_al", "`Plain` has no push_al.", "Nearest: push_all"),
-    ("print(rate)", "Cell c1 (place 1) defines `rate` and has not run in this kernel."),
+    ("print(rate)", "Cell 1 (c1) defines `rate` and has not run in this kernel."),
     (
         "pd.read_csv('dat.csv')",
         "The working folder has no 'dat.csv'. The path as Python read it: 'dat.csv'",
@@ -108,6 +108,18 @@ CASES = (
 )  # fmt: skip
 
 
+SHELL_CELLS = {
+    "%%bash\nfalse\ntrue": True,
+    "%%sh\nls /nosuch 2>/dev/null\n\necho done": True,
+    "%%script bash\nfalse\necho 'set -e'": True,
+    "%%bash\n# one command\ntrue": False,
+    "%%bash -e\ntrue\ntrue": False,
+    "%%bash\nset -euo pipefail\ntrue": False,
+    "%%bash\nset -o errexit\ntrue": False,
+    "!true\n!true": False,
+}
+
+
 def reported(result: str) -> list[str]:
     text = bare(result)
     return text.split(f"{HEADING}\n")[1].split("\n[")[0].split("\n") if HEADING in text else []
@@ -123,6 +135,7 @@ async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> Non
         run(SET_UP),
         run(f"os.chdir({str(tmp_path)!r})"),
         *(run(source) for source, *_ in CASES[:20]),
+        *(run(source) for source in SHELL_CELLS),
         say("Half."),
         *(run(source) for source, *_ in CASES[20:]),
         say("Done."),
@@ -132,6 +145,8 @@ async def test_what_was_there(bench: Benches, room: Room, tmp_path: Path) -> Non
     await b.turn(mode="auto")
     await b.turn(mode="auto")
     results = b.sent_results[2:]
+    shells = [results.pop(20) for _ in SHELL_CELLS]
+    assert [LAST_ONLY in result for result in shells] == [*SHELL_CELLS.values()]
     for (source, *lines), result in zip(CASES, results, strict=True):
         told = reported(result)
         assert set(lines) <= set(told) if lines else told == [], (source, result)

@@ -21,6 +21,6 @@ async def test_the_model_hears_of_what_its_run_read_and_only_then(bench: Benches
     watch.ran(first.kernel_id, first.cell_id, 10_000, "w = 2")
     await b.turn(mode="auto")
     number = b.of(e.ToolDone)[1].execution_count
-    words = f"`x` comes from In [{number}], which is out of date."
+    words = f"`x` comes from [{number}], which is out of date."
     assert [words in result for result in b.sent_results] == [False, False, True, False]
     assert ["out of date" in result for result in b.sent_results] == [False, False, True, False]

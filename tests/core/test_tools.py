@@ -123,12 +123,12 @@ CELLS = [CellView(i, "code", "", (), count) for i, count in (("a", 7), ("b", Non
 @pytest.mark.parametrize(
     ("name", "cell_id", "words"),
     [
-        ("1", "a", "the cell at place 1, counted from 1: cell_id=a. Not meant: the cell [1]"),
-        ("[1]", "c", "the cell [1]: cell_id=c. Not meant: the cell at place 1"),
+        ("1", "a", "cell 1, counted from 1 at the top: cell_id=a. Not meant: the cell [1]"),
+        ("[1]", "c", "the cell [1]: cell_id=c. Not meant: cell 1"),
         ("In [7]", "a", "the cell [7]"),
         ("7", "a", "the cell [7]"),
-        ("cell 2", "b", "the cell at place 2"),
-        ("[3]", "c", "the cell at place 3"),
+        ("cell 2", "b", "cell 2"),
+        ("[3]", "c", "cell 3"),
         ("9", None, ""),
         ("0", None, ""),
         ("b2", None, ""),
@@ -165,7 +165,7 @@ async def test_a_new_cell_stands_where_the_call_says_and_the_result_tells(
         expected if tool == "add_markdown" else [one for one in expected if one != "new"]
     )
     assert f"place={expected.index('new') + 1}/4" in b.results[0]
-    assert ("was read as the cell at place 2" in b.results[0]) == (position == 2)
+    assert ("was read as cell 2" in b.results[0]) == (position == 2)
 
 
 async def test_a_person_s_cell_is_edited_in_parts_and_may_be_left_unrun(
@@ -191,7 +191,7 @@ async def test_a_person_s_cell_is_edited_in_parts_and_may_be_left_unrun(
     await b.ended()
     assert "Changed and not run, as you asked" in b.results[0]
     assert "`old` is not in the cell." in b.results[1]
-    assert "was read as the cell at place 1" in b.results[2]
+    assert "was read as cell 1" in b.results[2]
     assert "Give either `edits` or `source`." in b.results[3]
 
 

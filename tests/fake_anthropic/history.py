@@ -2,9 +2,9 @@
 
 The API has no memory; the fake has. The last assistant message must be one that it gave, in
 answer to a request that was exactly what stands before it now: system prompt, tools and
-messages, byte for byte. (The messages further up were checked in the same way in their
-time.) A conversation whose first message was never seen is taken as it is: it may come from
-before this server was started.
+messages, byte for byte but for pictures of results. (The messages further up were checked in
+the same way in their time.) A conversation whose first message was never seen is taken as it
+is: it may come from before this server was started.
 """
 
 from __future__ import annotations
@@ -111,4 +111,17 @@ def _part(words: str, other: str) -> str:
 
 
 def _exact(value: Any) -> str:
-    return json.dumps(without_markers(value), ensure_ascii=False)
+    return json.dumps(_without_pictures(without_markers(value)), ensure_ascii=False)
+
+
+def _without_pictures(value: Any, in_result: bool = False) -> Any:
+    """With one word for each picture of a result: a client may leave old ones out, and says so."""
+    if isinstance(value, (list, tuple)):
+        return [_without_pictures(item, in_result) for item in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = str(value.get("text", "")).startswith("[no longer shown: later pictures")
+    if in_result and (value.get("type") == "image" or left_out):
+        return "picture"
+    inside = value.get("type") == "tool_result"
+    return {k: _without_pictures(v, inside and k == "content") for k, v in value.items()}

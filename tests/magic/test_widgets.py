@@ -217,7 +217,7 @@ async def test_a_second_prompt_is_told_of_the_one_that_waits(api: FakeAnthropic)
         first = page.run("%%ai\nx")
         second = page.below(page.run("%%ai\ny")).strip()
         assert (
-            second == "The prompt of In [2] is still waiting for your decision. Decide there, or "
+            second == "The prompt of [2] is still waiting for your decision. Decide there, or "
             "stop it with %ai stop."
         )
         assert "Stopped." in page.below(page.run("%ai stop"))

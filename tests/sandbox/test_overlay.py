@@ -491,7 +491,7 @@ async def test_a_slow_look_holds_no_run_up_and_is_alone(
     await asyncio.to_thread(written.start)
     assert (most, inside) == (1, 0)
     for turn in ("1", "2"):
-        assert await overlay.end_turn(turn) == 0
+        assert not await overlay.end_turn(turn)
         with pytest.raises(layer.LayerError, match="not kept"):
             written.offers(turn)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -192,10 +192,12 @@ async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]
 
 
 @asynccontextmanager
-async def with_books(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book, Book]]:
-    """The same, and on which connections data passed."""
+async def with_books(
+    tmp_path: Path, *allow: str, secrets: Mapping[Target, tuple[str, str]] | None = None
+) -> AsyncIterator[tuple[str, Book, Book]]:
+    """The same, and on which connections data passed. ``secrets``: headers, by their host."""
     refused, passed = (Book(os.memfd_create(name)) for name in ("refused", "made"))
-    made = proxy.Proxy(Rules(allow), refused, passed)
+    made = proxy.Proxy(Rules(allow), refused, passed, secrets)
     path = str(tmp_path / "socket")
     async with handling(made.serve) as serve:
         server = await asyncio.start_unix_server(serve, path, limit=LARGEST)
@@ -220,6 +222,31 @@ async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:
         return b""
     finally:
         writer.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "header", "is_refused"),
+    [
+        ("TRACE", "X: 1", True),
+        ("TRACK", "X: 1", True),
+        ("DEBUG", "X: 1", True),
+        ("POST", "X-HTTP-Method-Override: trace", True),
+        ("POST", "x-method-override: TRACE", True),
+        ("POST", "X-HTTP-Method-Override: PATCH", False),
+        ("DELETE", "X: 1", False),
+        ("PROPFIND", "X: 1", False),
+    ],
+)
+async def test_a_host_with_a_key_is_not_asked_to_repeat_it(
+    tmp_path: Path, line: str, header: str, is_refused: bool
+) -> None:
+    async with web() as inner:
+        secrets = {target(inner.at): ("Authorization", "Bearer secret")}
+        async with with_books(tmp_path, secrets=secrets) as (path, *_):
+            raw = f"{line} http://{inner.at}/ HTTP/1.1\r\n{header}\r\n\r\n".encode()
+            answer = await said(path, raw)
+    # Others reach the host, which speaks no TLS here.
+    assert answer.startswith(b"HTTP/1.1 405 Refused by the sandbox") is is_refused, answer
 
 
 async def test_a_name_that_leads_to_this_machine_is_refused(

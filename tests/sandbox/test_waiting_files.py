@@ -95,6 +95,58 @@ async def test_files_wait_are_undone_and_kept(
     assert (jp_root_dir / "new.csv").read_text() == "1"
 
 
+THIRD = (
+    "import os; open('new.csv', 'w').write('a,b'); open('old.csv', 'w').write('2'); "
+    "open('x', 'wb').write(b'\\0'); os.unlink('gone.csv'); os.symlink('/etc/passwd', 'leak')"
+)
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {one.name: one.read_text() for one in folder.iterdir() if one.is_file()}
+
+
+@runs_here
+async def test_each_file_is_looked_at_kept_or_discarded(
+    site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
+) -> None:
+    api.play(in_order([answer(run_cell(THIRD)), answer(text("Wrote new.csv."))]))
+    for name in ("old.csv", "gone.csv"):
+        (jp_root_dir / name).write_text("1")
+    w = await window_of(site, jp_data_dir)
+    end = await turn(w, 1)
+    assert end.waiting == ("gone.csv", "leak", "new.csv", "old.csv", "x")
+    found = await waiting(site, w)
+
+    async def text_of(path: str) -> dict[str, Any]:
+        given = ("sessions", w.session_id, "files", "text")
+        return dict(await site.get(*given, params={"path": path}))
+
+    assert await text_of("new.csv") == {"text": "a,b", "why": ""}
+    for path, why in (("x", "not text"), ("leak", "cannot be read"), ("../a.ipynb", "cannot be")):
+        shown = await text_of(path)
+        assert shown["text"] == "" and why in shown["why"], path
+
+    async def discard(**stamps: str) -> e.FilesKept:
+        seen = len(w.of(e.FilesKept))
+        command = c.KeepFiles(w.session_id, stamps, discard=True)
+        assert (await w.send(command)).error is None
+        await site.until(lambda: len(w.of(e.FilesKept)) > seen)
+        last: e.FilesKept = w.of(e.FilesKept)[-1]
+        return last
+
+    stamps = {path: found[path]["stamp"] for path in ("old.csv", "gone.csv", "leak", "x")}
+    last = await discard(**stamps, **{"new.csv": "0" * 16})
+    assert last.discarded and set(last.files) == set(stamps)
+    assert [one.path for one in last.left] == ["new.csv"]
+    assert set(await waiting(site, w)) == {"new.csv"}
+    kept = c.KeepFiles(w.session_id, {"new.csv": found["new.csv"]["stamp"]})
+    assert (await w.send(kept)).error is None
+    await site.until(lambda: len(w.of(e.FilesKept)) == 2)
+    assert _files(jp_root_dir) == {"new.csv": "a,b", "old.csv": "1", "gone.csv": "1"}
+    assert await waiting(site, w) == {}
+
+
+@runs_here
 async def test_a_redo_brings_files_back(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
 ) -> None:

@@ -309,10 +309,13 @@ def cli(tmp_path: Path) -> Cli:
 
 
 def test_exit_codes(cli: Cli) -> None:
-    cli.file.write_text(json.dumps(book("x = 2", "x", c2="2")))
+    made = book("x = 2", "x", c2="2")
+    title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Title"}
+    made["cells"].insert(0, title)
+    cli.file.write_text(json.dumps(made))
     same = cli.run("verify", "a.ipynb")
     assert same.code == 0, same.err
-    assert "✓ 2/2 same: x" in same.out and same.out.endswith("2 same.\n")
+    assert "✓ cell 3 same: x" in same.out and same.out.endswith("2 same.\n")
     cli.file.write_text(json.dumps(book("x = 2", "x", c2="3")))
     differs = cli.run("verify", "a.ipynb", "--json")
     assert differs.code == 1

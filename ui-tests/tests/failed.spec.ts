@@ -32,7 +32,7 @@ test('Fix sends at once, from a cell that is not selected, and changes the cause
 
   await model.play('edit_theirs');
   await fix.click();
-  await expect(panel.said).toContainText('Fix the error in In [2]: y = 1 / x');
+  await expect(panel.said).toContainText('Fix the error in cell 4 [2]: y = 1 / x');
   await expect(panel.said).not.toContainText('cell-3');
   await expect(panel.message).toHaveValue('');
   const [{ body }] = await model.seen(1);

@@ -81,9 +81,16 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.decide('Run');
   await panel.ended();
   const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  await expect(panel.log).toContainText('Not in your folder yet: out.csv');
   await files.getByText('2 files wait').click();
-  await expect(files).toContainText('out.csv');
   await expect(files).toContainText('mine.txt');
+  await files.getByRole('button', { name: 'out.csv', exact: true }).click();
+  await expect(files.locator('pre')).toHaveText('a\n1\n');
+  for (const theme of ['JupyterLab Dark', 'JupyterLab Light']) {
+    await page.theme.setTheme(theme);
+    await page.screenshot({ path: info.outputPath(`each ${theme}.png`) });
+    expect(await findings(page, '.jp-codeinterp-Waiting')).toEqual([]);
+  }
 
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   const offer = panel.log.getByRole('group', { name: 'Undo turn' });
@@ -123,6 +130,21 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   }
   await files.getByRole('button', { name: 'Keep 1 file' }).click();
   await expect(files).toContainText('1 file copied into the folder.');
+  const more = "for n in 'ab': open(n + '.csv', 'w').write(n)";
+  await panel.ask(`#code \`\`\`\n${more}\n\`\`\``);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('Not in your folder yet: a.csv, b.csv');
+  await files.getByText('2 files wait').click();
+  await files.getByRole('button', { name: 'Keep a.csv' }).click();
+  await expect(panel.log).toContainText('Not in your folder yet: b.csv');
+  await files.getByRole('button', { name: 'Discard b.csv' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: 'Discard' })
+    .click();
+  await expect(files).toContainText('1 file discarded.');
+  await expect(panel.log).not.toContainText('Not in your folder yet');
 });
 
 test('from the launcher to a file that waits', async ({

@@ -19,7 +19,7 @@ test('a cell is marked after an upstream cell was changed and ran, until it runs
 
   await expect(marks.first()).toBeVisible();
   const mark = notebook.cell(1).locator('.jp-codeinterp-Stale');
-  const reason = '`x` was changed by In [5] after this ran.';
+  const reason = '`x` was changed by [5] after this ran.';
   await expect(mark).toHaveAccessibleName(reason);
   await expect(mark).toHaveAttribute('title', reason);
   expect((await notebook.cell(1).boundingBox())!.height).toBe(before.height);

@@ -30,7 +30,9 @@ MOST_TOOLS = 1_000
 """On a server's list."""
 MOST_BYTES = 20_000_000
 MOST_MESSAGES = 10_000
-"""Most messages that a server may send between two of our requests."""
+MOST_VALUES = 20_000
+"""Most that a server may send between two of our requests. Values are what ``values`` counts: the
+package checks each on the event loop, which takes up to 20 µs."""
 CLOSES_WITHIN = 8.0
 NOT_IN_WORDS = "The server refused it: {words}"
 
@@ -50,7 +52,9 @@ class Connection:
         self._client: Client | None = None
         self._running: asyncio.Task[None] | None = None
         self._started = False
-        self._bytes = self._messages = 0
+        self._bytes = self._messages = self._values = 0
+        self._inside, self._tail = False, b""
+        """As ``values`` has them, of an answer that comes in parts."""
 
     @property
     def alive(self) -> bool:
@@ -103,10 +107,14 @@ class Connection:
         folder = entry.cwd or NEUTRAL
         return stdio(command, self._env, folder, self._program, self._received, self._ended)
 
-    def _received(self, count: int) -> None:
-        self._bytes += count
+    def _received(self, data: bytes) -> None:
+        count, self._inside, self._tail = values(data, self._inside, self._tail)
+        if data.endswith(b"\n"):  # No string has one.
+            self._inside, self._tail = False, b""
+        self._values += count
+        self._bytes += len(data)
         self._messages += 1
-        if self._bytes > MOST_BYTES or self._messages > MOST_MESSAGES:
+        if self._bytes > MOST_BYTES or self._messages > MOST_MESSAGES or self._values > MOST_VALUES:
             raise ValueError("It sent too much, so it was ended.")
 
     def _ended(self) -> None:
@@ -129,7 +137,12 @@ class Connection:
 
     async def call(self, tool: str, arguments: dict[str, Any], within: float) -> Answer:
         """Raises ToolServerError ``ended``, ``too_slow`` or ``refused``."""
-        result = await self._asked(self._session.call_tool(tool, arguments), within)
+        # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
+        request = types.CallToolRequest(
+            params=types.CallToolRequestParams(name=tool, arguments=arguments)
+        )
+        asked = self._session.send_request(request, types.CallToolResult)
+        result = await self._asked(asked, within)
         return Answer(outputs_of(result), bool(result.is_error))
 
     @property
@@ -140,7 +153,8 @@ class Connection:
 
     async def _asked(self, request: Any, within: float) -> Any:
         """Its result. Cancelling it tells the server so."""
-        self._bytes = self._messages = 0
+        self._bytes = self._messages = self._values = 0
+        self._inside, self._tail = False, b""
         try:
             return await asyncio.wait_for(request, within)
         except asyncio.TimeoutError:
@@ -169,6 +183,23 @@ class Connection:
             if not done:
                 self._running.cancel()
                 await asyncio.wait({self._running})
+
+
+def values(data: bytes, inside: bool, tail: bytes) -> tuple[int, bool, bytes]:
+    """How many strings, lists, objects and commas a part of a JSON text has. ``inside``: whether it
+    begins in a string; ``tail``: a backslash before it, of which the next part needs both."""
+    plain = (tail + data).replace(b"\\\\", b"")
+    tail = b"\\" if plain.endswith(b"\\") else b""
+    plain = plain.replace(b'\\"', b"")
+    count = plain.count(b'"')
+    if count > 2 * MOST_VALUES:
+        return count, inside, tail
+    outside = b"".join(plain.split(b'"')[inside::2])
+    return (
+        (count + (not inside)) // 2 + sum(map(outside.count, (b"[", b"{", b","))),
+        inside != count % 2,
+        tail,
+    )
 
 
 def _words(error: BaseException) -> str:

@@ -16,15 +16,15 @@ SESSION = "mcp-session-id"
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """A body that tells the bytes of each part."""
+    """A body that passes on each part."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, received: Callable[[int], None]) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, received: Callable[[bytes], None]) -> None:
         self._stream = stream
         self._received = received
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._stream:
-            self._received(len(part))
+            self._received(part)
             yield part
 
     async def aclose(self) -> None:
@@ -35,10 +35,10 @@ class _Counted(httpx2.AsyncByteStream):
 async def http(
     url: str,
     headers: Mapping[str, str],
-    received: Callable[[int], None],
+    received: Callable[[bytes], None],
     lost: Callable[[], None],
 ) -> AsyncIterator[Any]:
-    """Read and write streams for a session of the package. ``received`` gets the bytes of each
+    """Read and write streams for a session of the package. ``received`` gets each
     part of an answer, and may raise ValueError to end it. Calls ``lost`` when the server no longer
     knows the session, as after its restart. Redirects are not followed: headers belong to this
     address."""

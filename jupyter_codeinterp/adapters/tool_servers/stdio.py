@@ -49,10 +49,10 @@ async def stdio(
     env: Mapping[str, str],
     folder: str,
     program: Program,
-    received: Callable[[int], None],
+    received: Callable[[bytes], None],
     ended: Callable[[], None],
 ) -> AsyncIterator[Any]:
-    """Its read and write streams for a session of the package. ``received`` gets the bytes of each
+    """Its read and write streams for a session of the package. ``received`` gets each
     message, and may raise ValueError to end the program. Calls ``ended`` at the end of its output.
     Raises OSError."""
     argv = list(command)
@@ -97,7 +97,7 @@ async def _read(
     process: asyncio.subprocess.Process,
     messages: Any,
     program: Program,
-    received: Callable[[int], None],
+    received: Callable[[bytes], None],
     ended: Callable[[], None],
 ) -> None:
     output: Any = process.stdout
@@ -105,7 +105,7 @@ async def _read(
         while True:
             try:
                 line = await output.readuntil(b"\n")
-                received(len(line))
+                received(line)
             except asyncio.IncompleteReadError:
                 ended()
                 return

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 
 from ...core import events as e
+from ...core.approval.decisions import Alone
 from ...core.errors import CommandError
 from ...core.events import Mode
 from ...core.visible import visible_line
@@ -40,14 +41,19 @@ class RemoteConversation:
         self._stopping: asyncio.Future[None] | None = None
 
     async def send(
-        self, text: str, mode: Mode, model: str, references: tuple[e.Reference, ...] = ()
+        self,
+        text: str,
+        mode: Mode,
+        model: str,
+        references: tuple[e.Reference, ...] = (),
+        alone: Alone = "",
     ) -> None:
         given = {"mode": mode, "model": model, "kernel": self._kernel}
         if not self._session_id:
             session = await self._begin("sessions", {"notebook": self._notebook, **given})
             self._session_id = str(session["session_id"])
         named = [{"kind": one.kind, "name": one.name} for one in references]
-        message = {"text": text, "references": named, **given}
+        message = {"text": text, "references": named, "alone": alone, **given}
         await self._begin(f"sessions/{self._session_id}/messages", message)
 
     async def retry(self) -> None:
@@ -117,7 +123,7 @@ async def run_there(
 ) -> int:
     """The exit code. Raises Problem."""
     async with conversation_there(options) as talk:
-        await talk.send(options.prompt, mode, options.model or "")
+        await talk.send(options.prompt, mode, options.model or "", alone=front.alone)
         return exit_code(await to_the_end(talk, front, stopping))
 
 

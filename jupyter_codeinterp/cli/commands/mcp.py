@@ -7,6 +7,7 @@ A token comes from the environment, never from an argument, which other users co
 from __future__ import annotations
 
 import asyncio
+import getpass
 import os
 import sys
 import urllib.error
@@ -44,7 +45,8 @@ def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
         return tool_servers(options)
     tokens = Tokens(config_files.settings(config_files.load()).folder, PATIENT)
     if options.what == "make":
-        token, secret = tokens.make(options.name, "run" if options.run else "look")
+        maker = {"username": getpass.getuser()}
+        token, secret = tokens.make(options.name, "run" if options.run else "look", maker)
         may = "read notebooks, write and run" if options.run else "read notebooks"
         print(f"Token {token.id} for {token.name}, which may {may}. Keep it: {secret}")
     elif options.what == "revoke":

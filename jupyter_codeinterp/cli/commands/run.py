@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...core.approval.decisions import Alone
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.commands import SessionInfo
 from ...core.events import Mode
@@ -60,7 +61,8 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
-    mode, yes = mode_of(options), options.yes or ""
+    mode = mode_of(options)
+    yes: Alone = options.yes or ""
     if options.commit and not options.sandbox:
         raise Problem("--commit needs --sandbox.", USAGE)
     if options.server:
@@ -72,7 +74,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         language = lambda: here.bench.language  # noqa: E731
         front = front_for(language, options.json, stopping, yes, here.file)
         talk = await here.conversation(options, stopping)
-        await talk.send(options.prompt, mode, options.model or "")
+        await talk.send(options.prompt, mode, options.model or "", alone=front.alone)
         ended = await to_the_end(talk, front, stopping, talk.watch)
     if ended.code in LIMITS:
         notebook = options.output or options.notebook
@@ -217,7 +219,7 @@ def front_for(
     language: Callable[[], str],
     json: bool,
     stopping: Stopping,
-    yes: str = "",
+    yes: Alone = "",
     notebook: Path | None = None,
 ) -> Front:
     """``language``: the kernel's, "" while it is unknown; ``yes``: what needs no question."""

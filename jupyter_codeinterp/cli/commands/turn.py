@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ...adapters.documents.live.session_document import SessionDocument
 from ...core import events as e
+from ...core.approval.decisions import Alone
 from ...core.errors import CodeInterpError, CommandError
 from ...core.history.transcript import Line, ModelText, Turn, turns
 from ...core.ports import Model
@@ -42,7 +43,12 @@ class Conversation(Talk, Protocol):
     """``send`` and ``retry`` begin a turn; both raise Problem."""
 
     async def send(
-        self, text: str, mode: e.Mode, model: str, references: tuple[e.Reference, ...] = ()
+        self,
+        text: str,
+        mode: e.Mode,
+        model: str,
+        references: tuple[e.Reference, ...] = (),
+        alone: Alone = "",
     ) -> None: ...
 
     async def retry(self) -> None: ...
@@ -126,7 +132,12 @@ class LocalConversation:
         return last_words(turns(events))
 
     async def send(
-        self, text: str, mode: e.Mode, model: str, references: tuple[e.Reference, ...] = ()
+        self,
+        text: str,
+        mode: e.Mode,
+        model: str,
+        references: tuple[e.Reference, ...] = (),
+        alone: Alone = "",
     ) -> None:
         session_id = self._id if self._session else ""
         try:
@@ -138,6 +149,7 @@ class LocalConversation:
                 model=model,
                 headless=True,
                 references=references,
+                alone=alone,
             )
         except CommandError as error:
             raise refused(error) from None

@@ -8,6 +8,7 @@ import sys
 
 import msgspec
 
+from ...core.document.ops import called
 from ...core.errors import CommandError
 from ...core.verify.verification import CellLine, Finding, Verification, counted
 from ...core.visible import visible_line
@@ -91,13 +92,13 @@ def _show(now: Verification, shown: int) -> int:
     for line in now.cells[shown:]:
         if line.status in ("waiting", "running"):
             break
-        _print(line, len(now.cells))
+        _print(line)
         shown += 1
     return shown
 
 
-def _print(line: CellLine, most: int) -> None:
-    head = f"{MARKS[line.status]} {line.number}/{most} {WORDS[line.status]}: {line.title}"
+def _print(line: CellLine) -> None:
+    head = f"{MARKS[line.status]} {called(line.number)} {WORDS[line.status]}: {line.title}"
     print(visible_line(head))
     if line.status == "differs":
         print(f"    old: {visible_line(line.old or '(nothing)')}")

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from ...core.approval.decisions import Alone
 from ...core.events import Draft, Event, QuestionAsked, TurnEnded
 from ...core.visible import visible_line
 from .covered import covers, more
@@ -26,6 +27,10 @@ class Decision:
 
 
 class Front(Protocol):
+    @property
+    def alone(self) -> Alone:
+        """What may happen where nobody can be asked; "" where a person can."""
+
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
@@ -49,15 +54,15 @@ class Program:
     """Prints events as lines of JSON. Rejects drafts that ``yes`` does not cover, because nobody
     can review them."""
 
-    def __init__(self, yes: str = "") -> None:
-        self._yes = yes
+    def __init__(self, yes: Alone = "") -> None:
+        self.alone = yes
 
     def show(self, event: Event, raw: bytes) -> None:
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
 
     async def decide(self, draft: Draft) -> Decision:
-        if covers(self._yes, draft):
+        if covers(self.alone, draft):
             return Decision("run", draft.source)
         return refused(draft)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Union
+
+from ...core.document.ops import called
 
 Cells = Mapping[str, tuple[int, Union[int, None]]]
 """Places (0 if unknown) and execution counts of cells, by id."""
@@ -29,14 +30,10 @@ def _count(cell: dict[str, object]) -> int | None:
 
 
 def without_cells(text: str, cells: Cells) -> str:
-    """Replace links to cells by their text and the cell's execution count, or its place if it has
-    no count or shares it."""
-    shared = Counter(count for _, count in cells.values())
+    """Replace links to cells by their text and the cell's number."""
 
     def named(found: re.Match[str]) -> str:
-        place, count = cells.get(found[2], (0, None))
-        if count is not None and shared[count] == 1:
-            return f"{found[1]} [{count}]"
-        return f"{found[1]} (cell {place})" if place else found[1]
+        name = called(*cells.get(found[2], (0, None)))
+        return f"{found[1]} ({name})" if name else found[1]
 
     return _TO_CELLS.sub(named, text)

@@ -8,19 +8,28 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.markdown import Markdown
-from rich.syntax import Syntax
 from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
+from ...core.approval.decisions import Alone
 from ...core.history.transcript import for_people
 from ...core.labels import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .choices import ALL, KEYS, question_for
-from .covered import covers
-from .drawing import Barred, Inert, Running, beside, bounded, difference, going_on
+from .covered import covers, more
+from .drawing import (
+    Answer,
+    Barred,
+    Code,
+    Inert,
+    Running,
+    beside,
+    bounded,
+    difference,
+    going_on,
+)
 from .fronts import NO_ANSWER, Decision, refused
 from .links import cells_of, without_cells
 from .stopping import Stopping
@@ -52,7 +61,7 @@ class Person:
         stopping: Stopping,
         asks: bool,
         language: Callable[[], str],
-        yes: str = "",
+        yes: Alone = "",
         notebook: Path | None = None,
     ) -> None:
         self._console = console
@@ -75,6 +84,12 @@ class Person:
         """Execution counts of cells, by id, with 0 for the unknown place."""
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
+        self._not_done: dict[str, str] = {}
+        """Titles of what was prevented in this turn, with the option that would allow it."""
+
+    @property
+    def alone(self) -> Alone:
+        return "" if self._asks else self.yes
 
     # --- events ----------------------------------------------------------------------
 
@@ -159,14 +174,7 @@ class Person:
     def _text(self, text: str) -> None:
         self._streamed = ""
         if text.strip():
-            # Write links out: a terminal hyperlink hides its target.
-            self.print(
-                Markdown(
-                    visible(without_cells(text, cells_of(self._notebook) or self._cells)),
-                    hyperlinks=False,
-                    code_theme="ansi_dark",
-                )
-            )
+            self.print(Answer(without_cells(text, cells_of(self._notebook) or self._cells)))
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:
@@ -187,18 +195,13 @@ class Person:
             shown = "\n".join(f"-{one}" for one in old_source.split("\n"))
         elif kind == "edit":
             shown = difference(old_source, source)
-        code = Syntax(
-            visible(shown, code=True),
-            language,
-            theme="ansi_dark",
-            background_color="default",
-            word_wrap=True,
-        )
         self.print(heading)
-        self.print(Barred(Text("│", style="dim"), code))
+        self.print(Barred(Text("│", style="dim"), Code(visible(shown, code=True), language)))
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
+        if event.status == "not_run":
+            self._not_done.setdefault(event.title, "")
         if good and event.name == "run_cells" and not event.cell_id:
             return  # Each cell has its own line.
         if event.cell_id and event.execution_count is not None:
@@ -236,7 +239,7 @@ class Person:
             (len(event.added), "added"),
             (len(event.edited), edited),
             (len(event.removed), "removed"),
-            (len(event.run_again), "run again"),
+            (len(event.run_again), "run as they were"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
         summary = f"Cells: {changes}." if changes else "No cells changed."
@@ -244,6 +247,11 @@ class Person:
             self._line("✓", _GOOD, summary)
         else:
             self._line("■", _BAD, f"{event.message or event.stop_reason} {summary}")
+        if self._not_done:
+            options = " or ".join(filter(None, dict.fromkeys(self._not_done.values())))
+            allow = f" To allow it: {options}." if options else ""
+            self._line("!", "yellow", f"Not done: {'; '.join(self._not_done)}.{allow}")
+            self._not_done = {}
         made = [f"{one.path}{' (new)' if one.is_new else ''}" for one in event.files]
         made += [f"{event.files_left_out} more"] if event.files_left_out else []
         if made:
@@ -287,6 +295,7 @@ class Person:
         if covers(self.yes, draft):
             return Decision("run", draft.source)
         if not self._asks:
+            self._not_done[draft.title] = more(draft)
             return refused(draft)
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:

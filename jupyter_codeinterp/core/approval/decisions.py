@@ -23,6 +23,17 @@ from .policy import is_barred
 BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
+Alone = Literal["", "run", "edits", "all"]
+"""What may happen in a turn in which nobody can be asked; "" where a person can."""
+ALONE: dict[Alone, str] = {
+    "": "",
+    "run": "Nobody can be asked: cells that are there can be run, not changed or deleted (add "
+    "cells instead); nothing can be installed; the kernel stays.",
+    "edits": "Nobody can be asked: cells can be changed, not deleted; nothing can be installed; "
+    "the kernel stays.",
+    "all": "Nobody can be asked, so nobody answers questions.",
+}
+"""What the model reads of it."""
 _WAYS_OUT = {
     "edit": "Cells that are there are not changed without a person; run_cells runs them unchanged. "
     "If the request wants that very cell changed, give the change in the answer and say that it "

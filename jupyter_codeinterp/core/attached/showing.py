@@ -10,8 +10,8 @@ from typing import Union
 
 import msgspec
 
-from ..messages import PDF, Document, Image, ImageSource, PdfSource
-from ..model_view.outputs import IMAGES_A_CONVERSATION
+from ..messages import IMAGES_A_REQUEST, PDF, Document, Image, ImageSource, PdfSource
+from ..model_view.outputs import IMAGES_A_RESULT
 from ..ports import ModelInfo
 from . import kinds
 
@@ -25,6 +25,8 @@ MOST_OF_ALL = 9_000_000
 LONGEST_EDGE = 8_000
 """Pixels; the API refuses longer ones."""
 IMAGES_A_MESSAGE = 10
+IMAGES_A_CONVERSATION = IMAGES_A_REQUEST - IMAGES_A_RESULT
+"""Results have room for some, too."""
 
 _CLAIMS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 """How the names of files end that are thought to be shown."""

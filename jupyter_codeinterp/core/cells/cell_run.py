@@ -156,7 +156,8 @@ class CellRun:
                 notices = tuple(hooked.line(turn, note) for note in said.notes)
                 labels = await draft.labels(draft.source, info)
                 reasons = filter(None, (why, *draft.why_barred))
-                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
+                always = suspicious or said.ask or bool(why) or draft.barred
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, always))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)

@@ -258,6 +258,7 @@ class DraftCell:
             files=tuple(name for name, _ in turn.files),
             session_id=turn.session_id,
             turn=turn.number,
+            unread=bool(turn.alone),
         )
 
     def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:
@@ -277,7 +278,7 @@ class DraftCell:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
-    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...] = ()) -> Draft:
+    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...], always: bool) -> Draft:
         """The draft to show the person, with a new nonce."""
         turn = self.turn
         return Draft(
@@ -293,4 +294,5 @@ class DraftCell:
             runs=self.runs,
             can_run_all=self.runs and turn.can_run_all and not self.barred,
             labels=labels,
+            always=always,
         )

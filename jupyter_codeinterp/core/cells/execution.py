@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator
+from functools import partial
 
 from ..approval.decisions import Decision
 from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
@@ -330,6 +331,8 @@ class Execution:
             small = size(cell_outputs) <= INLINE
             trusted = self._trusted or (small and is_passive(cell_outputs))
         end = FinishRun(self._cell_id, self._run_id, cell_outputs, count, trusted, kept)
+        if done is not None and self._slot is not None:
+            self._slot.listen_on(partial(self.turn.came_late, end))
         return self.turn.notebook.apply(end)
 
     def _ran(self) -> None:

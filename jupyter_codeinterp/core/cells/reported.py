@@ -6,6 +6,7 @@ The report is untrusted: its names reach the model bounded, inert and between de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ..cell_code.cell_names import names_of
+from ..document.ops import called
 from ..hooks.hook import CellCode
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
@@ -25,6 +27,12 @@ LONGEST = 2_000
 """Characters that the model reads of one run."""
 MOST_CELLS = 3
 HEADING = "[What the kernel reports of this run:]"
+LAST_ONLY = (
+    "[Only the exit status of the last command counts in a shell cell; earlier ones may have "
+    "failed. With `set -e` in its first line it stops at the first failure.]"
+)
+_SHELL = re.compile(r"%%(?:bash|sh|script[ \t]+(?:ba|da|k|z)?sh)\b(?!.*[ \t]-[a-z]*e)")
+_STOPS = re.compile(r"^[ \t]*set[ \t]+-(?:[a-z]*e|o[ \t]+errexit)", re.MULTILINE)
 NO_STATUS = "exit status {} of `{}`"
 ESCAPED = (
     "The path has the signs {}: in a plain string a backslash begins an escape. Write the path "
@@ -54,6 +62,8 @@ class _Report(msgspec.Struct, frozen=True):
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
     """The result with what the report adds to it."""
+    if done.status == "ok" and hides_failures(code.source):
+        result = noted(result, LAST_ONLY)
     try:
         report = msgspec.convert(done.report, _Report)
         absent = msgspec.convert(report.absent, Absent) if report.absent else None
@@ -71,6 +81,14 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
     return noted(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
+
+
+def hides_failures(source: str) -> bool:
+    """Whether it is a shell cell of several commands that goes on after one that fails."""
+    head, _, body = source.lstrip().partition("\n")
+    lines = (line.strip() for line in body.split("\n"))
+    commands = sum(1 for line in lines if line and line[0] != "#")
+    return commands > 1 and _SHELL.match(head) is not None and _STOPS.search(body) is None
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:
@@ -106,5 +124,5 @@ def _definers(turn: Turn, name: str, state: KernelState) -> Iterator[str]:
             never = count is None or state.lacks(cell.source, count)
             failed = any(one.get("output_type") == "error" for one in cell.outputs)
             did = "failed" if failed else "last ran"
-            ran = "has not run in this kernel" if never else f"{did} as In [{count}]"
-            yield f"Cell {cell.cell_id} (place {place}) defines `{name}` and {ran}."
+            ran = "has not run in this kernel" if never else f"{did} as [{count}]"
+            yield f"{called(place).capitalize()} ({cell.cell_id}) defines `{name}` and {ran}."

@@ -13,6 +13,7 @@ class Scratch(Execution):
     """Its outputs are on the card and go to the model."""
 
     async def _begin(self) -> bool:
+        self.turn.notebook.worked = True
         return True
 
     def _show_outputs(self, event: OutputsChanged) -> None:

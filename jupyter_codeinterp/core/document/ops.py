@@ -236,6 +236,13 @@ class Receipt(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, "before", shaped(self.before))
 
 
+def called(place: int, count: int | None = None) -> str:
+    """What people and models call a cell: by its place from 1 at the top (0: unknown) and its
+    latest run, ``cell 3 [7]``."""
+    at = f"cell {place}" if place else ""
+    return f"{at} [{count}]".lstrip() if count is not None else at
+
+
 class CellView(msgspec.Struct, frozen=True):
     """A cell in a snapshot. The sender bounds ``outputs``. ``assigns``: the variables that a
     private cell assigns; its source is not sent. ``run_id``: the agent's run if it was the

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from ..events import Figure, Origin
 from ..model_view.outputs import size
 from .masking import prose
-from .numbers import EITHER, Number, numbers, scan
+from .numbers import Number, has_decimal_commas, numbers, scan
 from .outputs import MOST_TEXT, Cell, Outputs, Shown
 from .sentences import Sentences
 from .texts import excerpt
@@ -33,7 +33,7 @@ _SCALES = frozenset(("M", "thousand", "million", "billion"))
 _SLACK = 1e-9
 _LESS = re.compile(
     r"\b(?:f[ae]ll|drop|declin|decreas|down|los[ts]|lower|minus|negativ|below|shr[aiu]nk|less|fewer|reduc|cut"
-    r"|behind|wors|slow|cheap|fiel|gefallen|gesunken|sank|sink|weniger|baiss|recul|diminu|moins)",
+    r"|behind|short|wors|slow|cheap|fiel|gefallen|gesunken|sank|sink|weniger|baiss|recul|diminu|moins)",
     re.IGNORECASE,
 )
 """Words of a sentence in which a number without a sign may be negative."""
@@ -50,7 +50,8 @@ def look_up(
     and the cells' sources. ``scrub`` removes keys from the excerpts."""
     answer = answer[:LONGEST]
     plain = prose(answer)
-    given = {(one.value, one.percent) for one in scan(question[:LONGEST])}
+    commas = has_decimal_commas(plain)
+    given = {(one.value, one.percent) for one in scan(question[:LONGEST], commas)}
     every = list(islice(numbers(plain), MOST))
     stated = [
         one
@@ -94,15 +95,11 @@ class _Search:
 
     def has(self, number: Number) -> bool:
         """Whether any output has it, whatever its labels and its sign."""
-        name = number.text.rstrip("% \u00a0")
-        is_level = number.percent and name in ("90", "95", "99")  # Of confidence.
-        if is_level or name in self._outputs.names.words or any(True for _ in self._near(number)):
+        if number.text.rstrip("% \u00a0") in self._outputs.names.words:
             return True
-        # “1.847” may be 1,847 in another language.
-        factors = (1.0, 1e3, 1e-3) if EITHER.fullmatch(name) else (1.0,)
-        values = (abs(number.bare) * factor for factor in factors)
-        found = (self._outputs.between(v * (1 - _SLACK), v * (1 + _SLACK)) for v in values)
-        return any(True for shown in found for _ in shown)
+        bare = abs(number.bare)
+        near = self._outputs.between(bare * (1 - _SLACK), bare * (1 + _SLACK))
+        return any(True for _ in chain(near, self._near(number)))
 
     def find(self, number: Number) -> Shown | None:
         """What the number comes from: the candidate that agrees most with the sentence."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from .tables import Label
+from .tables import STATISTICS, Label
 
 LONGEST = 5
 """Words of a name; longer labels are texts."""
@@ -22,6 +22,7 @@ _WORD = re.compile(
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?(?![\d-])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)? $|^\.? (\d{1,2})(?:st|nd|rd|th)?\b")
+_CODE = re.compile(r"`([^`\n]{1,60})`")
 _COMMON = (
     "a all an and as at by false for from i in is it nan no none not of on or other others "
     "the this to true we with yes"
@@ -29,13 +30,16 @@ _COMMON = (
 COMMON = frozenset(_COMMON.split())
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_MEASURES = {
-    **{"average": "mean", "avg": "mean", "minimum": "min", "maximum": "max", "median": "50"},
-    **{"lowest": "min", "smallest": "min", "shortest": "min", "highest": "max", "largest": "max"},
-    **{"longest": "max", "validation": "val"},
-    **{"total": "sum", "totals": "sum", "deviation": "std", "training": "train", "testing": "test"},
+_SYNONYMS = {
+    "mean": "average avg mittel schnitt moyenne",
+    "min": "minimum lowest smallest shortest",
+    "max": "maximum highest largest longest",
+    "50": "median",
+    "sum": "total totals",
+    "std": "deviation",
+    "val": "validation",
 }
-STATISTICS = frozenset(("mean", "std", "min", "max", "50", "count", "sum"))
+_MEASURES = {word: name for name, words in _SYNONYMS.items() for word in words.split()}
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -56,6 +60,7 @@ class Names:
         self._prefixes: dict[str, str] = {}
         """The only word of labels that begins so."""
         self._kinds: dict[tuple[str, ...], dict[str, str]] = {}
+        self._exact: dict[str, dict[str, str]] = {}
         self._measures: dict[str, set[tuple[str, ...]]] = {}
         """By kind: its statistics; an empty name if its labels are no entities."""
         for kind, words in ((":month", _MONTHS), (":weekday", _WEEKDAYS)):
@@ -71,6 +76,7 @@ class Names:
         if not label.is_entity or set(words) <= STATISTICS:
             self._measures.setdefault(kind, set()).add(words if label.is_entity else ())
         self._add(words, kind, " ".join(words))
+        self._exact.setdefault(label.text, {}).setdefault(kind, " ".join(words))
 
     def finish(self) -> None:
         """Know names also by a word that no other of their kind has: “train” and “test” RMSE."""
@@ -82,7 +88,7 @@ class Names:
         having: dict[tuple[str, str], set[str]] = {}
         for words, kinds in self._kinds.items():
             for kind, name in kinds.items():
-                for word in words:
+                for word in () if words[-1].isdigit() else words:
                     having.setdefault((kind, word), set()).add(name)
         for (kind, word), names in having.items():
             if len(names) == 1 and word[0].isalpha() and (len(word) > 2 or word.isupper()):
@@ -137,6 +143,9 @@ class Names:
         words = [
             (match.start(), match.end(), self.stem(match[0])) for match in _WORD.finditer(text)
         ]
+        for code in _CODE.finditer(text):
+            for kind, name in self._exact.get(code[1], {}).items():
+                found.append(Mention(kind, name, code.start(), code.end()))
         last: dict[str, int] = {}
         counted = ""
         for place, (start, end, stem) in enumerate(words):

@@ -59,10 +59,9 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
-    r"(?:\b(?:(?P<over>over|above|(?:more|greater) than|at least|exceed(?:s|ed|ing)?|über)"
-    r"|(?P<under>nearly|almost|under|below|(?:less|fewer) than|up to|fast|knapp)"
-    r"|about|around|roughly|approximately|approx\.|ca\.|some|rund|etwa)|[~\u2248])"
-    r"[ \u00a0]?[$€£]?$",
+    r"(?:\b(?:over|above|(?:more|greater) than|at least|exceed(?:s|ed|ing)?|über|nearly|almost"
+    r"|under|below|(?:less|fewer) than|up to|fast|knapp|about|around|roughly|approximately"
+    r"|approx\.|ca\.|some|rund|etwa)|[~\u2248])[ \u00a0]?[$€£]?$",
     re.IGNORECASE,
 )
 _NEAR = 16
@@ -134,7 +133,9 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
         percent = percent or (suffix is None and _RANGE.match(text, end) is not None)
         digits, zeros = _digits(found["number"], decimals)
         grain = float(10.0**-decimals) * scale
-        low, high = _window(text, start, value * scale, grain, digits, zeros)
+        is_about = _ABOUT.search(text, max(0, start - _NEAR), start) is not None
+        slack = grain * float(10.0**zeros) if is_about and zeros else grain / 2
+        low, high = value * scale - slack, value * scale + slack
         if _has_sign(text, start):
             start -= 1
             value = -value if text[start] in MINUS else value
@@ -142,20 +143,6 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
             end = suffix.end()
         bare, value, word = value, value * scale, text[start:end]
         yield Number(word, start, end, value, grain, bare, low, high, digits, percent, whole)
-
-
-def _window(
-    text: str, start: int, value: float, grain: float, digits: int, zeros: int
-) -> tuple[float, float]:
-    about = _ABOUT.search(text, max(0, start - _NEAR), start)
-    coarse = grain * float(10.0**zeros)
-    if about is None:
-        return value - grain / 2, value + grain / 2
-    if about["over"]:
-        return value - grain / 2, value + coarse
-    if about["under"]:
-        return value - coarse, value + grain / 2
-    return value - coarse / 2, value + coarse / 2
 
 
 def _digits(word: str, decimals: int) -> tuple[int, int]:

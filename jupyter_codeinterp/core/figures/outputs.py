@@ -10,7 +10,7 @@ import msgspec
 from ..document.ops import Output
 from .names import Names
 from .tables import Value, values
-from .texts import MOST_OF_ONE, markup_of, text_of
+from .texts import MOST_OF_ONE, text_of
 
 MOST_TEXT = 100_000
 """Characters that are read of all outputs."""
@@ -56,10 +56,9 @@ class Outputs:
         return abs(self.shown[number].value.number.value)
 
     def _read(self, cell: Cell, index: int, output: Output) -> None:
-        markup = markup_of(output)
         text = _ends(text_of(output), min(MOST_OF_ONE, MOST_TEXT - self._used))
-        self._used += max(len(text), len(markup) // 4)
-        for value in values(text, markup, f"{cell.cell_id}:{index}"):
+        self._used += len(text)
+        for value in values(text, f"{cell.cell_id}:{index}"):
             if len(self.shown) >= MOST_NUMBERS:
                 return
             self.shown.append(Shown(value, cell.cell_id, index, cell.ran))

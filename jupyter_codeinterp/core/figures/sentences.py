@@ -1,9 +1,9 @@
 """The sentences of an answer, and which of the names in a sentence are about a number in it.
 
-Commas, colons and dashes part a sentence, and so do brackets that have numbers. A number is about
-the names of its part: the one in its place if there are as many names as numbers, otherwise the
-last one before it. A part without names goes on with those of the parts before it, and a sentence
-without names with those of its heading.
+Each number has a span of its sentence: punctuation and words such as “and”, “to” and “than” part
+it from the next one. It is about the last name before it in its span, or the one right after it.
+A span without names goes on with the last one before it, and a sentence without names with those
+of its heading. As many names in a row as numbers are paired with them in order.
 """
 
 from __future__ import annotations
@@ -11,23 +11,44 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import msgspec
 
-from .names import COMMON, STATISTICS, Mention, Names
+from .names import COMMON, Mention, Names
 from .numbers import Number, scan
 
 LONGEST = 1_000
 """Characters of a sentence; longer ones are cut."""
 _END = re.compile(
-    r"(?<!\bvs)(?<!\bca)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)[.!?][\"')*_]{0,3}(?=\s)"
+    r"(?<!\b[A-Z][a-z])[.!?][\"')*_]{0,3}(?=\s)"
     r"|\n(?=[ \t]{0,40}\n)|\n(?=[ \t>]{0,12}(?:[-*+|#]|\d{1,3}[.)]\s))"
 )
-_CUT = re.compile(r"[,;:](?=[\s*_])|(?<=\s)[-\u2013\u2014](?=\s)")
-_BRACKETS = re.compile(r"\([^()]{1,200}\)")
-_COUNTED = re.compile(r"[ *_]{0,4}(?:[a-z]{2,4} )?")
-"""Between a number and what it counts."""
+_CUT = re.compile(
+    r"[,;:](?=[\s*_])|\((?![^()]*\))|\)|[\u2013\u2014]|(?<=\s)(?:-|and|but|while|or|vs|versus|than"
+    r"|to|from|against|compared|then|und|aber|oder|als|auf|von|bis|gegen|et|mais|contre|puis)(?=\s)"
+)
+"""What parts the spans of two numbers."""
+_HARD = re.compile(r"[;:]|, |\b(?:but|while|aber|mais)\b")
+_RIGHT = re.compile(
+    r"[ *_]{0,4}(?:[a-z]{2,4} )?|[ \w%\u20ac\u00b0*]{1,20} (?:on|in|at|for|im|en|auf|bei) (?:the )?"
+)
+_MOVES = re.compile(r"\b(?:from|to|von|auf|de|à)\b")
+_PRONOUN = re.compile(
+    r"\b(?:its?|the(?:y|ir|m|se|re)|s?he|his|her|dort|sie|ihre?|elles?|ils?|ses|son|sa)\b",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(r"[ *_`:=($\u20ac]{1,9}|[^,;:(\u2013\u2014]*")
+_AND = re.compile(
+    r"[\s,*_`]{0,9}(?:(?:and|or|und|oder|et|ou|&|/)[\s*_`]{1,9})?"
+    r"(?:(?:the|die|der|les?|la) )?[*_`]{0,3}"
+)
+"""Between names that belong together."""
+_COUNTED = re.compile(
+    r"[ *_`)]{0,4}(?:[a-z\u20ac$%\u00b0]{1,9} )?"
+    r"(?:(?:of|in|at|for|on|under|by|per|bei|für|im|à|pour) )?(?:the )?[*_`]{0,3}"
+)
+"""Between a number and the name right after it."""
 _UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
 """In the head of a column."""
 _HEADING = re.compile(
@@ -36,38 +57,30 @@ _HEADING = re.compile(
 _SUBJECT = re.compile(
     r"(?:^|[,;:]\s|\b(?:and|und|et|but|that|while|in|for|from|of|by|at)\s)[ *_>+-]{0,6}"
     r"(?:(?:In|For|From|Of|By|At)\s)?(?:[Tt]he\s)?"
-    r"(`\w{1,30}`|[A-Z][\w-]{1,30}(?:\s[A-Z][\w-]{1,30}){0,2})"
-    r"(?:['\u2019]s)?[*_]{0,3}(?:\s\w{1,20}){0,4}[\s*_:($\u20ac\u00a3]{1,5}$"
+    r"(`\w{1,30}`|[A-Z][\w-]{2,30}(?:\s[A-Z][\w-]{1,30}){0,2})"
+    r"(?:['\u2019]s)?[*_]{0,3}(?:\s\w{1,20}){0,3}[\s*_:($\u20ac\u00a3]{1,5}$"
 )
 """A name that begins a clause, and at most four words from it to a number."""
 _NO_SUBJECT = (
     "about across again after also altogether among around because before below between both "
     "but compared das der die during each elle elles er es every everyone few half here "
     "however if ihr il ils im insgesamt its la le les leur many more most my once one only "
-    "our over overall per sa sein ses sie since so some son such than that their then there "
+    "our out over overall per sa sein ses sie since so some son such than that their then there "
     "these they those two typical under until une up we what when where which while wir you"
 )
 """What begins sentences, and is no name."""
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """``numbers`` are those that belong to no name, ``mentions`` the names by kind, ``cuts`` and
-    ``brackets`` the places between its parts."""
+    """``numbers`` are those that belong to no name, ``spans`` where their spans begin, and
+    ``mentions`` the names by kind, those that belong together in a list."""
 
     start: int
     text: str
     numbers: list[Number]
-    mentions: dict[str, list[Mention]]
+    spans: list[int]
+    mentions: dict[str, list[list[Mention]]]
     words: frozenset[str]
-    cuts: list[int]
-    brackets: list[tuple[int, int]]
-
-    def part(self, place: int) -> int:
-        """The part that has this place; below zero for brackets."""
-        inner = bisect_right(self.brackets, (place, place)) - 1
-        if inner >= 0 and place < self.brackets[inner][1]:
-            return -1 - inner
-        return bisect_right(self.cuts, place)
 
 
 class Sentences:
@@ -78,7 +91,8 @@ class Sentences:
         self._names = names
         self._rows = _table_rows(text)
         self._headings = [
-            (found.end(), _by_kind(names.find(found[0]))) for found in _HEADING.finditer(prose)
+            (found.end(), _by_kind(names.find(text[found.start() : found.end()])))
+            for found in _HEADING.finditer(prose)
         ]
         self._bounds = [0]
         for end in (*(found.end() for found in _END.finditer(text)), len(text)):
@@ -101,7 +115,7 @@ class Sentences:
 
     def _sentence(self, place: int) -> Sentence:
         start, end = self._bounds[place], self._bounds[place + 1]
-        text, numbers = self._text[start:end], self._numbers[place]
+        text, numbers = self._raw[start:end], self._numbers[place]
         digits = _places(numbers)
         mentions = _by_kind(
             one
@@ -110,11 +124,36 @@ class Sentences:
         )
         named = _places(chain.from_iterable(mentions.values()))
         numbers = [one for one in numbers if one.start not in named]
-        brackets = [(start + one.start(), start + one.end()) for one in _BRACKETS.finditer(text)]
-        brackets = [(a, b) for a, b in brackets if any(a < one.start < b for one in numbers)]
+        spans = [start]
+        for one, following in pairwise(numbers):
+            spans.append(self._cut(one, following.start, mentions))
+        if numbers:
+            cut = _CUT.search(self._text, numbers[-1].end, end)
+            spans.append(cut.start() if cut is not None else end)
         words = frozenset(self._names.stems(text) - COMMON)
-        cuts = [start + found.start() for found in _CUT.finditer(text)]
-        return Sentence(start, text, numbers, mentions, words, cuts, brackets)
+        groups = {kind: self._grouped(ones) for kind, ones in mentions.items()}
+        return Sentence(start, text, numbers, spans, groups, words)
+
+    def _cut(self, number: Number, end: int, mentions: dict[str, list[Mention]]) -> int:
+        """Where the span of a number ends."""
+        cut = _CUT.search(self._text, number.end, end)
+        if cut is not None:
+            return cut.start()
+        ones = [
+            one.end
+            for one in chain.from_iterable(mentions.values())
+            if number.end <= one.start and _COUNTED.fullmatch(self._text, number.end, one.start)
+        ]
+        return max(ones, default=number.end)
+
+    def _grouped(self, mentions: list[Mention]) -> list[list[Mention]]:
+        groups: list[list[Mention]] = []
+        for one in mentions:
+            if groups and _AND.fullmatch(self._text, groups[-1][-1].end, one.start):
+                groups[-1].append(one)
+            else:
+                groups.append([one])
+        return groups
 
     def has_stranger(self, number: Number) -> bool:
         """Whether it is about a name that no output has: “Spain paid 10,000”."""
@@ -123,7 +162,7 @@ class Sentences:
         found = _SUBJECT.search(self._raw[start : number.start].lstrip())
         name = row[1][0] if row is not None else found[1] if found is not None else ""
         words = self._names.stems(name)
-        known = (self._names.words, COMMON, STATISTICS, _NO_SUBJECT.split())
+        known = (self._names.words, COMMON, _NO_SUBJECT.split())
         is_new = bool(words) and all(map(words.isdisjoint, known))
         return is_new and not self._names.find(name)
 
@@ -136,14 +175,81 @@ class Sentences:
                 found = self._of_cell(cell, kind)
             elif number not in sentence.numbers:
                 found = set()
-            elif self._names.is_measure(kind):
-                found = _of_measure(number, sentence, kind)
             elif kind in sentence.mentions:
-                found = {one.name for one in _chosen(number, sentence, kind)}
+                found = {one.name for one in self._chosen(number, sentence, kind)}
+            elif self._names.is_measure(kind):
+                found = set()
             else:
-                found = self._of_heading(number, kind)
+                found = self._of_heading(number, kind) or self._earlier(number, kind)
             self._about[key] = found
         return self._about[key]
+
+    def _earlier(self, number: Number, kind: str) -> set[str]:
+        """The names of the sentence before, for “Its mean is 12”."""
+        place = self._place(number)
+        start, end = self._bounds[place], self._bounds[place + 1]
+        before = self._raw[self._bounds[place - 1] : start]
+        if place == 0 or before.endswith("\n") or not _PRONOUN.search(self._raw, start, end):
+            return set()
+        found = {one.name for one in self._names.find(before) if one.kind == kind}
+        return found if not any(map(_is_ordered, found)) else set()
+
+    def _chosen(self, number: Number, sentence: Sentence, kind: str) -> list[Mention]:
+        groups = sentence.mentions[kind]
+        if self._names.is_measure(kind):
+            return self._measure(number, sentence, groups)
+        place = sentence.numbers.index(number)
+        first, last = sentence.spans[place : place + 2]
+        after = [one for one in groups if number.end <= one[0].start < last]
+        own = [one for one in groups if first <= one[0].start and one[-1].end <= number.start]
+        if not own and after:
+            return after[0]
+        before = [one for one in groups if one[-1].end <= number.start]
+        if not before:
+            return []
+        # As many names as numbers: “Up from 12 in North and 14 in South, to 15 and 16”.
+        run = self._run(number, sentence, groups)
+        names = list({one.name: one for one in chain(*(own or before))}.values())
+        if len(run) == len(names) > 1:
+            return [names[run.index(number)]]
+        if own:
+            return own[-1]
+        if _is_ordered(before[-1][-1].name) and _MOVES.search(self._text, first, number.start):
+            return []
+        return before[-1]
+
+    def _run(self, number: Number, sentence: Sentence, groups: list[list[Mention]]) -> list[Number]:
+        """The numbers of a clause that have no name between them."""
+        run: list[Number] = []
+        for one in sentence.numbers:
+            if run and (
+                _HARD.search(self._text, run[-1].end, one.start)
+                or any(run[-1].end <= group[0].start < one.start for group in groups)
+            ):
+                if number in run:
+                    break
+                run = []
+            run.append(one)
+        return run
+
+    def _measure(
+        self, number: Number, sentence: Sentence, groups: list[list[Mention]]
+    ) -> list[Mention]:
+        place = sentence.numbers.index(number)
+        first = sentence.spans[place]
+        groups = [one for one in groups if not self._text.endswith("per ", 0, one[0].start)]
+        after = [
+            one
+            for one in groups
+            if not number.percent and _RIGHT.fullmatch(self._text, number.end, one[0].start)
+        ]
+        before = [
+            one
+            for one in groups
+            if first <= one[0].start < number.start
+            and _LEFT.fullmatch(self._text, one[-1].end, number.start)
+        ]
+        return [*chain(*before, *after)]
 
     def _of_cell(self, cell: Iterable[str], kind: str) -> set[str]:
         """Its own cell or the head of its column, and otherwise the row."""
@@ -195,60 +301,9 @@ def _cells(line: str) -> list[str]:
     ]
 
 
-def _chosen(number: Number, sentence: Sentence, kind: str) -> list[Mention]:
-    mentions, own = sentence.mentions[kind], sentence.part(number.start)
-    near = [one for one in mentions if sentence.part(one.start) == own]
-    numbers = [one for one in sentence.numbers if sentence.part(one.start) == own]
-    if near and len(numbers) == 1:
-        return near
-    if len(numbers) == len(near):
-        return [near[numbers.index(number)]]
-    before = [one for one in near if one.end <= number.start]
-    if before:
-        return before[-1:]
-    if near and not any(number.end <= one.start < near[0].start for one in numbers):
-        return near[:1]
-    earlier = [one for one in mentions if one.end <= number.start and sentence.part(one.start) >= 0]
-    names = list({one.name: one for one in earlier}.values())
-    if own >= 0 and len(names) == len(numbers) > 1:
-        return [names[numbers.index(number)]]
-    last = sentence.part(earlier[-1].start) if earlier else 0
-    group = [one for one in earlier if sentence.part(one.start) == last]
-    if own < 0:
-        # “lower in North (80) than in South (120)”
-        opens = sentence.brackets[-1 - own][0]
-        since = max((one.end for one in sentence.numbers if one.end <= opens), default=0)
-        group = [one for one in group if one.start >= since]
-    return group
-
-
-def _of_measure(number: Number, sentence: Sentence, kind: str) -> set[str]:
-    """What comes before, “the mean is 12”, and right after, “342 passengers”."""
-    own, first = sentence.part(number.start), sentence.start
-    mentions = [
-        one
-        for one in sentence.mentions.get(kind, ())
-        if not sentence.text.endswith("per ", 0, one.start - first)
-    ]
-    near = [one for one in mentions if sentence.part(one.start) == own]
-    brackets = range(-len(sentence.brackets), 0)
-    numbers = [one for one in sentence.numbers if sentence.part(one.start) in (own, *brackets)]
-    if len(near) == len(numbers):
-        near = [near[numbers.index(number)]]
-    else:
-        near = [one for one in near if min(numbers, key=lambda n: _gap(n, one)) == number]
-    after = number.end - first
-    return {one.name for one in near if one.end <= number.start} | {
-        one.name
-        for one in mentions
-        if one.start >= number.end
-        and not number.percent
-        and _COUNTED.fullmatch(sentence.text, after, one.start - first)
-    }
-
-
-def _gap(number: Number, mention: Mention) -> int:
-    return max(mention.start - number.end, number.start - mention.end)
+def _is_ordered(name: str) -> bool:
+    """Whether it is a step of something, such as a year or an epoch."""
+    return any(map(str.isdigit, name))
 
 
 def _places(ones: Iterable[Number | Mention]) -> set[int]:

@@ -1,8 +1,7 @@
-"""Reads tables in outputs, printed ones and HTML: each number with the labels of its row and
+"""Reads tables in the texts of outputs: each number with the labels of its row and
 column. A text that is no table gives its lines: the words before a number are its label.
 
-It does not see which of two header rows a printed label belongs to where they are not aligned,
-and no table that is laid out with tabs alone.
+It does not see which of two header rows a label belongs to where they are not aligned.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from itertools import islice
 
 import msgspec
 
-from ..model_view.html_text import strip_html
 from .numbers import Number, has_decimal_commas, scan
 
 MOST_ROWS = 500
 MOST_LINE = 400
-MOST_CELLS = 20_000
 LONGEST = 60
 """Characters of a label."""
 _BORDERS = re.compile("[|\u2500-\u257f]")
 _RULE = re.compile(r"[-\s=+:.\u2026]*")
-_ABOUT_TABLE = re.compile(r"(?:Name|dtype|Length|Freq|shape): |dtype: |\[\d+ rows|shape: ")
-_PART = re.compile(r"[^,;|\t]+")
+_ABOUT_TABLE = re.compile(
+    r"^[=#*-]{2,9} .{1,80} [=#*-]{2,9}$|(?:Name|dtype|Length|Freq|shape): |\[\d+ rows"
+)
+_PART = re.compile(r"(?:[^,;|\t ]| (?! ))+")
 _QUOTED = re.compile(r"['\"]([^'\"]{1,60})['\"]\W{0,3}$")
-_SHAPE = re.compile(r"^[^\d:=]*|[\d.,]+|[\[\](){}]|'[^']{0,60}'(?!:)")
+_SHAPE = re.compile(r"^ *\S+(?: \S+)*  +|^[^\d:=]*|[\d.,]+|[\[\](){}]|'[^']{0,60}'(?!:)")
 _KEY = re.compile(r"\s*([^\W\d_]\w*)(?: {1,4}|= {0,4})\d+(?![.,]?\d)")
 _FIRST = re.compile(
     r"[\s(\[{]{0,9}(?:['\"]([^'\"]{1,60})['\"]|(?<=\()((?:19|20)\d\d))(?:,|: [\[{(])"
@@ -37,15 +36,16 @@ _NEXT = re.compile(r"(?<=[)}\]]), (?=[('\"\[{])")
 """Between such rows in a line."""
 _UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
 _LINKS = re.compile(r"\b(?:at|by|for|from|in|of|to|with)$")
-_TAG = re.compile(r"<(/?)(table|thead|tr|t[hd])\b([^<>]{0,300})>", re.IGNORECASE)
-_SPAN = re.compile(r"(row|col)span=[\"']?(\d{1,3})", re.IGNORECASE)
+_GAP = re.compile(r"\S {2,}\S")
+"""In a cell: it is no cell of this table."""
 _ID = re.compile(
-    r"(?:^|[\s_])(?:ids?|(?<=.)no|nr|num|number|code|key|index|zip|plz|phone|rank"
+    r"(?:^|[\s_])(?:ids?|nr|num|number|code|key|index|zip|plz|phone|rank"
     r"|(?<!per.)(?:year|month|week|day|hour))$",
     re.IGNORECASE,
 )
 _EMPTY = frozenset(("", "nan", "none", "nat", "<na>", "...", "null", "inf", "-inf", "\u2014", "-"))
 _YEAR = re.compile(r"(?:19|20)\d\d")
+STATISTICS = frozenset(("mean", "std", "min", "max", "50", "count", "sum"))
 
 
 class Label(msgspec.Struct, frozen=True):
@@ -79,28 +79,23 @@ class _Grid(msgspec.Struct):
     """How many of the first columns are an index."""
 
 
-def values(text: str, markup: str, name: str) -> Iterator[Value]:
-    """The numbers of an output that has both forms, or one of them. ``name`` is its own."""
-    grids = list(_html(markup)) if markup else []
-    for place, grid in enumerate(grids):
-        yield from _of_grid(grid, f"{name}.{place}", has_decimal_commas(markup))
-    if grids:
-        return
-    text = text or strip_html(markup)
+def values(text: str, name: str) -> Iterator[Value]:
+    """The numbers of an output's text. ``name`` is the output's."""
     commas = has_decimal_commas(text)
     text = _NEXT.sub(",\n", text)
     for place, block in enumerate(_blocks(text)):
-        found = _printed(block)
-        if found is None:
-            yield from _of_lines(block, name, commas)
-        else:
+        found, rest = _printed(block), len(block)
+        # Lines may follow a table without a blank one.
+        while found is None and len(block) - 4 < rest - 1 > 2:
+            rest -= 1
+            found = _printed(block[:rest])
+        if found is not None:
             yield from _of_grid(found, f"{name}.{place}", commas)
+        yield from _of_lines(block if found is None else block[rest:], name, commas)
 
 
 def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
-    width = max(map(len, grid.rows))
-    rows = [row + [""] * (width - len(row)) for row in grid.rows]
-    heads = [row + [""] * (width - len(row)) for row in grid.heads]
+    rows, heads, width = grid.rows, grid.heads, len(grid.rows[0])
     columns = list(zip(*rows, strict=True))
     numeric = list(map(_is_numeric, columns))
     first = next((place for place in range(grid.index, width) if numeric[place]), width)
@@ -111,9 +106,9 @@ def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
         place < grid.index or bool(heads and place == 0 and not named[0]) for place in range(width)
     ]
     ids = [_id_of(name, column) for name, column in zip(named, columns, strict=True)]
-    # The name of a pivot's columns is in the corner.
-    # The name of a pivot's columns is in the corner.
+    # The name of a pivot's columns is in the corner. Rows of statistics describe the columns.
     is_pivot = grid.index > 0 and len(heads) > 1 and bool(heads[0][0])
+    is_pivot = is_pivot or len(STATISTICS.intersection(columns[0])) > 2
     counts = is_index[0] and numeric[0] and not named[0]
     key = _key(columns, int(counts)) if counts or not is_index[0] else -1
     before = [""] * width
@@ -164,6 +159,8 @@ def _is_numeric(cells: Sequence[str]) -> bool:
     known = [cell for cell in cells if cell.lower() not in _EMPTY]
     # “7a” and “7b” are names, “7 kg” and “8 kg” are not.
     units = {re.sub(r"[\d.,\s+-]", "", cell) for cell in known}
+    if len(units) == 1 and all(re.fullmatch(r"[\d.,]+ [^\d]+", cell) for cell in known):
+        return True
     return sum(map(_is_number, known)) * 2 > len(known) >= len(units) + (len(units) > 1)
 
 
@@ -171,7 +168,7 @@ def _is_number(cell: str) -> bool:
     """Whether the cell is one number, perhaps with a unit."""
     found = next(scan(cell), None)
     rest = cell[: found.start] + cell[found.end :] if found is not None else "0"
-    return len(rest) <= 12 and not re.search(r"\d|[^\W\d_]{4}", rest)
+    return len(rest) <= 12 and not re.search(r"[\d:]|[^\W\d_]{4}", rest)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
@@ -181,10 +178,10 @@ def _blocks(text: str) -> Iterator[list[str]]:
     for line in text.split("\n")[: 20 * MOST_ROWS]:
         line = _BORDERS.sub(" ", line[:MOST_LINE].removesuffix("\\")).rstrip()
         is_rule = _RULE.fullmatch(line) is not None
-        announces = (line.endswith(":") and not is_rule) or _ABOUT_TABLE.match(line) is not None
+        announces = (line.endswith(":") and not is_rule) or bool(_ABOUT_TABLE.match(line))
         # A report has blank lines under its head and between its rows.
         is_row = bool(block) and _is_head(block[0]) and line[:1] == " " and not _is_head(line)
-        ends = announces or set(line) == {"="} or (is_after_blank and not is_row)
+        ends = announces or (is_after_blank and not is_row)
         is_after_blank = not line.strip()
         if block and (ends or len(block) == MOST_ROWS):
             yield block
@@ -208,7 +205,8 @@ def _printed(block: list[str]) -> _Grid | None:
         # The name of a series' index may be longer than its labels.
         found = _aligned(block[1:])
         if found is not None and not found.heads and all(map(all, found.rows)):
-            found.heads, found.index = [[block[0].strip()]], max(1, found.index)
+            head = [block[0].strip()] + [""] * (len(found.rows[0]) - 1)
+            found.heads, found.index = [head], max(1, found.index)
             return found
         return None
     return found
@@ -232,14 +230,25 @@ def _aligned(block: list[str]) -> _Grid | None:
     starts, ends = _columns(block)
     if len(starts) < 2 or len(block) < 2:
         return None
+    for place in range(len(starts) - 2, -1, -1):
+        # Heads and labels of two words.
+        end, start = ends[place], starts[place + 1]
+        having = [line for line in block if line[start : ends[place + 1]].strip()]
+        is_near = start == end + 1 and all(line[end - 1] != " " != line[start] for line in having)
+        is_empty = not any(line[starts[place] : end].strip() for line in block[1:])
+        if is_empty or (is_near and len(having) < len(block) - 1):
+            del starts[place + 1], ends[place]
     cells = [
         [line[a:b].strip().removesuffix(":") for a, b in zip(starts, ends, strict=True)]
         for line in block
     ]
     numeric = [_is_numeric(column[len(cells) // 2 :]) for column in zip(*cells, strict=True)]
+    numeric[0] = numeric[0] and bool(cells[0][0])
     heads, index = _heads(cells, numeric)
     rows = cells[heads:]
     quantities = [place for place, known in enumerate(numeric) if known]
+    if any(_GAP.search(cell) for row in rows for cell in row):
+        return None
     blanks = sum(not row[place] for row in rows for place in quantities)
     most = len(rows) * len(quantities)
     if (
@@ -257,17 +266,22 @@ def _aligned(block: list[str]) -> _Grid | None:
         is_text = not heads and not numeric[place]
         if is_text and (
             len(set(column) - {""}) == 1
-            or any(cell.endswith(",") or "=" in cell for cell in column)
-            or (place and any(scan(" ; ".join(column))))
+            or any(cell.endswith(",") or "=" in cell or ": " in cell for cell in column)
+            or place > quantities[0]
         ):
             return None  # Names before each number: “epoch 2: loss 0.5”.
     lines = [(line, _begins(line, starts)) for line in block[heads:]]
+    for head in cells[:heads]:
+        # A head of several columns is printed once.
+        for place in range(index + 1, len(head)):
+            head[place] = head[place] or head[place - 1]
     return _Grid(cells[:heads], rows, lines, index)
 
 
 def _heads(cells: list[list[str]], numeric: list[bool]) -> tuple[int, int]:
     """How many rows are heads, and how many columns an index."""
     first = numeric.index(True, 1) if True in numeric[1:] else 0
+    first = next((place for place, cell in enumerate(cells[0]) if cell), 0) or first
     for place, row in enumerate(cells[:5]):
         # The names of the index have a line of their own.
         is_named = any(row[:first]) and next(scan(" ".join(row[:first])), None) is None
@@ -300,66 +314,6 @@ def _begins(line: str, starts: Sequence[int]) -> list[int]:
     return [start + len(line[start:]) - len(line[start:].lstrip()) for start in starts]
 
 
-def _html(markup: str) -> Iterator[_Grid]:
-    """The tables of an HTML text."""
-    heads: list[list[str]] = []
-    rows: list[list[str]] = []
-    row: list[str] | None = None
-    spans: dict[int, tuple[int, str]] = {}
-    in_head, has_data, index, index_of_row, opened = False, False, 0, 0, None
-    for tag in islice(_TAG.finditer(markup), 4 * MOST_CELLS):
-        closes, name = bool(tag[1]), tag[2].lower()
-        if row is not None and opened is not None:
-            cell = strip_html(markup[opened.end() : tag.start()]).replace("\n", " ")[:MOST_LINE]
-            over = {one[1].lower(): int(one[2]) for one in _SPAN.finditer(opened[3])}
-            for _ in range(min(over.get("col", 1), 200)):
-                _carry(row, spans)
-                if over.get("row", 1) > 1:
-                    spans[len(row)] = (over["row"] - 1, cell)
-                row.append(cell)
-            if opened[2].lower() == "th" and not has_data:
-                index_of_row = len(row)
-            has_data = has_data or opened[2].lower() == "td"
-            opened = None
-        if name == "thead":
-            in_head = not closes
-        elif name == "tr" and row is not None:
-            _carry(row, spans)
-            if any(row) and len(rows) < MOST_ROWS:
-                (rows if has_data and not in_head else heads).append(row)
-                index = max(index, index_of_row if has_data and not in_head else 0)
-            row = None
-        if name == "tr" and not closes:
-            row, has_data, index_of_row = [], False, 0
-        elif name in ("th", "td") and not closes:
-            opened = tag
-        elif name == "table" and closes:
-            if rows:
-                yield _grid(heads, rows, index)
-            heads, rows, row, spans, index = [], [], None, {}, 0
-
-
-def _carry(row: list[str], spans: dict[int, tuple[int, str]]) -> None:
-    """Add the cells that reach down from earlier rows."""
-    while len(row) in spans:
-        left, cell = spans.pop(len(row))
-        if left > 1:
-            spans[len(row)] = (left - 1, cell)
-        row.append(cell)
-
-
-def _grid(heads: list[list[str]], rows: list[list[str]], index: int) -> _Grid:
-    lines = []
-    for row in rows:
-        starts, line = [], ""
-        for cell in row:
-            line += "  " if line else ""
-            starts.append(len(line))
-            line += cell
-        lines.append((line, starts))
-    return _Grid(heads, rows, lines, index)
-
-
 def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
     """The numbers of a text that is no table; the words before a number are its label."""
     shapes = Counter(map(_shape, block))
@@ -371,12 +325,8 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
         sections = [one for one in sections if one[0] < inset]
         if not found and _words(line):
             sections.append((inset, Label(f"{name}:sections", _words(line), True)))
-        # “2024”, and the number of “fold 1: ”, are a part of what is said of the next one.
-        names = {
-            one.start
-            for one in found
-            if _YEAR.fullmatch(one.text) or (one.whole and line.startswith(":", one.end))
-        }
+        # “2024” is a part of what is said of the next one.
+        names = {one.start for one in found if _YEAR.fullmatch(one.text)}
         # In lines that differ only in names and numbers, the first number names the row: “epoch 2”.
         key = _KEY.match(line) or _FIRST.match(line)
         is_row = len(found) > 1 and shapes[_shape(line)] > 1
@@ -394,11 +344,12 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
                 is_lead = lead is not None and before == lead.text
                 if before and not is_key and not (is_row and is_lead):
                     is_value = line[: one.start].rstrip().endswith((":", "="))
-                    labels.append(Label(kind, before, not is_value and _is_name(before)))
+                    labels.append(
+                        Label(kind, before, not (is_row or is_value) and _is_name(before))
+                    )
                 if lead is not None and (is_row or not is_lead):
                     labels.append(lead)
-            id_of = "" if " " in before else _id_of(before)
-            yield Value(one, line, one.start, one.end, tuple(labels), id_of)
+            yield Value(one, line, one.start, one.end, tuple(labels))
 
 
 def _lead(
@@ -409,8 +360,9 @@ def _lead(
         if key.re is _KEY:
             return Label(key[1].lower(), first.text, True)
         return Label(f"{name}:rows" if key[1] else "year", key[1] or key[2], True)
-    words = _words("".join(_PART.findall(line, 0, first.start)[-1:]))
-    text = words.rpartition(": ")[0] or words
+    parts = [part for part in map(_words, re.split("  +", line[: first.start])) if part]
+    words = _last(line[: first.start])
+    text = parts[0] if len(parts) > 1 else words.rpartition(": ")[0] or words
     if not text or _QUOTED.search(line, 0, first.start):
         return None
     return Label(f"{name}:{'rows' if is_row else 'leads'}", text, is_row or _is_name(text))
@@ -418,10 +370,16 @@ def _lead(
 
 def _before(line: str, start: int, end: int) -> str:
     """The words that name a number which begins at ``end``."""
-    quoted = _QUOTED.search(line, start, end)
-    words = _words("".join(_PART.findall(line, start, end)[-1:])).rpartition(": ")[2].strip()
+    text = re.sub(r"\bnp\.\w+\($", "", line[start:end]).rstrip()
+    quoted = _QUOTED.search(text)
+    words = _last(text).rpartition(": ")[2]
     words = quoted[1] if quoted is not None else words
-    return "" if _LINKS.search(words) else words
+    return "" if _LINKS.search(words) else words.strip()
+
+
+def _last(text: str) -> str:
+    """The words of its last part that has some."""
+    return next(filter(None, map(_words, reversed(_PART.findall(text)))), "")
 
 
 def _shape(line: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..model_view.html_text import strip_html
 from ..model_view.plain_text import clean
 
 MOST_HTML = 60_000
@@ -32,15 +33,9 @@ def text_of(output: Any) -> str:
     if plain and not (len(plain) < 200 and _BARE.fullmatch(plain)):
         return _clean(plain)
     texts = (_text(data.get(media)) for media in ("text/markdown", "text/latex"))
-    return _clean(next(filter(None, texts), ""))
-
-
-def markup_of(output: Any) -> str:
-    """The HTML of an output, if it has tables or nothing else to read."""
-    data = output.get("data") if isinstance(output, dict) else None
-    if not isinstance(data, dict) or any(str(media).startswith("image/") for media in data):
-        return ""
-    return _text(data.get("text/html"))[:MOST_HTML]
+    return _clean(
+        next(filter(None, texts), "") or strip_html(_text(data.get("text/html"))[:MOST_HTML])
+    )
 
 
 def _clean(text: str) -> str:

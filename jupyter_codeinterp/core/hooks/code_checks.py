@@ -23,9 +23,11 @@ async def checked(
 
 
 async def _unseen(cell: CellCode) -> Notes:
-    """Hidden characters and code out of sight: a person is asked in every mode."""
-    hidden = await checked(hidden_characters, cell.source)
-    texts = (*hidden, *await checked(out_of_sight, cell.source))
+    """Hidden characters and code out of sight: a person is asked in every mode. Where nobody reads
+    the code, nothing is out of sight."""
+    texts = await checked(hidden_characters, cell.source)
+    if not cell.unread:
+        texts += await checked(out_of_sight, cell.source)
     return Notes(texts, ask=bool(texts))
 
 

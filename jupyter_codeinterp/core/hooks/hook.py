@@ -15,7 +15,7 @@ from ..events import Status
 class CellCode(msgspec.Struct, frozen=True):
     """Code that is to run, or has run. ``cell_id`` is "" where it ran in no cell of the
     notebook; ``language`` is the kernel's, in its own writing; ``files`` are names of what lies
-    beside the notebook, folders with a slash."""
+    beside the notebook, folders with a slash; ``unread``: no person can read it before it runs."""
 
     notebook: str
     cell_id: str
@@ -25,6 +25,7 @@ class CellCode(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     session_id: str = ""
     turn: int = 0
+    unread: bool = False
 
 
 class CellOutputs(msgspec.Struct, frozen=True):

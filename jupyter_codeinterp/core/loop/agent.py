@@ -96,7 +96,7 @@ class Agent:
         self.meter = meter
         self.turn = turn
         self.talk = talk
-        self._budget = Budget(turn.limits)
+        self._budget = Budget(turn.limits, turn.alone)
         self.ending = self._budget.ending
         self._goal = goal
         self._next_step = next_step
@@ -187,7 +187,7 @@ class Agent:
         """The person's words, after what the model must know of the notebook."""
         words = text or (GO_ON if self.talk.is_answered else "")
         may = self._budget.opening if words else ""
-        before = (described, *self._instructions(), may, note, found.text)
+        before = (described, self._late(), *self._instructions(), may, note, found.text)
         said = _texts(found.commands, self.turn.scrub(words))
         content = (*_texts(*before), *found.shown, *said)
         return user(*self.talk.opening(), *content) if content else user()
@@ -250,6 +250,10 @@ class Agent:
             turn.context.state = fresh.state
         return text
 
+    def _late(self) -> str:
+        context = Context(self.turn.context.state, self.turn.untrusted.scrub)
+        return context.describe_late(self.turn.late)
+
     async def _add_queued(self) -> AsyncIterator[Event]:
         """Add the person's queued messages and changes after the results, never between two
         parts of one answer of the model."""
@@ -271,7 +275,12 @@ class Agent:
             words = self.turn.scrub(delivery.text)
             self._goal = f"{self._goal}\n\n{delivery.text}"
         said = _texts(found.commands, words)
-        content = (*self._calls.outcome(), *_texts(done, found.text), *found.shown, *said)
+        content = (
+            *self._calls.outcome(),
+            *_texts(done, self._late(), found.text),
+            *found.shown,
+            *said,
+        )
         if content:
             self.talk.add(user(*content))
             self._rests = False

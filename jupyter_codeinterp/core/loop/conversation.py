@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from ..attached.showing import weight
 from ..history.deferred_writes import DeferredWrites
 from ..injection.caution import Cautions
-from ..messages import Document, Image, Message, Text, ToolResult, ToolUse, user
+from ..messages import (
+    Document,
+    Image,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    pictures,
+    user,
+    with_room,
+)
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
 from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
@@ -82,8 +92,14 @@ class Conversation:
         return isinstance(words, Text) and words.text == text
 
     @property
-    def images(self) -> int:
-        return sum(_images(message) for message in self._messages)
+    def attached(self) -> int:
+        """Images of the person's files in it."""
+        blocks = (block for message in self._messages for block in message.content)
+        return sum(isinstance(block, Image) for block in blocks)
+
+    def pictures(self) -> dict[str, str]:
+        """The pictures of results that the model still sees, with the texts that name them."""
+        return pictures(self.for_request())
 
     @property
     def shown(self) -> int:
@@ -123,7 +139,7 @@ class Conversation:
                 joined[-1] = Message("user", joined[-1].content + message.content)
             else:
                 joined.append(message)
-        return tuple(joined)
+        return with_room(joined)
 
     def summary(self) -> str:
         """Questions, answers and calls so far, made without a model call. Begins with
@@ -178,14 +194,6 @@ def _first_words(messages: Sequence[Message]) -> Iterator[str]:
         first = message.content[0] if message.role == "user" and message.content else None
         if isinstance(first, Text):
             yield first.text
-
-
-def _images(message: Message) -> int:
-    return sum(
-        isinstance(part, Image)
-        for block in message.content
-        for part in (block.content if isinstance(block, ToolResult) else (block,))
-    )
 
 
 def _cut(text: str) -> str:

@@ -96,7 +96,9 @@ async def _see_files(
     """The files that exist, by name, in the order of the references."""
     seen: dict[str, showing.Seen] = {}
     results, read = turn.results, turn.read_file
-    room = showing.Room(results.images_left, showing.MOST_OF_ALL - results.shown)
+    room = showing.Room(
+        showing.IMAGES_A_CONVERSATION - results.attached, showing.MOST_OF_ALL - results.shown
+    )
     for reference in references:
         name = reference.name
         if reference.kind != "file" or read is None or name in seen or name.endswith("/"):

@@ -6,7 +6,7 @@ It has no tools. The request is bounded, and nothing depends on the reply.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -132,10 +132,10 @@ class SecondLook:
             raise ModelError("unreadable", NOT_READABLE)
         self.mistakes = tuple(self._mistake(item, cells) for item in items[:MOST_ITEMS])
 
-    def _mistake(self, item: _Item, cells: Sequence[CellView]) -> Mistake:
-        known = 1 <= item.cell <= len(cells)
-        cell_id = cells[item.cell - 1].cell_id if known else ""
-        lines = cells[item.cell - 1].source.count("\n") + 1 if known else 0
+    def _mistake(self, item: _Item, cells: Mapping[int, CellView]) -> Mistake:
+        cell = cells.get(item.cell)
+        cell_id = cell.cell_id if cell is not None else ""
+        lines = cell.source.count("\n") + 1 if cell is not None else 0
         line = item.line if 1 <= item.line <= lines else 0
         return Mistake(cell_id, line, self._line(item.what), self._line(item.why), item.sure)
 
@@ -143,7 +143,7 @@ class SecondLook:
         line = visible_line(self._untrusted.scrub(text[:LONGEST_REPLY]))
         return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
-    def _request(self, answered: Answered, cells: Sequence[CellView]) -> ModelRequest:
+    def _request(self, answered: Answered, cells: Mapping[int, CellView]) -> ModelRequest:
         answer = "\n".join(answered.texts.values())
         parts = [
             f"Question:\n{self._shown(answered.asked, MOST_QUESTION)}",
@@ -153,11 +153,11 @@ class SecondLook:
         message = user(Text("\n\n".join(parts)))
         return ModelRequest(self._name, SYSTEM, (), (message,))
 
-    def _cells(self, answered: Answered, cells: Sequence[CellView]) -> Iterator[str]:
+    def _cells(self, answered: Answered, cells: Mapping[int, CellView]) -> Iterator[str]:
         """Each with its code, what the checks found, and its outputs. Short ones leave room."""
         room = MOST_CELLS
-        for number, cell in enumerate(cells, 1):
-            share = room // (len(cells) - number + 1)
+        for left, (place, cell) in zip(range(len(cells), 0, -1), cells.items(), strict=True):
+            share = room // left
             code = "\n".join(
                 f"{line:>3} {text}" for line, text in enumerate(cell.source.split("\n"), 1)
             )
@@ -172,16 +172,20 @@ class SecondLook:
                 f"{name}:\n{self._shown(part, share)}" for name, part in given.items() if part
             )
             room -= sum(map(len, given.values()))
-            yield f"Cell {number} ({run.status})\n{text}"
+            yield f"Cell {place} ({run.status})\n{text}"
 
     def _shown(self, text: str, most: int) -> str:
         return self._untrusted.quoted(escaped(cut(self._untrusted.scrub(text), most)))
 
 
-def _cells(answered: Answered, snapshot: Snapshot) -> list[CellView]:
-    """The cells of the turn in the order of the notebook, the last ones; no private ones."""
-    ran = [cell for cell in snapshot.cells if cell.cell_id in answered.runs]
-    return [cell for cell in ran if cell.cell_type == "code" and not is_private(cell)][-NEWEST:]
+def _cells(answered: Answered, snapshot: Snapshot) -> dict[int, CellView]:
+    """The cells of the turn by their places in the notebook, the last ones; no private ones."""
+    ran = [
+        (place, cell)
+        for place, cell in enumerate(snapshot.cells, 1)
+        if cell.cell_id in answered.runs and cell.cell_type == "code" and not is_private(cell)
+    ]
+    return dict(ran[-NEWEST:])
 
 
 def read(reply: str) -> list[_Item] | None:

@@ -23,6 +23,7 @@ from .notebook_prompt import (
     Marks,
     bounded,
     cells,
+    differ,
     earlier,
     file_lines,
     first_line,
@@ -39,6 +40,8 @@ FIRST_LIMIT = 12_000
 """Characters of the first description: some 3,000 tokens."""
 LATER_LIMIT = 4_000
 
+_LATE = 2_000
+"""Characters of the outputs of a cell that came after its run."""
 MOST_RERUNS = 20
 """Cells whose new outputs a description lists, a line each."""
 
@@ -68,6 +71,14 @@ class KnownCell(msgspec.Struct, frozen=True):
     cell_type: str = ""
     private: bool = False
     run_id: str = ""
+
+
+class Late(msgspec.Struct):
+    """The outputs of a cell whose run has ended, and what the model knows of them."""
+
+    run_id: str
+    known: tuple[Output, ...]
+    now: tuple[Output, ...]
 
 
 class State(msgspec.Struct):
@@ -116,6 +127,10 @@ class Context:
         known = self.state.cells.get(cell_id)
         return known.source if known is not None and known.whole and not known.private else None
 
+    def knows(self, variables: list[dict[str, Any]], scrub: Callable[[str], str]) -> None:
+        """The variables are these after the agent's runs, whose results the model has."""
+        self.state.variables = variable_lines(variables, scrub)
+
     # --- descriptions ----------------------------------------------------------------
 
     def new_files(self, files: list[tuple[str, int]]) -> list[str]:
@@ -161,6 +176,23 @@ class Context:
         text = self.scrub(tag("changes", "\n".join(parts), by="person")) if parts else ""
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
+    def describe_late(self, late: Mapping[str, Late]) -> str:
+        """Describe outputs that have come after the end of their run; "" if there are none."""
+        lines = []
+        for cell_id, came in late.items():
+            known = self.state.cells.get(cell_id)
+            if came.now is came.known or known is None or known.private:
+                continue
+            before, now = (outputs_text(each, self.scrub, _LATE) for each in (came.known, came.now))
+            came.known = came.now
+            self.state.cells[cell_id] = msgspec.structs.replace(
+                known, outputs=None, run_id=came.run_id
+            )
+            new = now.removeprefix(before).strip("\n") or "none"
+            lines.append(tag("outputs", new, cell=cell_id, change="after its run"))
+        room = bounded(lines, LATER_LIMIT, "cells with outputs after their run")
+        return self.scrub(tag("changes", room)) if lines else ""
+
     def _remember(
         self,
         snapshot: Snapshot,
@@ -204,9 +236,10 @@ class Context:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
         items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
+        told = [PLACES] if differ(items) else []
         room -= len(PLACES)
         shown, whole = cells(items, marks, room, self.scrub)
-        body = "\n".join([PLACES, *shown]) if shown else "The notebook is empty."
+        body = "\n".join([*told, *shown]) if shown else "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 

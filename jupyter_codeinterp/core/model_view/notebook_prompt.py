@@ -18,7 +18,7 @@ import msgspec
 from ..cell_code.cell_names import names_of
 from ..document.ops import PRIVATE, CellView, Output
 from ..ports import KernelInfo, KernelState
-from .outputs import see
+from .outputs import CUT_LINE, see
 from .plain_text import cut
 from .untrusted import escaped
 
@@ -103,10 +103,17 @@ def is_private(cell: CellView) -> bool:
 
 
 PLACES = (
-    '[place: from 1 at the top. count: its In [count]. The person\'s "cell 7" may be either: if '
-    "they differ, say which one you took.]"
+    '[place: from 1 at the top, "cell 7". count: of the run, "[7]". The person may mean either: '
+    "say which one you took.]"
 )
-_OUTLINE = "[place, id, In [count], then headings, or what the code imports, defines and reads]"
+_OUTLINE = "[place, id, [count], then headings, or what the code imports, defines and reads]"
+
+
+def differ(items: Iterable[Item]) -> bool:
+    """Whether a number may mean two cells: one by its place, and one by its run."""
+    return any(item.cell.execution_count not in (None, item.place) for item in items)
+
+
 _GAP = 60
 """Characters of a line for cells that are left out."""
 
@@ -246,7 +253,8 @@ def _facts(item: Item, marks: Marks) -> dict[str, str]:
 
 
 def outputs_text(outputs: Sequence[Output], scrub: Scrub, room: int = _OUTPUTS) -> str:
-    return see(outputs, images_left=None, budget=room, scrub=scrub, most=_READ).text
+    seen = see(outputs, images_left=None, budget=room, scrub=scrub, most=_READ, spare=CUT_LINE)
+    return seen.text
 
 
 # --- kernel, files, variables --------------------------------------------------------
@@ -271,11 +279,15 @@ def kernel_text(kernel: KernelInfo | None, state: KernelState, outputs: bool = T
 
 
 def packages_text(packages: Mapping[str, str]) -> list[str]:
-    there = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    there = ", ".join(f"{name} {_short(version)}" for name, version in packages.items() if version)
     absent = ", ".join(name for name, version in packages.items() if not version)
     parts = (there, f"not installed: {absent}" if absent else "")
     words = "; ".join(filter(None, parts))
     return [tag("packages", one_line(words, _PACKAGES))] if words else []
+
+
+def _short(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def file_lines(

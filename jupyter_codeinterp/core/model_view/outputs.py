@@ -28,9 +28,9 @@ Scrub = Callable[[str], str]
 
 BUDGET = 10_000
 """Characters of a tool result."""
+CUT_LINE = 120
+"""Characters of the line that says what was cut."""
 IMAGES_A_RESULT = 3
-IMAGES_A_CONVERSATION = 19
-"""The API halves images once a request has more than 20."""
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
@@ -86,11 +86,13 @@ def see(
     budget: int = BUDGET,
     scrub: Scrub = str,
     most: int = READ,
+    spare: int = 0,
 ) -> Seen:
-    """The outputs for a tool result, in at most ``budget`` characters and some backslashes.
+    """The outputs for a tool result, in at most ``budget`` characters and some backslashes. A text
+    with at most ``spare`` characters more stays whole: a cut would save less than its line costs.
 
-    ``images_left``: images that the conversation may still have (None: text only, an image is a
-    line). ``most``: characters to read.
+    ``images_left``: images that the result may still have (None: text only, an image is a line).
+    ``most``: characters to read.
     """
     allowed = min(images_left or 0, IMAGES_A_RESULT)
     shown: list[Image] = []
@@ -103,13 +105,15 @@ def see(
             text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget), scrub)
             closing = len(text)
         elif piece.image and images_left is not None:
-            image = _show(piece.image, allowed - len(shown), allowed)
+            image = _show(piece.image, allowed - len(shown))
             if isinstance(image, str):
                 text = image
             else:
                 shown.append(image)
         texts.append(text)
-    text = _cut("\n".join(texts), _whole(pieces), budget, closing)
+    text = "\n".join(texts)
+    if len(text) > budget + spare:
+        text = _cut(text, _whole(pieces), budget, closing)
     return Seen(escaped(text), tuple(shown))
 
 
@@ -141,20 +145,18 @@ def read(
     start: int = 0,
     length: int = BUDGET,
     *,
-    images_left: int,
     scrub: Scrub = str,
 ) -> Seen:
     """An excerpt of ``full_text`` with the images whose lines begin in it."""
     pieces = list(_pieces(outputs, scrub, READ))
     text = _whole(pieces)
     first, end = _span(text, start, length)
-    allowed = min(images_left, IMAGES_A_RESULT)
     shown: list[Image] = []
     notes: list[str] = []
     place = 0
     for piece in pieces:
         if piece.image and first <= place < end:
-            image = _show(piece.image, allowed - len(shown), allowed)
+            image = _show(piece.image, IMAGES_A_RESULT - len(shown))
             if isinstance(image, str):
                 notes.append(image)
             else:
@@ -368,13 +370,12 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _show(encoded: str, left: int, allowed: int) -> Image | str:
+def _show(encoded: str, left: int) -> Image | str:
     """The image, or a line in its place."""
     if left <= 0:
-        why = f"a result has at most {IMAGES_A_RESULT}"
-        if allowed < IMAGES_A_RESULT:
-            why = f"a conversation has at most {IMAGES_A_CONVERSATION}"
-        return f"[image not shown: {why}; read_output can fetch it]"
+        return (
+            f"[image not shown: a result has at most {IMAGES_A_RESULT}; read_output can fetch it]"
+        )
     image = images.load(encoded)
     return image if isinstance(image, Image) else f"[image not shown: {image}]"
 
@@ -382,9 +383,7 @@ def _show(encoded: str, left: int, allowed: int) -> Image | str:
 def _cut(text: str, full: str, budget: int, closing: int) -> str:
     """``text`` within ``budget``, with the place from which ``read_output`` continues in
     ``full``. The last ``closing`` characters, a traceback, stay whole."""
-    if len(text) <= budget:
-        return text
-    head, foot = ends(text, max(0, budget - 120), closing)
+    head, foot = ends(text, max(0, budget - CUT_LINE), closing)
     left_out = len(text) - len(head) - len(foot)
     # What a run drops for good has a line of its own in the output.
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..document.ops import CellView, Snapshot
+from ..document.ops import CellView, Snapshot, called
 from ..events import Reference
 from .notebook_prompt import file_lines, is_private, one_line, outputs_text, variable_lines
 from .outputs import see
@@ -145,6 +145,6 @@ def _is_error(output: dict[str, Any]) -> bool:
 
 
 def _called(cell: CellView, snapshot: Snapshot) -> str:
-    """By its number from the top, and its id."""
-    number = snapshot.cells.index(cell) + 1
-    return f"cell {number} ({one_line(cell.cell_id)}, {one_line(cell.cell_type)})"
+    """By its number, and its id."""
+    name = called(snapshot.cells.index(cell) + 1, cell.execution_count)
+    return f"{name} ({one_line(cell.cell_id)}, {one_line(cell.cell_type)})"

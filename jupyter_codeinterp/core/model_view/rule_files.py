@@ -12,7 +12,14 @@ from .plain_text import cut
 from .untrusted import Untrusted, escaped
 
 RuleFile = tuple[str, str]
-"""A path and its content."""
+"""A path and its content, or why it was not read."""
+
+TOO_LARGE = "[not read: it is larger than 64 kB]"
+NOT_CONFIRMED = (
+    "[not read: a sandboxed kernel may have written it. To confirm it, read it and save it in "
+    "JupyterLab, or run: jupyter codeinterp sandbox confirm FILE]"
+)
+NOT_READ = (TOO_LARGE, NOT_CONFIRMED)
 
 LONGEST = 8_000
 """Characters of one file that the model gets."""

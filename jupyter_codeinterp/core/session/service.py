@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from ..approval.decisions import Alone
 from ..approval.modes import ASKING
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
@@ -24,7 +25,7 @@ from .messages.checked_message import checked, need_short
 from .messages.input_routing import Does
 from .messages.title import TITLE_LENGTH
 from .session import NO_LONGER, Session
-from .waiting_files import WaitingList
+from .waiting_files import WaitingList, WaitingText
 
 
 class Sent(NamedTuple):
@@ -96,9 +97,11 @@ class SessionService:
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
+        alone: Alone = "",
     ) -> Sent:
         """Send a message, with arguments as in the command ``SendMessage``. ``headless``: the
         sender shows no notebook. Unless a window has it open, the work goes on in its file.
+        ``alone``: nobody can be asked, and what may happen then.
 
         CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
         ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
@@ -115,7 +118,7 @@ class SessionService:
             session = self.create(notebook, mode, model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        given = (by, about, source, after, references, rule_files, second_look)
+        given = (by, about, source, after, references, rule_files, second_look, alone)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -302,10 +305,16 @@ class SessionService:
         """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
         return await self._sessions.session(session_id).waiting_files.list()
 
-    async def keep_files(self, session_id: str, stamps: Mapping[str, str], by: int = 0) -> None:
+    async def waiting_text(self, session_id: str, path: str) -> WaitingText:
+        """As ``WaitingFiles.text``."""
+        return await self._sessions.session(session_id).waiting_files.text(path)
+
+    async def keep_files(
+        self, session_id: str, stamps: Mapping[str, str], discard: bool = False, by: int = 0
+    ) -> None:
         """As ``WaitingFiles.keep``."""
         session = self._sessions.session(session_id)
-        await session.waiting_files.keep(stamps, by)
+        await session.waiting_files.keep(stamps, by, discard=discard)
 
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from ..approval import modes
+from ..approval.decisions import Alone
 from ..errors import CommandError
 from ..events import (
     Draft,
@@ -83,10 +84,11 @@ class Session(TurnRunner):
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str | None = None,
+        alone: Alone = "",
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``
-        apply to a turn that begins.
+        the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look``
+        and ``alone`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -96,6 +98,7 @@ class Session(TurnRunner):
             self._put_after = after
             self.reads_rules = rule_files
             self.second_look = second_look
+            self.unattended = alone
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":

@@ -6,19 +6,35 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import msgspec
+
 from ..approval import modes
-from ..approval.decisions import Decisions
+from ..approval.decisions import Alone, Decisions
 from ..checks.checks import Checks
 from ..commands import SessionInfo
-from ..errors import CodeInterpError, CommandError, ModelError, StoreError
+from ..document.ops import FinishRun, Output
+from ..document.passive import is_passive
+from ..errors import (
+    CodeInterpError,
+    CommandError,
+    DocumentError,
+    KernelError,
+    ModelError,
+    StoreError,
+)
 from ..events import Cleared, Looked, MadeFile, Note, Reference, TurnStarted
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
+from ..model_view.context import Late
+from ..model_view.outputs import size
+from ..model_view.rule_files import NOT_READ
+from ..off_loop import off_loop
 from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..stores import SessionStore
@@ -49,6 +65,8 @@ STUCK = (
 
 LONGEST_LOOK = 60.0
 """Seconds that a model has to name mistakes."""
+MOST_LATE = 50
+"""Cells whose late outputs are kept for the model."""
 LOOK_TIME = 0.3
 """Seconds that the end of a turn waits for the file scan, within the same second."""
 
@@ -85,13 +103,18 @@ class TurnRunner(PersistentSession):
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
         """What answers have named, not yet sent to the model."""
+        self._unread: set[str] = set()
+        """Instruction files that the person knows were not read."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
         self.second_look: str | None = None
         """The model that looks at answers with figures; "" for the default, None for none."""
+        self.unattended: Alone = ""
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
+        self._late: dict[str, Late] = {}
+        """Outputs that came after their runs, by cell."""
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
@@ -172,7 +195,9 @@ class TurnRunner(PersistentSession):
         self._end_explains = self._halted is not None
         files, waiting, changed = NONE_MADE, NOTHING_WAITS, False
         if agent is not None:
-            files = await _made_by(agent.turn, self.workplace)
+            files, _ = await asyncio.gather(
+                _made_by(agent.turn, self.workplace), _know_variables(agent.turn, was_stopped)
+            )
             waiting = await self.waiting_files.end_turn(self.replay.turns)
             changed = agent.turn.changed_variables
         ending = self._halted or ending
@@ -267,6 +292,7 @@ class TurnRunner(PersistentSession):
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
+            alone=self.unattended,
             notebook=notebook,
             kernel=place.kernel,
             store=self.store,
@@ -274,10 +300,15 @@ class TurnRunner(PersistentSession):
             ledger=self.ledger,
             context=self._context,
             untrusted=untrusted,
-            results=Results(untrusted, self._talk.images, self._talk.shown, notebook.stands),
+            results=Results(
+                *(untrusted, self._talk.attached, self._talk.shown),
+                *(notebook.stands, self._talk.pictures),
+            ),
             private=self._private,
             hooks=self._hooks,
             checks=self._checks,
+            came_late=partial(self._came_late, number),
+            late=self._late,
             asked=self.replay.asked,
             titles=self.replay.titles,
             limits=self._rules.limits,
@@ -298,6 +329,10 @@ class TurnRunner(PersistentSession):
         turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
+            for path, why in turn.rule_files:
+                if why in NOT_READ and path not in self._unread:
+                    self._unread.add(path)
+                    self.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
             turn.skills = skills_of(await place.own_commands())
         for words in await self._tools.find(untrusted):
             self.show(Note(self._rules.scrub(words), "warning"))
@@ -333,6 +368,31 @@ class TurnRunner(PersistentSession):
         if agent.turn.unresponsive is not None:
             self._in_background(self._watch(agent.turn.unresponsive))
         await agent.turn.notebook.settled(SETTLE_TIME)
+
+    async def _came_late(self, turn: int, end: FinishRun, outputs: tuple[Output, ...]) -> None:
+        """Put outputs of a run that has ended into its cell, and keep them for the model."""
+        if self._closing or self.ledger.last_run(end.cell_id) != end.run_id:
+            return
+        # Code that nobody has reviewed can publish them in the name of a reviewed cell.
+        new = [output for output in outputs if output not in end.outputs]
+        trusted = end.trusted and await off_loop(lambda: is_passive(new), size(new), lambda: False)
+        kept = await self.store.keep_outputs(self.info.session_id, outputs)
+        changed = {"outputs": outputs, "trusted": trusted, "kept": kept}
+        try:
+            with self.here():
+                op = msgspec.structs.replace(end, **changed)
+                self.workplace.document.apply_later(turn, op)
+                await self.workplace.document.save()
+        except (CommandError, StoreError, DocumentError) as error:
+            log.info("Outputs after a run are not in %s: %s", end.cell_id, error)
+            return
+        before = self._late.pop(end.cell_id, None)
+        known = before.known if before and before.run_id == end.run_id else end.outputs
+        self._late[end.cell_id] = Late(end.run_id, known, outputs)
+        if len(self._late) > MOST_LATE:
+            del self._late[next(iter(self._late))]
+        if self.running and self._turn is not None:
+            self._turn.notebook.has_run(end.cell_id, outputs)
 
     async def _settle_journal(self) -> None:
         """Flush the turn's end to the disk; the next turn need not wait."""
@@ -379,6 +439,16 @@ async def _look_around(workplace: Workplace) -> Seen | None:
     except Exception:
         log.warning("Could not scan the files of a turn", exc_info=True)
         return None
+
+
+async def _know_variables(turn: Turn, was_stopped: bool) -> None:
+    """The model has the results of its own runs: only what others change after them is news."""
+    if not turn.notebook.worked or was_stopped:
+        return
+    with contextlib.suppress(KernelError, asyncio.TimeoutError):
+        found = await asyncio.wait_for(turn.variables(), LOOK_TIME)
+        if found is not None:
+            turn.context.knows(found, turn.untrusted.scrub)
 
 
 async def _made_by(turn: Turn, workplace: Workplace) -> Made:

@@ -1,6 +1,7 @@
 """Files that wait outside of the notebook's folder: a sandboxed kernel wrote them into an overlay.
 
-A person keeps them, which copies them into the folder; or undoes what a turn did to them.
+A person keeps them, which copies them into the folder; discards them; or undoes what a turn did
+to them.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from ..errors import CommandError, KernelError
 from ..events import FileLeft, FilesKept, FilesPutBack
 from ..history.review import FilesOffer, TurnFiles
 from ..ports import Overlay, WaitingFile
-from ..turn.files import OverlayFiles, is_plain
+from ..turn.files import MOST, OverlayFiles, is_plain
 from .persistence import PersistentSession
 
 LISTED = 500
 """Files of a list, and at most kept at once."""
 NAMED = 100
 """Files that an event names."""
+HEAD = 10_000
+"""Bytes of a preview."""
+NOT_TEXT = "This file is not text."
 NO_OVERLAY = "This notebook's kernel writes into the folder itself: no files wait."
 
 log = logging.getLogger(__name__)
@@ -32,6 +36,13 @@ class WaitingList(msgspec.Struct, frozen=True):
 
     files: tuple[WaitingFile, ...] = ()
     left_out: int = 0
+
+
+class WaitingText(msgspec.Struct, frozen=True):
+    """The beginning of a file that waits, or ``why`` it cannot be shown."""
+
+    text: str = ""
+    why: str = ""
 
 
 class WaitingFiles:
@@ -55,11 +66,13 @@ class WaitingFiles:
             overlay = await self._overlay()
             if overlay is None:
                 return OverlayFiles()
-            return OverlayFiles(await overlay.end_turn(self._key(turn)), overlay=True)
+            changed = await overlay.end_turn(self._key(turn))
+            named = [path for path in changed if self._shows(path)][:MOST]
+            return OverlayFiles(len(changed), tuple(named), overlay=True)
         except Exception:
             # The turn ends all the same.
             log.exception("Could not look at the files that wait")
-            return OverlayFiles(0, overlay=True)
+            return OverlayFiles(overlay=True)
 
     async def list(self) -> WaitingList:
         """Raises KernelError."""
@@ -70,14 +83,30 @@ class WaitingFiles:
         shown = [one for one in found if self._shows(one.path)][:LISTED]
         return WaitingList(tuple(shown), len(found) - len(shown))
 
-    async def keep(self, stamps: Mapping[str, str], window: int = 0) -> None:
-        """Copy these files into the folder, each in the state of its stamp. Raises CommandError
-        ``busy``, ``no_overlay``, ``too_many_files`` or ``held_elsewhere``, and KernelError."""
+    async def text(self, path: str) -> WaitingText:
+        """The beginning of a file that waits. Raises CommandError ``no_overlay``."""
+        try:
+            data = await (await self._need_overlay()).head(path, HEAD + 1)
+        except KernelError as error:
+            return WaitingText(why=error.message)
+        if b"\0" in data:
+            return WaitingText(why=NOT_TEXT)
+        more = "\n…" if len(data) > HEAD else ""
+        return WaitingText(self._scrub(data[:HEAD].decode("utf-8", "replace")) + more)
+
+    async def keep(
+        self, stamps: Mapping[str, str], window: int = 0, *, discard: bool = False
+    ) -> None:
+        """Copy these files into the folder, or discard them, each in the state of its stamp. Raises
+        CommandError ``busy``, ``no_overlay``, ``too_many_files`` or ``held_elsewhere``, and
+        KernelError."""
         if len(stamps) > LISTED:
-            raise CommandError("too_many_files", f"Keep at most {LISTED} files at once.")
+            raise CommandError("too_many_files", f"Choose at most {LISTED} files at once.")
         with self._session.alone():
-            done, left = await (await self._need_overlay()).keep(stamps)
-            self._session.show(FilesKept(*self._bounded(done, left), window=window))
+            overlay = await self._need_overlay()
+            done, left = await (overlay.discard if discard else overlay.keep)(stamps)
+            bounded = self._bounded(done, left)
+            self._session.show(FilesKept(*bounded, window=window, discarded=discard))
 
     async def offers(self, turn: int) -> TurnFiles | None:
         """What an undo and a redo of the turn can do with files; None without an overlay."""

@@ -88,10 +88,10 @@ def _reason(name: str, run: Run, origin: str, runs: Runs) -> str:
     wrote = runs.last.get(origin)
     if wrote is None:
         gone = [one.number for one in runs.last.values() if name in one.writes]
-        return f"In [{max(gone)}], which set `{name}`, was deleted." if gone else ""
+        return f"[{max(gone)}], which set `{name}`, was deleted." if gone else ""
     if wrote.number > run.number:
-        return f"`{name}` was changed by In [{wrote.number}] after this ran."
-    return f"`{name}` comes from In [{wrote.number}], which is out of date."
+        return f"`{name}` was changed by [{wrote.number}] after this ran."
+    return f"`{name}` comes from [{wrote.number}], which is out of date."
 
 
 def same_code(one: str, other: str) -> bool:

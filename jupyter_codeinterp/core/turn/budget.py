@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from ..approval.decisions import ALONE, Alone
 from .ending import Ending
 from .limits import Limits
 
@@ -41,7 +42,8 @@ _STAGES: tuple[tuple[Callable[[int, Reached | None], bool], Stage], ...] = (
 class Budget:
     """The model calls of one turn."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, alone: Alone = "") -> None:
+        self._alone = ALONE[alone]
         self._limits = limits
         self._left = limits.steps
         self._reached: Reached | None = None
@@ -55,7 +57,7 @@ class Budget:
             bounds.append(f"${limits.cost:.2f}")
         if limits.turn_timeout is not None:
             bounds.append(f"{_minutes(limits.turn_timeout)} without the person")
-        return f"{BUDGET} {', '.join(bounds)}.]"
+        return " ".join(filter(None, (BUDGET, f"{', '.join(bounds)}.", self._alone))) + "]"
 
     def reach(self, reached: Reached | None) -> None:
         """Record a limit. One that leaves no answer outweighs others."""

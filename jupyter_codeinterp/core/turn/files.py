@@ -37,9 +37,10 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class OverlayFiles(msgspec.Struct, frozen=True):
-    """As ``waiting_files`` and ``overlay`` in ``TurnEnded``."""
+    """As ``waiting_files``, ``waiting`` and ``overlay`` in ``TurnEnded``."""
 
-    changed: int = 0
+    count: int = 0
+    named: tuple[str, ...] = ()
     overlay: bool = False
 
 

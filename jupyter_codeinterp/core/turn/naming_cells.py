@@ -34,7 +34,7 @@ def found_in(cells: Sequence[CellView], name: str) -> Found | None:
     meant = first or second
     if meant is None:
         return None
-    how = {id(at): f"the cell at place {number}, counted from 1", id(ran): f"the cell [{number}]"}
+    how = {id(at): f"cell {number}, counted from 1 at the top", id(ran): f"the cell [{number}]"}
     note = f'"{name.strip()}" was read as {how[id(meant)]}: cell_id={meant.cell_id}.'
     if first is not None and second is not None and first is not second:
         note += f" Not meant: {how[id(second)]}, cell_id={second.cell_id}."

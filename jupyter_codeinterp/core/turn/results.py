@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +12,7 @@ from ..attached.showing import weight
 from ..document.ops import Output
 from ..events import Status, ToolDone
 from ..labels import Observation
-from ..messages import Image, Text, ToolResult, ToolUse
+from ..messages import PICTURE_OF, Image, Text, ToolResult, ToolUse
 from ..model_view import outputs
 from ..model_view.outputs import Seen
 from ..model_view.untrusted import Untrusted, bare
@@ -66,33 +66,32 @@ class Results:
     def __init__(
         self,
         untrusted: Untrusted,
-        images: int = 0,
+        attached: int = 0,
         shown: int = 0,
         stands: Callable[[str], str] = lambda cell_id: "",
+        pictures: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """``images`` and ``shown``: images, and bytes of the person's files, in the conversation
-        so far. ``stands`` says where a cell stands (``TurnNotebook.stands``)."""
-        self.images = images
+        """``attached`` and ``shown``: images and bytes of the person's files in the conversation
+        so far. ``stands`` says where a cell stands (``TurnNotebook.stands``), ``pictures`` which
+        the model still sees, with their names (``messages.pictures``)."""
+        self.attached = attached
         self.shown = shown
+        self._pictures = pictures
         self._untrusted = untrusted
         self._stands = stands
 
     # --- outputs ---------------------------------------------------------------------
 
-    @property
-    def images_left(self) -> int:
-        return max(0, outputs.IMAGES_A_CONVERSATION - self.images)
-
     def has_shown(self, blocks: Sequence[object]) -> None:
         """Count the person's files that the conversation now shows."""
-        self.images += sum(isinstance(block, Image) for block in blocks)
+        self.attached += sum(isinstance(block, Image) for block in blocks)
         self.shown += weight(blocks)
 
     def forget_shown(self) -> None:
-        self.images = self.shown = 0
+        self.attached = self.shown = 0
 
     async def see(self, cell_outputs: Sequence[Output], room: Room = WHOLE) -> Seen:
-        left, scrub = min(self.images_left, room.images), self._untrusted.scrub
+        left, scrub = room.images, self._untrusted.scrub
         return await off_loop(
             lambda: outputs.see(
                 cell_outputs, images_left=left, budget=room.characters, scrub=scrub
@@ -138,7 +137,6 @@ class Results:
             )
         )
         failed = status in ("error", "not_started", "not_confirmed")
-        self.images += len(images)
         content: tuple[Text | Image, ...] = (Text(text), *images)
         block = ToolResult(call.id, content, failed if is_error is None else is_error)
         done = ToolDone(
@@ -195,7 +193,6 @@ class Results:
     ) -> Result:
         """The result of a run. ``cell_id`` is "" if the notebook has no such cell; ``notes`` are
         inert."""
-        self.images += len(seen.images)
         text = self._untrusted.scrub(
             outputs.result_text(
                 status=status,
@@ -207,8 +204,13 @@ class Results:
                 notes=notes,
             )
         )
-        label = Text(outputs.picture_text(cell_id, done.execution_count))
-        content = (Text(text), *(part for image in seen.images for part in (label, image)))
+        name = outputs.picture_text(cell_id, done.execution_count)
+        earlier = dict(self._pictures()) if seen.images else {}
+        content: list[Text | Image] = [Text(text)]
+        for image in seen.images:
+            same = earlier.get(image.source.data)
+            content += [Text(name), image] if same is None else [Text(_same(name, same))]
+            earlier[image.source.data] = name
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,
@@ -222,10 +224,16 @@ class Results:
             fixed=fixed,
             sandbox=tuple(map(self._observed, done.observed)),
         )
-        return Result(ToolResult(call.id, content, status != "ok"), card_end)
+        return Result(ToolResult(call.id, tuple(content), status != "ok"), card_end)
 
     def _observed(self, one: Observation) -> Observation:
         """Names come from code: each is a line of plain text, without known keys."""
         lines = (visible_line(self._untrusted.scrub(name)) for name in one.names[:SHOWN])
         names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 1]}\u2026" for n in lines)
         return Observation(one.kind, names, max(0, len(one.names) - SHOWN))
+
+
+def _same(name: str, earlier: str) -> str:
+    """In place of a picture that the model still sees."""
+    which = earlier.removeprefix(PICTURE_OF).removesuffix("]")
+    return f"{name.removesuffix(']')}: the same as that of {which or 'an earlier result'}]"

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..approval import policy
-from ..approval.decisions import Decisions
+from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
+from ..document.ops import FinishRun, Output
 from ..errors import KernelError
 from ..events import Mode
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
 from ..injection.caution import Cautions
-from ..model_view.context import Context
+from ..model_view.context import Context, Late
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_commands.own_command import OwnCommand
@@ -68,10 +69,15 @@ class Turn:
     private: PrivateNames
     hooks: Hooks
     checks: Checks
+    came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
+    """Puts a cell's outputs into it as they are after its run has ended."""
+    late: Mapping[str, Late]
+    """Such outputs, by their cells."""
 
     # Within what bounds.
     limits: Limits
     markdown_risks: MarkdownRisks = not_checked
+    alone: Alone = ""
     may_run_all: bool = True
     """Whether a card may offer "Run all in this turn"."""
     cautions: Cautions = field(default_factory=Cautions)

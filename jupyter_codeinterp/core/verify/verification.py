@@ -14,7 +14,7 @@ MOST_TEXT = 600
 
 
 class CodeCell(msgspec.Struct, frozen=True):
-    """A code cell as the notebook has it. ``number`` counts the code cells from 1."""
+    """A code cell as the notebook has it. ``number`` is its place from 1 at the top."""
 
     cell_id: str
     number: int

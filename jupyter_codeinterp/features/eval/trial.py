@@ -98,7 +98,7 @@ class _Front(Program):
     and hidden code are not."""
 
     def __init__(self, bench: LocalBench) -> None:
-        super().__init__()
+        super().__init__("edits")
         self._scrub = bench.scrub
         self.events: list[e.Event] = []
 
@@ -108,7 +108,7 @@ class _Front(Program):
             self.events.append(_decode(self._scrub(raw.decode())))
 
     async def decide(self, draft: e.Draft) -> Decision:
-        agrees = covers("edits", draft)
+        agrees = covers(self.alone, draft)
         return Decision("run" if agrees else "reject", draft.source, nobody=not agrees)
 
 
@@ -174,7 +174,7 @@ class Trial:
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
             left, stop_reason = list(spec.questions), "end_turn"
             while left and stop_reason == "end_turn" and not self.stopping.stopped:
-                await conversation.send(left.pop(0), HIGHEST, self._setup.model)
+                await conversation.send(left.pop(0), HIGHEST, self._setup.model, alone=front.alone)
                 ended = await to_the_end(conversation, front, self.stopping)
                 if (stop_reason := ended.stop_reason) == "error":
                     raise CodeInterpError(ended.code, ended.message)

@@ -26,6 +26,7 @@ from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
 from ...adapters.storage.sqlite import SqliteStore
+from ...core.approval.decisions import Alone
 from ...core.commands import DoneElsewhere, SessionInfo
 from ...core.document.ops import CellView
 from ...core.errors import CommandError, ModelError
@@ -82,6 +83,7 @@ class Request(msgspec.Struct, frozen=True):
     mode: Mode
     max_steps: int = 0
     cells: tuple[CellView, ...] | None = None
+    alone: Alone = ""
     kept: Model | None = None
     """Answers in place of the model."""
 
@@ -275,6 +277,7 @@ class Assistant:
             session_id=conversation.session_id,
             mode=request.mode,
             model=request.model,
+            alone=request.alone,
         )
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 

@@ -22,6 +22,12 @@ OF_THIS_CONNECTION = frozenset(
 )  # fmt: skip
 
 
+_OVERRIDES = ("x-http-method", "x-http-method-override", "x-method-override")
+"""Headers by which some hosts take another method."""
+_REPEAT = frozenset(("TRACE", "TRACK", "DEBUG"))
+"""Methods whose answer has the request in it, or may have."""
+
+
 class BadRequest(ValueError):
     """The message says why."""
 
@@ -38,6 +44,12 @@ class Head(NamedTuple):
     @property
     def is_tunnel(self) -> bool:
         return self.method == "CONNECT"
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the answer may have the request in it, with all its headers."""
+        others = (value for name, value in self.headers if name.lower() in _OVERRIDES)
+        return any(method.strip().upper() in _REPEAT for method in (self.method, *others))
 
     def forwarded(self, secret: tuple[str, str] | None = None) -> bytes:
         """As the host gets it: for this host alone, and for one request. ``secret``: a header that

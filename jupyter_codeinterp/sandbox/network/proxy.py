@@ -89,6 +89,8 @@ class Proxy:
     async def _http(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await _head(reader)
         secret = None if request.is_tunnel else self._credentials.get(request.target)
+        if secret is not None and request.repeats:
+            raise Refused(405, "its answer could repeat the key")
         far_reader, far = await self._connect(request.target, secret is not None)
         flow = _Flow(lambda: self._made.write(request.target))
         try:

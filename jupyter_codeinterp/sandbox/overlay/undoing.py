@@ -7,11 +7,13 @@ through the overlay itself, as the kernel writes: Linux forbids to change a laye
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 from ..shared import trees
+from .changes import written
+from .keeping import ANOTHER
 from .layer import Layer, LayerError
 from .restoring import Trees, in_order, open_trees, restore
 from .states import FOREVER, Late, State, States, same, size
@@ -162,6 +164,15 @@ class Turns:
                 del mine.undone[path]
                 mine.kept.discard(path)
             return back
+
+    def discard(self, stamps: Mapping[str, str], root: int) -> PutBack:
+        """Make these paths as in the folder below, each from the state of its stamp. Raises
+        TooMany, LayerError and OSError."""
+        with open_trees(self._layer, root) as at:
+            found, now = written(at.upper, at.lower), self._states.of(at.upper, at.lower)
+            able = [path for path, one in found.items() if stamps.get(path) == one.stamp]
+            left = tuple((path, ANOTHER) for path in stamps if path not in able)
+            return self._bring(tuple(able), left, now, {}, at)
 
     def _need(self, turn: str) -> _Turn:
         mine = self._turns.get(turn)

@@ -57,6 +57,16 @@ class Written:
             self._turns.kept(kept.done)
             return kept
 
+    def discard(self, stamps: Mapping[str, str]) -> PutBack:
+        """Make these paths as in the folder, each from the state of its stamp. Raises as
+        ``put_back``."""
+        return self._with_root(lambda root: self._turns.discard(stamps, root))
+
+    def head(self, path: str, most: int) -> bytes:
+        """The first bytes of a file. Raises OSError."""
+        with trees.opened(str(self.layer.upper)) as upper, trees.file(upper, path) as (file, _):
+            return trees.head(file, most)
+
     def begin_turn(self, turn: str, seconds: float) -> None:
         """Keep the files as they wait now, for ``put_back``. From now on the kernel sees what has
         changed in the folder. After this time the beginning is not kept."""

@@ -14,7 +14,8 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import NOT_READ, entries
+from ...adapters.rule_file import entries
+from ...core.model_view.rule_files import NOT_READ
 from ...core.own_commands import own_command
 from ...core.own_commands.own_command import Kind, OwnCommand
 from .on_disk import root_of

@@ -15,8 +15,8 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, TOO_LARGE, read_file
-from ...core.model_view.rule_files import RuleFile
+from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, read_file
+from ...core.model_view.rule_files import TOO_LARGE, RuleFile
 from .on_disk import root_of
 
 MAX_FOLDERS = 10

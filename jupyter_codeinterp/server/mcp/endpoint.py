@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Union
 
 from ...core.errors import CommandError
 from .tokens import Tokens
@@ -21,7 +21,7 @@ NOT_INSTALLED = (
 )
 
 
-def _load() -> Any:
+def _load() -> Callable[..., StreamableHTTPSessionManager]:
     """In a thread: it takes seconds. Raises ImportError."""
     import anyio
 
@@ -45,37 +45,51 @@ class Endpoint:
         self._service = service
         self._version = version
         self._starting = asyncio.Lock()
-        self._sessions: Union[StreamableHTTPSessionManager, None] = None
-        self._running: Union[asyncio.Task[None], None] = None
-        self._over = asyncio.Event()
+        self._make: Union[Callable[..., StreamableHTTPSessionManager], None] = None
+        self._open: dict[str, _Sessions] = {}
+        """By the token's id: no token fills those of another."""
 
     @property
     def installed(self) -> bool:
         """Whether the package that speaks the protocol is there. Does not import it."""
         return find_spec("mcp") is not None
 
-    async def sessions(self) -> StreamableHTTPSessionManager:
-        """Raises CommandError ``not_installed``."""
+    async def sessions(self, token_id: str) -> StreamableHTTPSessionManager:
+        """Those of a token. Raises CommandError ``not_installed``."""
         async with self._starting:
-            if self._sessions is None:
+            if self._make is None:
                 try:
-                    session_manager = await asyncio.to_thread(_load)
+                    self._make = await asyncio.to_thread(_load)
                 except ImportError:
                     raise CommandError("not_installed", NOT_INSTALLED) from None
-                made = session_manager(self._service(), self._version)
-                ready = asyncio.Event()
-                self._running = asyncio.ensure_future(self._run(made, ready))
-                await ready.wait()
-                self._sessions = made
-            return self._sessions
+            for revoked in self._open.keys() - {token.id for token in self.tokens.all()}:
+                await self._open.pop(revoked).close()
+            if token_id not in self._open:
+                self._open[token_id] = _Sessions(self._make(self._service(), self._version))
+            return await self._open[token_id].begun()
 
-    async def _run(self, sessions: Any, ready: asyncio.Event) -> None:
+    async def close(self) -> None:
+        for one in self._open.values():
+            await one.close()
+
+
+class _Sessions:
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+        self._ready = asyncio.Event()
+        self._over = asyncio.Event()
+        self._running = asyncio.ensure_future(self._run())
+
+    async def _run(self) -> None:
         # Enter and leave in one task, as its task group needs it.
-        async with sessions.run():
-            ready.set()
+        async with self._manager.run():
+            self._ready.set()
             await self._over.wait()
+
+    async def begun(self) -> StreamableHTTPSessionManager:
+        await self._ready.wait()
+        return self._manager
 
     async def close(self) -> None:
         self._over.set()
-        if self._running is not None:
-            await self._running
+        await self._running

@@ -13,12 +13,15 @@ from typing import Any
 
 import msgspec
 from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.auth.identity import User
 from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import ensure_async
 from tornado import web
 from tornado.iostream import StreamClosedError
 
 from ...core.errors import CodeInterpError, CommandError
 from .endpoint import Endpoint
+from .service import MAY
 from .tokens import Token
 
 _STATUS = {
@@ -26,6 +29,8 @@ _STATUS = {
     "wrong_origin": HTTPStatus.FORBIDDEN,
     "not_installed": HTTPStatus.NOT_IMPLEMENTED,
 }
+UNKNOWN = "mcp"
+"""The name of who made a token of an earlier version."""
 WRONG_ORIGIN = "Web pages of other sites cannot use this server."
 
 
@@ -56,7 +61,7 @@ class McpHandler(JupyterHandler):
         self._gone = asyncio.Event()
         try:
             token = self._token()
-            sessions = await self._endpoint.sessions()
+            sessions = await self._endpoint.sessions(token.id)
         except CodeInterpError as error:
             self._refuse(error)
             return
@@ -106,7 +111,20 @@ class McpHandler(JupyterHandler):
             "client": (request.remote_ip or "", 0),
             "server": (request.host_name, None),
             "user": user_of(token),
+            MAY: self._may,
         }
+
+    async def _may(self, action: str, resource: str) -> bool:
+        """Whether the server's authorizer lets the token's maker do this."""
+        maker = dict(self._endpoint.tokens.maker(self._token().id))
+        user = User(str(maker.get("username") or UNKNOWN))
+        vars(user).update(maker)  # Logins add fields, which their authorizers ask for.
+        try:
+            asked = self.authorizer.is_authorized(self, user, action, resource)
+            return bool(await ensure_async(asked))
+        except Exception:
+            self.log.exception("The authorizer cannot judge the maker of an MCP token")
+            return False
 
     def _receiver(self) -> Any:
         body = {"type": "http.request", "body": self.request.body, "more_body": False}

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from ...core.approval.modes import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError
 from ...core.messages import Image, Text
 from ...core.visible import visible_line
+from ..socket.connection import NOT_ALLOWED
 from ..windows.windows import Bearer
 from . import notebooks
 from .clients import MODELS, Clients
 from .conversations import Conversation, Tell
 from .delegation import ask
 from .tokens import NO_TOKEN, Token, Tokens
-from .tools import LOOKS, offered
+from .tools import LOOKS, needs_of, offered
 
 if TYPE_CHECKING:
     from ..notebook_kernels import NotebookKernels
     from ..session_manager import SessionManager
 
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
+MAY = "codeinterp_may"
+"""The name of a request's ``May`` in its ASGI scope."""
+LOOKS_EVERY = 1.0
+"""Seconds between looks whether the token of a call was revoked."""
 LONGEST_CLIENT = 60
 """Characters of a client's name."""
 MOST_CONVERSATIONS = 500
 """Remembered conversations; one more forgets the oldest that is at rest."""
+
+
+May = Callable[[str, str], Awaitable[bool]]
+"""Whether the token's maker may do this action on this resource."""
 
 
 class Result(NamedTuple):
@@ -54,23 +65,42 @@ class OutsideClients:
         self._conversations: dict[tuple[str, str], Conversation] = {}
 
     async def call(
-        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell
+        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell, may: May
     ) -> Result:
-        """The result of a call of one of our tools; words if it could not be carried out.
-        Cancelling it stops what it does."""
+        """The result of a call of one of our tools; words if it could not be carried out, or the
+        token was revoked meanwhile. Cancelling it stops what it does."""
+        work = asyncio.ensure_future(self._call(token_id, client, name, given, tell, may))
+        revoked = asyncio.ensure_future(self._revoked(token_id))
         try:
-            return await self._call(token_id, client, name, given, tell)
+            both: set[asyncio.Future[Any]] = {work, revoked}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            self.tokens.maker(token_id)
+            return await work
         except CodeInterpError as error:
             return Result((Text(error.message),), True)
+        finally:
+            for task in (work, revoked):
+                task.cancel()
+            await asyncio.gather(work, revoked, return_exceptions=True)
+
+    async def _revoked(self, token_id: str) -> None:
+        """Raises CommandError ``no_token`` once a page, another server or the command line has
+        revoked the token."""
+        while True:
+            self.tokens.maker(token_id)
+            await asyncio.sleep(LOOKS_EVERY)
 
     async def _call(
-        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell
+        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell, may: May
     ) -> Result:
         token = next((one for one in self.tokens.all() if one.id == token_id), None)
         if token is None:
             raise CommandError("no_token", NO_TOKEN)
         if name not in {tool.name for tool in offered(token.scope)}:
             raise CommandError("not_allowed", LOOKS_ONLY)
+        for need in needs_of(name):
+            if not await may(*need):
+                raise CommandError("not_allowed", NOT_ALLOWED[need])
         by = self._number(token)
         if name == "list_notebooks":
             has = self._manager.notebooks.has_window

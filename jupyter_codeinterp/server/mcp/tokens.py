@@ -9,8 +9,9 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -39,8 +40,11 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct, frozen=True):
+    """``maker``: who made it, as the server's login knows them."""
+
     token: Token
     digest: str
+    maker: dict[str, Any] = {}
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -57,8 +61,16 @@ class Tokens:
         """The oldest first. Raises CommandError ``not_kept``."""
         return tuple(kept.token for kept in self._file.content.tokens)
 
-    def make(self, name: str, scope: Scope) -> tuple[Token, str]:
-        """A new token, and its secret, which nobody can read again.
+    def maker(self, token_id: str) -> Mapping[str, Any]:
+        """Who made it. Raises CommandError ``no_token`` or ``not_kept``."""
+        for kept in self._file.content.tokens:
+            if kept.token.id == token_id:
+                return kept.maker
+        raise CommandError("no_token", NO_TOKEN)
+
+    def make(self, name: str, scope: Scope, maker: Mapping[str, Any]) -> tuple[Token, str]:
+        """A new token, and its secret, which nobody can read again. ``maker`` has what JSON can
+        hold of a user of the server: at least the ``username``.
 
         Raises CommandError ``bad_name``, ``too_many_tokens`` or ``not_kept``.
         """
@@ -72,7 +84,7 @@ class Tokens:
             if len(now.tokens) >= MOST:
                 words = f"There are {MOST} tokens. Revoke one that is not needed."
                 raise CommandError("too_many_tokens", words)
-            return _Content(tokens=(*now.tokens, _Kept(token, _digest(secret))))
+            return _Content(tokens=(*now.tokens, _Kept(token, _digest(secret), dict(maker))))
 
         self._file.change(added)
         return token, secret

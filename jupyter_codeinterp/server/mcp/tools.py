@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core.tools.registry import BUILT_IN
+from ..socket.connection import CHANGE, EXECUTE, LOOK
 
 _STRING = {"type": "string"}
 _NOTEBOOK = {
@@ -81,6 +82,15 @@ OFFERED = (
         True,
     ),
 )
+
+
+def needs_of(name: str) -> tuple[tuple[str, str], ...]:
+    """The permissions of a call, as (action, resource) of jupyter_server's authorizer."""
+    if name == "inspect_variables":
+        return LOOK, EXECUTE
+    if name == "interrupt":
+        return (EXECUTE,)
+    return (EXECUTE, CHANGE) if name in CHANGES or name == "ask" else (LOOK,)
 
 
 def offered(scope: str) -> tuple[Offered, ...]:

@@ -66,6 +66,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/model", turns.ModelHandler),
     (rf"sessions/{_ID}/look", turns.LookHandler),
     (rf"sessions/{_ID}/files", turns.FilesHandler),
+    (rf"sessions/{_ID}/files/text", turns.FileTextHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/redo", turns.RedoHandler),

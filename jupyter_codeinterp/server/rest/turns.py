@@ -12,6 +12,7 @@ import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from ...core.approval.decisions import Alone
 from ...core.commands import SessionInfo
 from ...core.events import Mode, Reference
 from ...core.session.messages.input_routing import Does
@@ -28,7 +29,8 @@ class NewMessage(_Body, frozen=True):
     ``mode``, ``model``: take effect if a turn begins; "" keeps the model. ``about``: see the
     answer's ``did``. ``after``: the cell after which new cells go. ``references``: at most 20
     variables, files or cells that the message names. ``with_key``: send ``text`` even if it looks
-    like a key; else it is refused.
+    like a key; else it is refused. ``alone``: nobody can be asked in a turn that begins, and the
+    client lets code run (``run``), cells change (``edits``), or ``all`` happen; the model reads it.
     """
 
     text: str
@@ -40,6 +42,7 @@ class NewMessage(_Body, frozen=True):
     after: str = ""
     references: tuple[Reference, ...] = ()
     with_key: bool = False
+    alone: Alone = ""
 
 
 class NewBranch(_Body, frozen=True):
@@ -120,10 +123,11 @@ class Undone(_Body, frozen=True):
 
 
 class FilesChosen(_Body, frozen=True):
-    """``stamps``: paths of files to copy from the overlay into the folder, each with the stamp of
-    the list."""
+    """``stamps``: paths of files to copy from the overlay into the folder, or to ``discard``, each
+    with the stamp of the list."""
 
     stamps: dict[str, str]
+    discard: bool = False
 
 
 class Redone(_Body, frozen=True):
@@ -167,6 +171,7 @@ class MessagesHandler(TurnHandler):
             with_key=given.with_key,
             by=self.by,
             headless=True,
+            alone=given.alone,
         )
         self.set_status(HTTPStatus.ACCEPTED)
         self.answer(Taken(**msgspec.structs.asdict(session.info), did=did))
@@ -319,7 +324,15 @@ class FilesHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        """Copy files into the folder. The event ``files_kept`` tells what was done."""
+        """The event ``files_kept`` tells what was done."""
         given = self.given(FilesChosen)
-        await self.manager.service.keep_files(session_id, given.stamps, self.by)
+        await self.manager.service.keep_files(session_id, given.stamps, given.discard, self.by)
         self.answer_session(session_id)
+
+
+class FileTextHandler(TurnHandler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        path = self.get_query_argument("path", "", strip=False)
+        self.answer(await self.manager.service.waiting_text(session_id, path))

@@ -110,9 +110,17 @@ class McpTokensHandler(_McpTokens):
     @authorized("write")
     async def post(self) -> None:
         given = self.given(NewToken)
-        token, secret = self.mcp.tokens.make(given.name, given.scope)
+        maker = {name: value for name, value in vars(self.current_user).items() if _is_json(value)}
+        token, secret = self.mcp.tokens.make(given.name, given.scope, maker)
         self.set_status(HTTPStatus.CREATED)
         self.answer(MadeToken(**msgspec.structs.asdict(token), token=secret))
+
+
+def _is_json(value: object) -> bool:
+    try:
+        return bool(msgspec.json.encode(value))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return False
 
 
 class McpTokenHandler(_McpTokens):

@@ -65,7 +65,7 @@ def _language(metadata: Any) -> str:
 
 def _code_cells(cells: Any) -> list[CodeCell]:
     found: list[CodeCell] = []
-    for cell in cells if isinstance(cells, list) else ():
+    for place, cell in enumerate(cells if isinstance(cells, list) else (), 1):
         source = joined(cell.get("source"))
         if cell.get("cell_type") != "code" or not source.strip():
             continue
@@ -73,7 +73,7 @@ def _code_cells(cells: Any) -> list[CodeCell]:
         found.append(
             CodeCell(
                 str(cell.get("id", "")),
-                len(found) + 1,
+                place,
                 source,
                 count if isinstance(count, int) else None,
                 tuple(one for one in cell.get("outputs") or () if isinstance(one, dict)),

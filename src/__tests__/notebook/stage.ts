@@ -93,6 +93,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     notices: [],
     can_run_all: false,
     labels: [],
+    always: false,
     runs: true,
     sessionId: 'S',
     notebook: PATH,

@@ -71,7 +71,7 @@ describe('stale cells', () => {
 
   it('marks the cells with the reason as text', async () => {
     stage.lease();
-    const reason = '`a` was changed by In [2] <img src=x> after this ran.';
+    const reason = '`a` was changed by [2] <img src=x> after this ran.';
     stale({ cell_id: 'b', reason }, { cell_id: 'a', reason: 'Edited.' });
     await until('a mark', () => marks().length > 0);
     expect(marks()).toEqual(['Edited.', reason]);

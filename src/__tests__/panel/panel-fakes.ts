@@ -29,6 +29,7 @@ import type {
   IReview,
   IWaitingFile,
   IWaitingList,
+  IWaitingText,
   IStatus,
   IVerification
 } from '../../protocol/api';
@@ -98,6 +99,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
+    always: false,
     runs: true,
     ...change
   };
@@ -140,6 +142,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     files: [],
     files_left_out: 0,
     waiting_files: 0,
+    waiting: [],
     overlay: false,
     retry: false,
     cost: null,
@@ -584,6 +587,12 @@ export class FakeApi implements IApi {
     return { files: this.waiting, left_out: 0 };
   }
 
+  async waitingText(_: string, path: string): Promise<IWaitingText> {
+    return path === 'x'
+      ? { text: '', why: 'This file is not text.' }
+      : { text: `of ${path}`, why: '' };
+  }
+
   /** How each provider is connected. */
   listed: IConnection[] = [
     connection('anthropic', 'Anthropic'),
@@ -744,7 +753,7 @@ export function surroundings(
     },
     showSent: async () => undefined,
     showDiff: noDiff,
-    confirmDelete: async () => true,
+    confirm: async () => true,
     ...own
   };
 }

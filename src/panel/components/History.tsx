@@ -105,7 +105,7 @@ interface IRowProps {
 
 function Row(props: IRowProps): JSX.Element {
   const { info, elsewhere, state, search } = props;
-  const { store, trans, openNotebook, confirmDelete } = usePanel();
+  const { store, trans, openNotebook, confirm } = usePanel();
   const [renaming, setRenaming] = React.useState(false);
   const opener = React.useRef<HTMLButtonElement>(null);
   const title = info.title || trans.__('Untitled');
@@ -120,7 +120,15 @@ function Row(props: IRowProps): JSX.Element {
     }
   };
   const remove = async () => {
-    if (await confirmDelete(title)) {
+    const sure = await confirm(
+      trans.__('Delete this conversation?'),
+      trans.__(
+        '“%1” will be deleted permanently. Cells in the notebook are kept.',
+        title
+      ),
+      trans.__('Delete')
+    );
+    if (sure) {
       await store.history.delete(id);
       search.current?.focus();
     }

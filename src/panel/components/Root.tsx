@@ -54,7 +54,7 @@ function contextOf(options: IPanelOptions): IPanelContext {
     },
     showSent: () => showSent(store, trans),
     showDiff: (host, diff) => showDiff(editors, host, diff),
-    confirmDelete: title => confirmDelete(title, trans)
+    confirm: (...words) => confirm(...words, trans)
   };
 }
 
@@ -70,19 +70,18 @@ async function showSent(store: Store, trans: TranslationBundle): Promise<void> {
   }
 }
 
-async function confirmDelete(
+async function confirm(
   title: string,
+  body: string,
+  label: string,
   trans: TranslationBundle
 ): Promise<boolean> {
   const result = await showDialog({
-    title: trans.__('Delete this conversation?'),
-    body: trans.__(
-      '“%1” will be deleted permanently. Cells in the notebook are kept.',
-      title
-    ),
+    title,
+    body,
     buttons: [
       Dialog.cancelButton({ label: trans.__('Cancel') }),
-      Dialog.warnButton({ label: trans.__('Delete') })
+      Dialog.warnButton({ label })
     ]
   });
   return result.button.accept;

@@ -5,6 +5,7 @@ import type {
   IApi,
   IReview,
   IWaitingList,
+  IWaitingText,
   Mode,
   SentRequest
 } from '../../protocol/api';
@@ -223,12 +224,25 @@ export class Conversation {
     }));
   }
 
-  /** Copy files that wait into the notebook's folder: a stamp for each path. */
-  async keepFiles(stamps: Record<string, string>): Promise<boolean> {
+  /** Copy files that wait into the notebook's folder, or discard them: a stamp for each path. */
+  async keepFiles(
+    stamps: Record<string, string>,
+    discard = false
+  ): Promise<boolean> {
     return (
-      this._options.state.byPerson() &&
-      this._command(session_id => ({ type: 'keep_files', session_id, stamps }))
+      (discard || this._options.state.byPerson()) &&
+      this._command(session_id => ({
+        type: 'keep_files',
+        session_id,
+        stamps,
+        discard
+      }))
     );
+  }
+
+  /** The beginning of a file that waits. */
+  waitingText(sessionId: string, path: string): Promise<IWaitingText> {
+    return this._options.api.waitingText(sessionId, path);
   }
 
   /** The files that wait in the overlay of a conversation's kernel. */

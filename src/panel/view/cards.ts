@@ -122,7 +122,8 @@ const NO_DRAFT: Draft = {
   notices: [],
   can_run_all: false,
   runs: true,
-  labels: []
+  labels: [],
+  always: false
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {

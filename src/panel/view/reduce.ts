@@ -300,7 +300,12 @@ function discard(
 }
 
 /** Fields of a turn's end that journals of older versions lack. */
-const END_DEFAULTS = { waiting_files: 0, variables: false, overlay: false };
+const END_DEFAULTS = {
+  waiting_files: 0,
+  waiting: [],
+  variables: false,
+  overlay: false
+};
 
 /** Close all open items, and mark the newest card of each failed cell as left over. */
 function endTurn(

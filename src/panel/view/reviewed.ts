@@ -40,7 +40,14 @@ export function files(
 ): ISessionView {
   const changed = { ...view, filesChanged: view.seq };
   return event.type === 'files_kept'
-    ? { ...changed, filesKept: event }
+    ? ends(
+        { ...changed, filesKept: event },
+        () => true,
+        ({ end, ...item }) => ({
+          ...item,
+          end: { ...end, waiting: without(end.waiting, event.files) }
+        })
+      )
     : ends(
         changed,
         item => item.end.turn === event.turn,
@@ -146,9 +153,6 @@ function ends(
   );
 }
 
-function without(
-  cells: readonly string[],
-  gone: readonly string[]
-): readonly string[] {
+function without(cells: readonly string[], gone: readonly string[]): string[] {
   return cells.filter(cellId => !gone.includes(cellId));
 }

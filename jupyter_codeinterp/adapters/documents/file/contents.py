@@ -42,7 +42,8 @@ CHANGED = "changed"
 """The error code for a file that changed since it was read."""
 TRIES = 3
 """Tries for a file that exists at each check, but is missing when it is read."""
-UPGRADED = "Converted from notebook format 4.{minor} to 4.5, which gives cells ids."
+UPGRADED = "Converted from notebook format {old} to 4.5, which gives cells ids."
+BEFORE = " A checkpoint (File menu) has the notebook as it was."
 _WRITING = ("save", "get", "_save_notebook", "_read_notebook", "_get_os_path")
 _JUPYTER = "jupyter_server.services.contents."
 
@@ -103,9 +104,11 @@ class ContentsFile:
         if not is_usable(content):
             words = f"{self.path} is not a valid notebook. It was not changed."
             raise DocumentError("invalid_notebook", words)
-        minor = minor_of(content)
-        note = UPGRADED.format(minor=minor) if minor < CELL_IDS_SINCE else ""
         notebook = await asyncio.to_thread(normalized, content)
+        major, minor = _older(notebook), minor_of(content)
+        note = UPGRADED.format(old=f"4.{minor}") if minor < CELL_IDS_SINCE else ""
+        if major:
+            note = UPGRADED.format(old=major) + BEFORE
         if not is_jupyters_own(self._contents):
             notebook = self._recalled(notebook)
         return Reading(notebook, _version(model), await _stamp(model), note)
@@ -129,6 +132,8 @@ class ContentsFile:
         for tries in itertools.count(1):
             path = self.path
             try:
+                if _older(over.notebook):
+                    await self._keep_checkpoint(path)
                 if is_jupyters_own(self._contents):
                     return await self._swap(model, path, over)
                 return await self._save(model, path, over)
@@ -148,6 +153,11 @@ class ContentsFile:
                 words = f"Jupyter cannot write the content of {path}: {error!r}"
                 raise DocumentError("not_written", words) from error
         raise AssertionError("it is written, or an error says why not")
+
+    async def _keep_checkpoint(self, path: str) -> None:
+        """Keep the file as it is in a checkpoint, if it has none, as a page that opens it does."""
+        if not await ensure_async(self._contents.list_checkpoints(path)):
+            await ensure_async(self._contents.create_checkpoint(path))
 
     async def _may_be_found(self, path: str, tries: int) -> bool:
         """For a missing file: whether the notebook has a new path, or is back after two renames.
@@ -228,6 +238,12 @@ class ContentsFile:
             words = f"Jupyter cannot read {path} as a notebook. It was not changed."
             raise DocumentError("unreadable", words) from error
         return model
+
+
+def _older(notebook: Notebook) -> int:
+    """The major format from which the manager has converted the notebook; 0 for 4."""
+    major = notebook["metadata"].get("orig_nbformat")
+    return major if type(major) is int and major < 4 else 0
 
 
 def _no_file(path: str) -> DocumentError:

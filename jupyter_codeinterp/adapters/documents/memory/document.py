@@ -71,8 +71,9 @@ class MemoryDocument:
         return answer
 
     def apply_later(self, turn: int, op: Op) -> None:
-        self.turn = turn
+        now, self.turn = self.turn, turn
         self.apply(op)
+        self.turn = now
 
     def stream(
         self,

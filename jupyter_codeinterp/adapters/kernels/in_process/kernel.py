@@ -153,6 +153,9 @@ class InProcessSlot:
         yield ExecutionStarted(done.execution_count)
         yield done
 
+    def listen_on(self, hear: object) -> None:
+        """The person's cell shows what comes later."""
+
     async def stopped(self) -> ExecutionDone | None:
         if self._run is None:
             return None

@@ -16,7 +16,7 @@ from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .link import KernelLink
 from .process import LocalProcess
-from .run import Run
+from .run import Hear, Run
 from .tables import Tables
 from .variables import Variables, follow_engines
 from .wire import new_context
@@ -233,6 +233,10 @@ class ZmqSlot:
         finally:
             following.cancel()
             self.close()
+
+    def listen_on(self, hear: Hear) -> None:
+        if self._run is not None:
+            self._run.listen_on(hear)
 
     async def stopped(self) -> ExecutionDone | None:
         if self._stopping is not None:

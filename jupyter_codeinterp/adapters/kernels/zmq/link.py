@@ -20,6 +20,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ....core.cells.collector import OUTPUT_TYPES
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.labels import Observation
@@ -45,6 +46,8 @@ EXIT_TIMEOUT = 3.0
 """Seconds that an exiting kernel may take."""
 RESTART_TIMEOUT = 10.0
 """Seconds that a dead kernel has to restart; jupyter_client checks every 3 seconds."""
+MOST_ENDED, ENDED_SIZE = 50, 32_000_000
+"""Runs whose outputs may still change, and the size of all their outputs."""
 STUCK_TIMEOUT = 30.0
 """Seconds to wait for code that has ignored an interrupt."""
 STUCK = "The kernel still runs code that ignores interrupts. Only a restart of the kernel ends it."
@@ -61,6 +64,19 @@ class Listener(Protocol):
         """The kernel process that had the request is gone."""
 
 
+class Ended(Listener, Protocol):
+    """A run that has ended, whose outputs may change."""
+
+    @property
+    def size(self) -> int: ...
+
+    def update(self, content: dict[str, Any], size: int) -> bool:
+        """Apply ``update_display_data``. False if none of its outputs has that display id."""
+
+    def close(self) -> None:
+        """Tell of nothing more."""
+
+
 class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
@@ -69,6 +85,8 @@ class KernelLink:
         self.closed = False
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
+        self.ended: dict[str, Ended] = {}
+        """Our latest runs, by their requests."""
         self.counter = Counter()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.stuck = ""
@@ -79,6 +97,7 @@ class KernelLink:
         self._session = ""
         self._language: dict[str, Any] = {}
         self._running = ""
+        self._last_cell = ""
         self._cells_seen = 0
         self._was_busy = False
         self._fence: asyncio.Task[bool] | None = None
@@ -269,9 +288,31 @@ class KernelLink:
             self._on_status(message)
         elif message.msg_type in ("comm_open", "comm_msg", "comm_close"):
             self._on_comm(message)
-        listener = self.listeners.get(message.parent_id)
+        parent, kind = message.parent_id, message.msg_type
+        if kind == "execute_input":
+            self._last_cell = parent
+        elif kind in OUTPUT_TYPES and message.parent_type != "execute_request":
+            # A thread's, which the kernel publishes for its latest request: our fence, say.
+            parent = self._last_cell
+        listener = self.listeners.get(parent) or self.ended.get(parent)
         if listener is not None:
             listener.handle(message)
+        elif message.msg_type == "update_display_data" and message.content is not None:
+            self.update(message.content, message.size)
+
+    def keep(self, msg_id: str, run: Ended) -> None:
+        """Its outputs may change, until others take its place."""
+        self.ended[msg_id] = run
+        while len(self.ended) > 1 and (
+            len(self.ended) > MOST_ENDED
+            or sum(each.size for each in self.ended.values()) > ENDED_SIZE
+        ):
+            del self.ended[next(iter(self.ended))]
+
+    def update(self, content: dict[str, Any], size: int) -> None:
+        """Apply ``update_display_data`` to the outputs of ended runs."""
+        for run in self.ended.values():
+            run.update(content, size)
 
     def _on_status(self, message: Message) -> None:
         """Count the main shell only: control and subshells work beside a running cell."""
@@ -420,6 +461,7 @@ class KernelLink:
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
+        self.ended.clear()
         for answer in self.comm_answers.values():
             # An error, because a cancelled answer would look to its caller like a cancelled task.
             if not answer.done():
@@ -445,6 +487,8 @@ class KernelLink:
         if self.closed:
             return
         self.closed = True
+        for run in self.ended.values():
+            run.close()
         self._disconnect()
         self._watcher.cancel()
         self._process.close()

@@ -8,10 +8,11 @@ msg_id**, so that the journal stays true.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from ....core.cells.collector import OUTPUT_TYPES, Collector
+from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.labels import Observation
 from ....core.ports import (
@@ -49,7 +50,13 @@ UNHEARD = (
     "The code has ended; whether without an error is unknown."
 )
 
+LATE = 1.0
+"""Least seconds between two tellings of outputs that come after the end."""
+LATE_RATE = 2_000
+"""Bytes a second told of them: a thread that prints for ever must not fill the journal."""
+
 Cause = Literal["timeout", "interrupted", "dead"]
+Hear = Callable[[tuple[Output, ...]], Awaitable[None]]
 
 
 class Run:
@@ -95,6 +102,8 @@ class Run:
         self._lag = 0.0
         self._limit = ""
         """The limit of a sandbox that made it fail."""
+        self._hear: Hear | None = None
+        self._telling: asyncio.Task[None] | None = None
 
     @property
     def begun(self) -> bool:
@@ -156,6 +165,8 @@ class Run:
             self._place().add(kind, content, message.size)
         elif kind == "update_display_data" and content is not None:
             self._update_display(content, message.size)
+        elif self.done is not None:
+            return
         elif kind == "execute_input":
             self._started_at = self._loop.time()
             self._next_flush = self._started_at + FLUSH
@@ -171,6 +182,39 @@ class Run:
                 unsure = 0 if self._link.cuts > self._cuts else UNSURE
                 self._dropped = self._link.counter.lost_since(self._first, unsure)
         self._wake.set()
+        self._tell()
+
+    def update(self, content: dict[str, Any], size: int) -> bool:
+        found = self._collector.update(content, size)
+        self._tell()
+        return found
+
+    @property
+    def size(self) -> int:
+        return self._collector.size
+
+    def listen_on(self, hear: Hear) -> None:
+        self._hear = hear
+        self._tell()
+
+    def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _tell(self) -> None:
+        """Tell of what has come since the end."""
+        if self.done is None or self._hear is None or not self._collector.pending:
+            return
+        if self._telling is None or self._telling.done():
+            self._telling = self._link.spawn(self._tell_late(self._hear))
+
+    async def _tell_late(self, hear: Hear) -> None:
+        wait = FLUSH
+        while self._collector.pending:
+            await asyncio.sleep(wait)
+            self._collector.take()
+            await hear(self._collector.outputs)
+            wait = max(LATE, self._collector.size / LATE_RATE)
 
     def engines_work(self, work: EnginesWork) -> None:
         self._engines = work
@@ -188,6 +232,7 @@ class Run:
         place = self._place()
         if place.update(content, size) or self._collector.update(content, size):
             return
+        self._link.update(content, size)
         display_id = content.get("transient", {}).get("display_id", "")
         metadata = content.get("metadata", {})
         self._updates[display_id] = DisplayUpdated(display_id, content["data"], metadata)
@@ -361,6 +406,9 @@ class Run:
             failed = reply.get("status") == "error"
             raised = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
             self._limit = self._link.hit(raised, self._sent_at)
+        self._collector.take()
+        if self._cause != "dead":
+            self._link.keep(self._msg_id, self)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,

@@ -16,6 +16,7 @@ from ..shared.base import Tool
 from ..shared.drafting import NO_POSITION, Drafting
 from ..shared.several import Several
 from ..shared.titles import title_of
+from .run_cell import Position
 
 
 class DeleteCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +54,7 @@ DELETE_CELL = Tool(
 
 class MoveCell(msgspec.Struct, frozen=True, kw_only=True):
     cell_ids: Annotated[tuple[str, ...], Meta(description="In the order that they get.")]
-    position: Annotated[str, Meta(description="As in run_cell.")]
+    position: Position
 
 
 async def _move(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIterator[Event]:

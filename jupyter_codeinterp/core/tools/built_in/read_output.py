@@ -37,7 +37,6 @@ async def _run(context: ToolContext, given: ReadOutput) -> Seen:
         shown,
         given.start_char,
         given.max_chars,
-        images_left=turn.results.images_left,
         scrub=turn.untrusted.scrub,
     )
     return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))

@@ -14,29 +14,32 @@ from ...messages import ToolUse
 from ..shared.base import Tool
 from ..shared.drafting import Drafting, How
 
-Title = Annotated[str, Meta(description="A few words for the person, such as: Revenue by month")]
-Position = Annotated[
-    str,
-    Meta(
-        description='"start", "end", "before:CELL_ID" or "after:CELL_ID". Default: after your '
-        "last new cell, or where the person chose; the result says where."
-    ),
-]
-Timeout = Annotated[
-    Union[Annotated[float, Meta(gt=0, le=1_000_000)], None],
-    Meta(description="Seconds. Default and maximum: the server's limit of a run."),
-]
-Expects = Annotated[
-    Union[Contract, None],
-    Meta(description="What you already know of the result. It is compared after the run."),
-]
+SAME = Meta(description="As in run_cell.")
+"""Each request has all descriptions, so each is there once."""
+Title = Annotated[str, SAME]
+Position = Annotated[str, SAME]
+Seconds = Union[Annotated[float, Meta(gt=0, le=1_000_000)], None]
+Timeout = Annotated[Seconds, SAME]
 
 
 class RunCell(msgspec.Struct, frozen=True, kw_only=True):
-    title: Title = ""
-    position: Position = ""
-    timeout_s: Timeout = None
-    expects: Expects = None
+    title: Annotated[
+        str, Meta(description="A few words for the person, such as: Revenue by month")
+    ] = ""
+    position: Annotated[
+        str,
+        Meta(
+            description='"start", "end", "before:CELL_ID" or "after:CELL_ID". Default: after your '
+            "last new cell, or where the person chose; the result says where."
+        ),
+    ] = ""
+    timeout_s: Annotated[
+        Seconds, Meta(description="Seconds. Default and maximum: the server's limit of a run.")
+    ] = None
+    expects: Annotated[
+        Union[Contract, None],
+        Meta(description="What you already know of the result. It is compared after the run."),
+    ] = None
     source: Annotated[str, Meta(description="The cell's code. Magics and !commands work.")]
 
 

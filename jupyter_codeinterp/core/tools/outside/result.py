@@ -12,14 +12,12 @@ MOST = BUDGET - 500
 """Characters of all texts. ``read_output`` cannot read on, so nothing may say that it does."""
 LEAST = 200
 """Characters that a later text still gets; with less, it is left out."""
-NO_IMAGE = "[image not shown: a result has at most {most}, and a conversation few more]"
+NO_IMAGE = "[image not shown: a result has at most {most}]"
 
 
-def bounded(
-    outputs: Sequence[Output], images: int, scrub: Callable[[str], str]
-) -> Iterator[Output]:
-    """The same, with at most ``images`` images and without keys."""
-    left, images = MOST, min(images, IMAGES_A_RESULT)
+def bounded(outputs: Sequence[Output], scrub: Callable[[str], str]) -> Iterator[Output]:
+    """The same, with at most three images and without keys."""
+    left, images = MOST, IMAGES_A_RESULT
     for number, output in enumerate(outputs):
         text = output["data"].get("text/plain")
         if text is None:

@@ -140,8 +140,8 @@ class _Call:
         # If Stop comes meanwhile, the result is there.
         self._end("interrupted", CUT_OFF)
         answer = await self._source.call(self._tool, self._given)
-        scrub, left = turn.untrusted.scrub, turn.results.images_left
-        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, left, scrub)))
+        scrub = turn.untrusted.scrub
+        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, scrub)))
         seen = await turn.results.see(fit)
         self._results[self._call.id] = turn.results.make(
             self._call,

@@ -10,7 +10,7 @@ from ...approval import policy
 from ...cells import hooked
 from ...cells.cell_run import CellRun, Granted
 from ...cells.draft import DraftCell
-from ...document.ops import CellView
+from ...document.ops import CellView, called
 from ...events import DraftWaiting, Event, Status
 from ...hooks.hooks import Note
 from ...labels import Label
@@ -187,7 +187,7 @@ def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
     parts: list[str] = []
     for draft in drafts:
         place, cell = places[draft.cell_id]
-        ran = f" [{cell.execution_count}]" if cell.execution_count is not None else ""
         lines = "\n    ".join(draft.source.splitlines())
-        parts.append(f"Cell {place}{ran}\n    {lines}")
+        name = called(place, cell.execution_count).capitalize()
+        parts.append(f"{name}\n    {lines}")
     return "\n\n".join(parts)

@@ -478,10 +478,10 @@ describe('the review', () => {
     );
   });
 
-  it('says that a cell was only run again', async () => {
+  it('says that a cell was only run', async () => {
     await panel([change({ after: 'a = 1' })], started, END);
     await click('Review changes');
-    expect(row('Edited: a = 1').textContent).toContain('Run again');
+    expect(row('Edited: a = 1').textContent).toContain('Run. The source');
   });
 
   it('offers no undo where it is not known how the cell was', async () => {
@@ -630,7 +630,13 @@ describe('failed cells that are gone at the end', () => {
     );
     expect(text()).toContain(words);
     expect(text()).not.toContain('by zero');
+    const shown: Element[] = [];
+    Element.prototype.scrollIntoView = function () {
+      shown.push(this);
+    };
     await click('Show');
+    Reflect.deleteProperty(Element.prototype, 'scrollIntoView');
+    expect(shown.map(one => one.textContent).join()).toContain('by zero');
     const gone = screen
       .getAllByRole('group', { name: 'Divide' })
       .filter(node => node.textContent!.includes('by zero'));

@@ -118,11 +118,60 @@ describe('files that wait in an overlay', () => {
       files: ['new.csv'],
       left: [{ path: 'x', why: 'It has changed.' }],
       more: 0,
-      window: 1
+      window: 1,
+      discarded: false
     });
     expect((await tray()).textContent).toContain(
       '1 file copied into the folder. x: It has changed.'
     );
+  });
+
+  it('are looked at, kept and discarded each', async () => {
+    const files = [
+      file({ path: 'a' }),
+      file({ path: 'x', why: 'No.' }),
+      file({ path: 'old', kind: 'deleted', stamp: 'two' })
+    ];
+    const end = ended({
+      waiting_files: 3,
+      overlay: true,
+      waiting: ['a', 'old', 'x']
+    });
+    const made = await panel(files, started, end);
+    const log = screen.getByRole('log');
+    expect(log.textContent).toContain('Not in your folder yet: a, old, x');
+    const list = within(await tray());
+    const names = (start: string) =>
+      list
+        .getAllByRole('button', { name: new RegExp(`^${start} [a-z]+$`) })
+        .map(button => button.getAttribute('aria-label'));
+    expect(names('Keep')).toEqual(['Keep a', 'Keep old']);
+    expect(names('Discard')).toEqual(['Discard a', 'Discard x', 'Discard old']);
+    for (const [name, shown] of [
+      ['a', 'of a'],
+      ['x', 'This file is not text.']
+    ]) {
+      await press(name);
+      list.getByText(shown);
+      await press(name);
+      expect(list.queryByText(shown)).toBeNull();
+    }
+    expect(list.queryByRole('button', { name: 'old' })).toBeNull();
+    await press('Keep a');
+    await press('Discard old');
+    expect(made.client.ofType('keep_files')).toMatchObject([
+      { stamps: { a: 'one' }, discard: false },
+      { stamps: { old: 'two' }, discard: true }
+    ]);
+    const done = { left: [], more: 0, window: 1 };
+    const type = 'files_kept' as const;
+    await play(
+      made,
+      { ...done, type, files: ['a'], discarded: false },
+      { ...done, type, files: ['old'], discarded: true }
+    );
+    expect((await tray()).textContent).toContain('1 file discarded.');
+    expect(log.textContent).toContain('Not in your folder yet: x');
   });
 
   const group = (name: string) => screen.findByRole('group', { name });

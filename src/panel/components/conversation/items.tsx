@@ -12,7 +12,7 @@ import type {
 } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
-import { LongText } from '../elements/LongText';
+import { LongText, revealed } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
@@ -70,7 +70,7 @@ function Thinking(props: {
         {label}
       </Button>
       {open && (
-        <p>
+        <p ref={revealed}>
           <LongText text={item.text} />
         </p>
       )}

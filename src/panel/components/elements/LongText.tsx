@@ -38,6 +38,11 @@ export function LongText({ text }: { text: string }): JSX.Element {
   );
 }
 
+/** A `ref` for what a click opens: scrolls it into view. */
+export function revealed(node: Element | null): void {
+  node?.scrollIntoView?.({ block: 'nearest' });
+}
+
 /** Preformatted text; Tab reaches it if it scrolls. */
 export function Pre(props: {
   className: string;

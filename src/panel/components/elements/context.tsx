@@ -57,8 +57,8 @@ export interface IPanelContext {
   showSent(): Promise<void>;
   /** Show a diff in `host` until disposed. */
   showDiff(host: HTMLElement, diff: IDiff): IDisposable;
-  /** Ask the person before deleting a conversation. */
-  confirmDelete(title: string): Promise<boolean>;
+  /** Ask the person before something that cannot be undone. `action` is on the button. */
+  confirm(question: string, words: string, action: string): Promise<boolean>;
 }
 
 export const PanelContext = React.createContext<IPanelContext | null>(null);

@@ -5,6 +5,7 @@ import type { IWaitingFile, IWaitingList } from '../../../protocol/api';
 import type { ISessionView } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { revealed } from '../elements/LongText';
 import { bytes } from './bytes';
 import { outcome } from './outcome';
 
@@ -33,11 +34,10 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
     };
   }, [store, info.session_id, filesChanged]);
   const able = files.filter(file => !file.why);
-  const keep = async () => {
+  const act = async (chosen: readonly IWaitingFile[], discard = false) => {
     setBusy(true);
-    await store.conversation.keepFiles(
-      Object.fromEntries(able.map(({ path, stamp }) => [path, stamp]))
-    );
+    const stamps = chosen.map(({ path, stamp }) => [path, stamp]);
+    await store.conversation.keepFiles(Object.fromEntries(stamps), discard);
     setBusy(false);
   };
   const count = files.length + left_out;
@@ -58,10 +58,13 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
           </summary>
           <ul>
             {files.map(file => (
-              <li key={file.path}>
-                <span>{file.folder ? `${file.path}/` : file.path}</span>
-                <small>{wordsOf(file, trans)}</small>
-              </li>
+              <File
+                key={file.path + file.stamp}
+                sessionId={info.session_id}
+                file={file}
+                busy={busy}
+                act={discard => act([file], discard)}
+              />
             ))}
           </ul>
           {left_out > 0 && (
@@ -77,7 +80,7 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
             <Button
               disabled={busy}
               title={trans.__('Copy them into the notebook\u2019s folder')}
-              onClick={() => void keep()}
+              onClick={() => void act(able)}
             >
               {trans._n('Keep %1 file', 'Keep %1 files', able.length)}
             </Button>
@@ -87,6 +90,78 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
       <p role="status">{filesKept && outcome(filesKept, trans)}</p>
       <p role="alert">{failure}</p>
     </div>
+  );
+}
+
+function File(props: {
+  sessionId: string;
+  file: IWaitingFile;
+  busy: boolean;
+  act: (discard: boolean) => Promise<void>;
+}): JSX.Element {
+  const { act, busy, file, sessionId } = props;
+  const { confirm, store, trans } = usePanel();
+  const { path } = file;
+  const [shown, setShown] = React.useState<string | null>(null);
+  const look = async () => {
+    if (shown !== null) {
+      setShown(null);
+      return;
+    }
+    const { text, why } = await store.conversation
+      .waitingText(sessionId, path)
+      .catch(error => ({ text: '', why: store.state.messageOf(error) }));
+    setShown(why || text || trans.__('This file is empty.'));
+  };
+  const discard = async () => {
+    // The dialog's own button is no event here.
+    const sure =
+      store.state.byPerson() &&
+      (await confirm(
+        trans.__('Discard “%1”?', path),
+        trans.__('The folder stays as it is. The code sees its state again.'),
+        trans.__('Discard')
+      ));
+    if (sure) {
+      await act(true);
+    }
+  };
+  return (
+    <li>
+      {file.folder || file.kind === 'deleted' ? (
+        <span>{file.folder ? `${path}/` : path}</span>
+      ) : (
+        <button
+          type="button"
+          className="jp-codeinterp-Change-name"
+          aria-expanded={shown !== null}
+          title={trans.__('Show its beginning')}
+          onClick={() => void look()}
+        >
+          {path}
+        </button>
+      )}
+      <small>{wordsOf(file, trans)}</small>
+      {!file.why && (
+        <Button
+          look="link"
+          disabled={busy}
+          aria-label={trans.__('Keep %1', path)}
+          onClick={() => void act(false)}
+        >
+          {trans.__('Keep')}
+        </Button>
+      )}
+      <Button
+        look="link"
+        disabled={busy}
+        aria-label={trans.__('Discard %1', path)}
+        onClick={() => void discard()}
+      >
+        {trans.__('Discard')}
+      </Button>
+      {shown !== null && <pre ref={revealed}>{shown}</pre>}
+    </li>
   );
 }
 

@@ -21,6 +21,9 @@ function done(
   trans: TranslationBundle
 ): string {
   const count = event.files.length;
+  if (event.type === 'files_kept' && event.discarded) {
+    return trans._n('%1 file discarded.', '%1 files discarded.', count);
+  }
   if (event.type === 'files_kept') {
     return trans._n(
       '%1 file copied into the folder.',

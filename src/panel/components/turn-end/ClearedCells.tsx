@@ -4,7 +4,7 @@ import { withoutStatus } from '../../view/cards';
 import type { ICleared } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { LongText, Pre } from '../elements/LongText';
+import { LongText, Pre, revealed } from '../elements/LongText';
 
 export function ClearedCells(props: {
   cells: readonly ICleared[];
@@ -35,31 +35,34 @@ export function ClearedCells(props: {
           </Button>
         </span>
       </div>
-      {open &&
-        cells.map(cell => {
-          const title = cell.title || trans.__('Failed cell');
-          const error = withoutStatus(cell.detail);
-          return (
-            <div
-              key={cell.cellId}
-              className="jp-codeinterp-Cleared"
-              role="group"
-              aria-label={title}
-            >
-              <span className="jp-codeinterp-Cleared-title">{title}</span>
-              {cell.source && (
-                <Pre className="jp-codeinterp-Card-code">
-                  <LongText text={cell.source} />
-                </Pre>
-              )}
-              {error && (
-                <Pre className="jp-codeinterp-Card-result">
-                  <LongText text={error} />
-                </Pre>
-              )}
-            </div>
-          );
-        })}
+      {open && (
+        <div ref={revealed}>
+          {cells.map(cell => {
+            const title = cell.title || trans.__('Failed cell');
+            const error = withoutStatus(cell.detail);
+            return (
+              <div
+                key={cell.cellId}
+                className="jp-codeinterp-Cleared"
+                role="group"
+                aria-label={title}
+              >
+                <span className="jp-codeinterp-Cleared-title">{title}</span>
+                {cell.source && (
+                  <Pre className="jp-codeinterp-Card-code">
+                    <LongText text={cell.source} />
+                  </Pre>
+                )}
+                {error && (
+                  <Pre className="jp-codeinterp-Card-result">
+                    <LongText text={error} />
+                  </Pre>
+                )}
+              </div>
+            );
+          })}
+        </div>
+      )}
     </>
   );
 }

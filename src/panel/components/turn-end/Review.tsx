@@ -308,7 +308,7 @@ function Difference({ change }: { change: IChange }): JSX.Element {
       {shows && <div ref={host} className="jp-codeinterp-Change-diff" />}
       {same && (
         <p className="jp-codeinterp-Review-note">
-          {trans.__('Run again. The source is the same.')}
+          {trans.__('Run. The source is the same.')}
         </p>
       )}
       {change.cut && (

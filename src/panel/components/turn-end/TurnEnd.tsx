@@ -50,6 +50,11 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           />
         </div>
       )}
+      {undoableFiles(item) && end.waiting.length > 0 && (
+        <p className="jp-codeinterp-Quiet">
+          {trans.__('Not in your folder yet: %1', someOf(end.waiting))}
+        </p>
+      )}
       {(end.files?.length > 0 || end.files_left_out > 0) && (
         <Artefacts
           files={end.files}
@@ -65,6 +70,11 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       <TurnCost cost={end.cost} />
     </div>
   );
+}
+
+/** The first names of a list. */
+function someOf(names: readonly string[]): string {
+  return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
 }
 
 function Changes({ item }: { item: IEndItem }): JSX.Element {
@@ -159,7 +169,7 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
     added && trans.__('%1 added', added),
     edited && trans.__('%1 edited', edited),
     removed && trans.__('%1 removed', removed),
-    again && trans.__('%1 run again', again),
+    again && trans.__('%1 run as they were', again),
     undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;

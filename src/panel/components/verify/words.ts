@@ -59,7 +59,7 @@ export function summary(now: IVerification, trans: TranslationBundle): string {
     const at = most - count('waiting');
     return at === 0
       ? trans.__('Starting a kernel…')
-      : trans.__('Cell %1 of %2…', at, most);
+      : trans.__('%1 of %2 cells…', at, most);
   }
   if (now.state === 'cancelled') {
     return trans.__('Cancelled.');

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from .....core.errors import KernelError
@@ -37,14 +37,13 @@ class KernelOverlay:
         except asyncio.TimeoutError:
             log.info("The files were not kept in time as a turn began")
 
-    async def end_turn(self, turn: str) -> int:
+    async def end_turn(self, turn: str) -> Sequence[str]:
         looking = asyncio.to_thread(self._written.end_turn, turn, LOOK_TIME)
         try:
-            changed = await asyncio.wait_for(looking, LOOK_TIME + 0.1)
+            return await asyncio.wait_for(looking, LOOK_TIME + 0.1) or ()
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
-            return 0
-        return len(changed or ())
+            return ()
 
     async def offers(self, turn: str) -> tuple[Paths, Paths]:
         undo, redo = await self._ask(lambda: self._written.offers(turn))
@@ -57,6 +56,13 @@ class KernelOverlay:
     async def keep(self, stamps: Mapping[str, str]) -> Paths:
         kept = await self._ask(lambda: self._written.keep(stamps))
         return kept.done, kept.left
+
+    async def discard(self, stamps: Mapping[str, str]) -> Paths:
+        gone = await self._ask(lambda: self._written.discard(stamps))
+        return gone.done, gone.left
+
+    async def head(self, path: str, most: int) -> bytes:
+        return await self._ask(lambda: self._written.head(path, most))
 
     async def put_back(self, turn: str) -> Paths:
         back = await self._ask(lambda: self._written.put_back(turn))
@@ -78,6 +84,7 @@ class KernelOverlay:
         except TooMany:
             words = "More files wait than can be listed. See: jupyter codeinterp sandbox changes"
             raise KernelError("no_overlay", words) from None
-        except OSError as error:
-            words = f"The files that wait cannot be read: {error.strerror}."
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            words = f"The files that wait cannot be read: {why}."
             raise KernelError("no_overlay", words) from None
