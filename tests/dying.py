@@ -80,6 +80,9 @@ class Slot:
     async def stopped(self) -> None:
         return None
 
+    def listen_on(self, hear: object) -> None:
+        """Nothing comes late here."""
+
 
 def plant(store: SqliteStore, point: str) -> None:
     """Let the process die while the journal is written."""

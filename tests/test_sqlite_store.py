@@ -17,7 +17,7 @@ import pytest
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
 from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
-from jupyter_codeinterp.adapters.storage.sqlite.removed import REMOVED_EVENTS, REMOVED_TABLES
+from jupyter_codeinterp.adapters.storage.sqlite.schema import REMOVED_EVENTS, REMOVED_TABLES
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,

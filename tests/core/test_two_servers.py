@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, leases
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, journal
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
@@ -183,7 +183,7 @@ async def test_a_turn_of_a_server_that_is_gone_is_ended_at_once(
     cut_off(b)
     store._db.execute(
         "INSERT INTO leases VALUES (?, 'gone', ?, ?, ?)",
-        (b.info.session_id, leases._HOST, gone.pid, time.time()),
+        (b.info.session_id, journal._HOST, gone.pid, time.time()),
     )
     other = open_other(b)
     (ended,) = [x for x in other.events if isinstance(x, e.TurnEnded) and x.turn == 2]
@@ -263,7 +263,7 @@ async def test_who_was_thought_dead_stops_and_shows_what_the_other_did(
     await b.draft()
     name = store._server
     monkeypatch.setattr(store, "_server", "asleep")  # It does not renew what was taken before.
-    leases._open_stores.discard(name)
+    journal._open_stores.discard(name)
     other = open_other(b)
     await until(lambda: not b.session.running)
     assert [x.code for x in b.of(e.TurnEnded)] == ["server_stopped"]
@@ -271,7 +271,7 @@ async def test_who_was_thought_dead_stops_and_shows_what_the_other_did(
     assert b.session.event_log.last_seq == seqs[-1]
     assert (await other.turn(say("Two."))).turn == 2
     monkeypatch.undo()
-    leases._open_stores.add(name)
+    journal._open_stores.add(name)
     b.model.script = [say("Three.")]
     assert (await b.turn()).turn == 3
 

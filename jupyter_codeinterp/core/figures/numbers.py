@@ -134,8 +134,9 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
         digits, zeros = _digits(found["number"], decimals)
         grain = float(10.0**-decimals) * scale
         is_about = _ABOUT.search(text, max(0, start - _NEAR), start) is not None
-        slack = grain * float(10.0**zeros) if is_about and zeros else grain / 2
-        low, high = value * scale - slack, value * scale + slack
+        coarse = grain * float(10.0**zeros) if is_about and zeros else grain
+        low = value * scale - coarse / 2
+        high = value * scale + (coarse if coarse > grain else coarse / 2)
         if _has_sign(text, start):
             start -= 1
             value = -value if text[start] in MINUS else value
@@ -170,7 +171,7 @@ def _has_sign(text: str, start: int) -> bool:
 
 def _value(word: str, commas: bool) -> tuple[float, int]:
     """Value and decimals. ``commas``: where both are possible, a comma is the decimal sign."""
-    if re.fullmatch(_DOTTED, word) or (commas and EITHER.fullmatch(word)):
+    if re.fullmatch(_DOTTED, word) or (commas and word[0] != "0" and EITHER.fullmatch(word)):
         plain = re.sub(rf"[.{_SPACES}]", "", word).replace(",", ".")
     elif re.fullmatch(_GROUPED, word):
         plain = re.sub(r"[^\d.]", "", word)

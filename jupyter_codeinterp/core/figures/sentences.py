@@ -24,9 +24,14 @@ _END = re.compile(
     r"(?<!\b[A-Z][a-z])[.!?][\"')*_]{0,3}(?=\s)"
     r"|\n(?=[ \t]{0,40}\n)|\n(?=[ \t>]{0,12}(?:[-*+|#]|\d{1,3}[.)]\s))"
 )
-_CUT = re.compile(
-    r"[,;:](?=[\s*_])|\((?![^()]*\))|\)|[\u2013\u2014]|(?<=\s)(?:-|and|but|while|or|vs|versus|than"
-    r"|to|from|against|compared|then|und|aber|oder|als|auf|von|bis|gegen|et|mais|contre|puis)(?=\s)"
+_CUTS = (
+    re.compile(
+        r"[,;:](?=[\s*_])|\((?![^()]*\))|\)|[\u2013\u2014]"
+        r"|(?<=\s)(?:-|and|but|while|or|vs|versus|und|aber|oder|et|mais)(?=\s)"
+    ),
+    re.compile(
+        r"(?<=\s)(?:than|to|from|against|compared|instead|then|als|auf|von|bis|gegen|contre|puis)(?=\s)"
+    ),
 )
 """What parts the spans of two numbers."""
 _HARD = re.compile(r"[;:]|, |\b(?:but|while|aber|mais)\b")
@@ -80,6 +85,7 @@ class Sentence(msgspec.Struct, frozen=True):
     numbers: list[Number]
     spans: list[int]
     mentions: dict[str, list[list[Mention]]]
+    runs: dict[str, list[list[Number]]]
     words: frozenset[str]
 
 
@@ -98,17 +104,14 @@ class Sentences:
         for end in (*(found.end() for found in _END.finditer(text)), len(text)):
             self._bounds += range(self._bounds[-1] + LONGEST, end, LONGEST)
             self._bounds.append(end)
-        self._read: dict[int, Sentence] = {}
         self._about: dict[tuple[Number, str], set[str]] = {}
         self._numbers: dict[int, list[Number]] = {}
         for number in numbers:
             self._numbers.setdefault(self._place(number), []).append(number)
+        self._sentences = {place: self._sentence(place) for place in self._numbers}
 
     def of(self, number: Number) -> Sentence:
-        place = self._place(number)
-        if place not in self._read:
-            self._read[place] = self._sentence(place)
-        return self._read[place]
+        return self._sentences[self._place(number)]
 
     def _place(self, number: Number) -> int:
         return bisect_right(self._bounds, number.start, hi=len(self._bounds) - 1) - 1
@@ -128,17 +131,18 @@ class Sentences:
         for one, following in pairwise(numbers):
             spans.append(self._cut(one, following.start, mentions))
         if numbers:
-            cut = _CUT.search(self._text, numbers[-1].end, end)
+            cut = _CUTS[0].search(self._text, numbers[-1].end, end)
             spans.append(cut.start() if cut is not None else end)
         words = frozenset(self._names.stems(text) - COMMON)
         groups = {kind: self._grouped(ones) for kind, ones in mentions.items()}
-        return Sentence(start, text, numbers, spans, groups, words)
+        runs = {kind: self._runs(numbers, ones) for kind, ones in groups.items()}
+        return Sentence(start, text, numbers, spans, groups, runs, words)
 
     def _cut(self, number: Number, end: int, mentions: dict[str, list[Mention]]) -> int:
         """Where the span of a number ends."""
-        cut = _CUT.search(self._text, number.end, end)
-        if cut is not None:
-            return cut.start()
+        for pattern in _CUTS:
+            if (cut := pattern.search(self._text, number.end, end)) is not None:
+                return cut.start()
         ones = [
             one.end
             for one in chain.from_iterable(mentions.values())
@@ -192,7 +196,7 @@ class Sentences:
         if place == 0 or before.endswith("\n") or not _PRONOUN.search(self._raw, start, end):
             return set()
         found = {one.name for one in self._names.find(before) if one.kind == kind}
-        return found if not any(map(_is_ordered, found)) else set()
+        return set() if re.search(r"\d", "".join(found)) else found
 
     def _chosen(self, number: Number, sentence: Sentence, kind: str) -> list[Mention]:
         groups = sentence.mentions[kind]
@@ -200,56 +204,58 @@ class Sentences:
             return self._measure(number, sentence, groups)
         place = sentence.numbers.index(number)
         first, last = sentence.spans[place : place + 2]
+        for one, following in pairwise(sentence.numbers[place : place + 4]):
+            # “5 % of 120 in North”
+            if any(cut.search(self._text, one.end, following.start) for cut in _CUTS):
+                break
+            last = sentence.spans[sentence.numbers.index(following) + 1]
         after = [one for one in groups if number.end <= one[0].start < last]
         own = [one for one in groups if first <= one[0].start and one[-1].end <= number.start]
+        # As many names as numbers: “12 and 14 in North and South”, and the other way round.
+        run = sentence.runs[kind][place]
+        next_ = next((one for one in groups if one[0].start >= run[-1].end), [])
+        if len(run) == len(next_) > 1 and not _HARD.search(self._text, run[-1].end, next_[0].start):
+            return [next_[run.index(number)]]
         if not own and after:
             return after[0]
         before = [one for one in groups if one[-1].end <= number.start]
         if not before:
             return []
-        # As many names as numbers: “Up from 12 in North and 14 in South, to 15 and 16”.
-        run = self._run(number, sentence, groups)
         names = list({one.name: one for one in chain(*(own or before))}.values())
         if len(run) == len(names) > 1:
             return [names[run.index(number)]]
         if own:
             return own[-1]
-        if _is_ordered(before[-1][-1].name) and _MOVES.search(self._text, first, number.start):
+        # “From 12 in 2022 to 14”
+        if re.search(r"\d", before[-1][-1].name) and _MOVES.search(self._text, first, number.start):
             return []
         return before[-1]
 
-    def _run(self, number: Number, sentence: Sentence, groups: list[list[Mention]]) -> list[Number]:
-        """The numbers of a clause that have no name between them."""
-        run: list[Number] = []
-        for one in sentence.numbers:
-            if run and (
-                _HARD.search(self._text, run[-1].end, one.start)
-                or any(run[-1].end <= group[0].start < one.start for group in groups)
-            ):
-                if number in run:
-                    break
-                run = []
-            run.append(one)
-        return run
+    def _runs(self, numbers: list[Number], groups: list[list[Mention]]) -> list[list[Number]]:
+        """For each number those of its clause that have no name between them."""
+        runs: list[list[Number]] = []
+        end = 0
+        for one in numbers:
+            is_parted = any(end <= group[0].start < one.start for group in groups)
+            if not runs or is_parted or _HARD.search(self._text, end, one.start):
+                runs.append([])
+            runs[-1].append(one)
+            end = one.end
+        return [run for run in runs for _ in run]
 
     def _measure(
         self, number: Number, sentence: Sentence, groups: list[list[Mention]]
     ) -> list[Mention]:
-        place = sentence.numbers.index(number)
-        first = sentence.spans[place]
+        first = sentence.spans[sentence.numbers.index(number)]
         groups = [one for one in groups if not self._text.endswith("per ", 0, one[0].start)]
-        after = [
-            one
-            for one in groups
-            if not number.percent and _RIGHT.fullmatch(self._text, number.end, one[0].start)
-        ]
+        right = [one for one in groups if _RIGHT.fullmatch(self._text, number.end, one[0].start)]
         before = [
             one
             for one in groups
             if first <= one[0].start < number.start
             and _LEFT.fullmatch(self._text, one[-1].end, number.start)
         ]
-        return [*chain(*before, *after)]
+        return [*chain(*before, *(() if number.percent else right))]
 
     def _of_cell(self, cell: Iterable[str], kind: str) -> set[str]:
         """Its own cell or the head of its column, and otherwise the row."""
@@ -299,11 +305,6 @@ def _cells(line: str) -> list[str]:
     return [
         cell.strip(" *_`") for cell in line.strip().removeprefix("|").removesuffix("|").split("|")
     ]
-
-
-def _is_ordered(name: str) -> bool:
-    """Whether it is a step of something, such as a year or an epoch."""
-    return any(map(str.isdigit, name))
 
 
 def _places(ones: Iterable[Number | Mention]) -> set[int]:

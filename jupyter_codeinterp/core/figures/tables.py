@@ -1,7 +1,5 @@
-"""Reads tables in the texts of outputs: each number with the labels of its row and
-column. A text that is no table gives its lines: the words before a number are its label.
-
-It does not see which of two header rows a label belongs to where they are not aligned.
+"""Reads tables in the texts of outputs: each number with the labels of its row and column. A text
+that is no table gives its lines: the words before a number are its label.
 """
 
 from __future__ import annotations
@@ -168,7 +166,7 @@ def _is_number(cell: str) -> bool:
     """Whether the cell is one number, perhaps with a unit."""
     found = next(scan(cell), None)
     rest = cell[: found.start] + cell[found.end :] if found is not None else "0"
-    return len(rest) <= 12 and not re.search(r"[\d:]|[^\W\d_]{4}", rest)
+    return len(rest) <= 12 and not re.search(r"[\d:=]|[^\W\d_]{4}", rest)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sqlite3
 import threading
+import time
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ import msgspec
 
 from ....core.document.roots import Root
 from ....core.errors import StoreError
+from ....core.stores import LEASE_TIME, Holder
 from . import mark
 from .file import begin_log, empty_log, file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
@@ -22,6 +27,10 @@ from .retention import Retention, keep
 Rows = list[tuple[Any, ...]]
 
 NOT_KEPT = "Conversations cannot be saved, so messages cannot be sent."
+
+_HOST = socket.gethostname()
+_open_stores: set[str] = set()
+"""Names of the stores that are open in this process."""
 
 REPLACED = "The journal's file was deleted or replaced while the server was running."
 
@@ -51,6 +60,8 @@ class Journal:
         """Whether the write-ahead log may hold deleted data."""
         self._newest: mark.Mark | None = None
         """The last appended event."""
+        self._server = uuid.uuid4().hex
+        _open_stores.add(self._server)
         self._open()
 
     def _open(self) -> None:
@@ -70,6 +81,12 @@ class Journal:
         return f"{self._fault.message} {NOT_KEPT}" if self._fault is not None else ""
 
     def close(self) -> None:
+        was_open = self._server in _open_stores
+        _open_stores.discard(self._server)
+        if was_open and self._fault is None:
+            # A lease not released now expires soon: this process is ending.
+            with suppress(StoreError), self._transaction():
+                self._db.execute("DELETE FROM leases WHERE server = ?", (self._server,))
         self._db.close()
 
     async def settle(self) -> None:
@@ -117,6 +134,42 @@ class Journal:
     def _notify(self, text: str) -> None:
         with self._transaction():
             self._db.execute("INSERT INTO notices (text) VALUES (?)", (text,))
+
+    # --- leases: which server works on a session, where several share a journal -----------
+
+    def take_lease(self, session_id: str) -> Holder | None:
+        with self._transaction():
+            holder = self.holder(session_id)
+            if holder is None:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)",
+                    (session_id, self._server, _HOST, os.getpid(), time.time()),
+                )
+        return holder
+
+    def renew_lease(self, session_id: str) -> bool:
+        with self._transaction():
+            renewed = self._db.execute(
+                "UPDATE leases SET beat = ? WHERE session_id = ? AND server = ?",
+                (time.time(), session_id, self._server),
+            )
+        return renewed.rowcount == 1
+
+    def release_lease(self, session_id: str) -> None:
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM leases WHERE session_id = ? AND server = ?",
+                (session_id, self._server),
+            )
+
+    def holder(self, session_id: str) -> Holder | None:
+        rows = self._rows(
+            "SELECT server, host, pid, beat FROM leases WHERE session_id = ?", (session_id,)
+        )
+        for server, host, pid, beat in rows:
+            if server != self._server and _is_live(server, host, pid, beat):
+                return Holder(host, pid)
+        return None
 
     # --- reading and writing -----------------------------------------------------------
 
@@ -181,3 +234,25 @@ def reader(kind: Any) -> Callable[[str], Any]:
             raise StoreError("damaged", words) from error
 
     return decode
+
+
+def _is_live(server: str, host: str, pid: int, beat: float) -> bool:
+    if abs(time.time() - beat) > LEASE_TIME:
+        return False
+    if host != _HOST:
+        return True
+    if pid == os.getpid():
+        return server in _open_stores
+    return _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # Asking would interrupt it.
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # It belongs to another user.
+    return True

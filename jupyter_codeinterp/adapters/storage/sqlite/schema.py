@@ -13,7 +13,24 @@ from ....core.errors import StoreError
 from ....core.history.outputs import light_op, light_receipt
 from ....core.stores import StoredOp
 from .output_rows import put, written
-from .removed import REMOVED_EVENTS, REMOVED_TABLES, REPLACED_VALUES
+
+# What earlier versions wrote and this one does not know; the migration to version 12 deletes or
+# replaces it. A field that is gone needs no entry: the reader ignores unknown fields.
+REMOVED_EVENTS: tuple[str, ...] = (
+    "answer_checked",
+    "rehearsal_started",
+    "rehearsed",
+    "rule_made",
+    "rule_removed",
+)
+"""Kinds of events."""
+
+REMOVED_TABLES: tuple[str, ...] = ("actions",)
+
+REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
+    ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
+)
+"""(kind of event, text of its JSON, new text): values that a field no longer has."""
 
 
 def _outputs_once(db: sqlite3.Connection) -> None:
@@ -190,7 +207,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     ),
     # Notebooks have whole paths from here on (document/roots.py). Early versions would miss them.
     (),
-    # Events and values that no version writes any more (removed.py).
+    # Events and values that no version writes any more.
     (_delete_removed,),
 )
 
