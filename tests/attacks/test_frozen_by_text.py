@@ -311,7 +311,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3, str, {t: t}),
     "notebook_prompt.packages_text": lambda t: notebook_prompt.packages_text({t: t}),
-    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
+    "context.Context.knows notebook_prompt.variable_lines": lambda t: Context().knows(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
     "ops.fits": lambda t: ops.fits({t: [t, {t: list(t)}]}, 10 * len(t)),

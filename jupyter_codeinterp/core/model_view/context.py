@@ -23,7 +23,6 @@ from .notebook_prompt import (
     Marks,
     bounded,
     cells,
-    differ,
     earlier,
     file_lines,
     first_line,
@@ -236,10 +235,10 @@ class Context:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
         items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
-        told = [PLACES] if differ(items) else []
+        differ = any(item.cell.execution_count not in (None, item.place) for item in items)
         room -= len(PLACES)
         shown, whole = cells(items, marks, room, self.scrub)
-        body = "\n".join([*told, *shown]) if shown else "The notebook is empty."
+        body = "\n".join([PLACES, *shown] if differ else shown) or "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 

@@ -107,13 +107,6 @@ PLACES = (
     "say which one you took.]"
 )
 _OUTLINE = "[place, id, [count], then headings, or what the code imports, defines and reads]"
-
-
-def differ(items: Iterable[Item]) -> bool:
-    """Whether a number may mean two cells: one by its place, and one by its run."""
-    return any(item.cell.execution_count not in (None, item.place) for item in items)
-
-
 _GAP = 60
 """Characters of a line for cells that are left out."""
 
