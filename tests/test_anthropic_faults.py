@@ -163,6 +163,8 @@ def test_what_no_other_try_would_mend_ends_at_once(fault: Step, code: str, words
     async def run() -> None:
         error = await failure(fault)
         assert error.code == code and words in error.message
+        # The server lists the model that it does not know.
+        assert "“claude-sonnet-5-5”" not in error.message.partition("Similar models")[2]
 
     run()
 

@@ -23,6 +23,16 @@ def visible(text: str, *, code: bool = False) -> str:
     return "".join(char if char in kept else _visible(char) for char in text)
 
 
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can hold it. Names of files and strings of JSON may have half characters."""
+    return text.isascii() or text == as_text(text)
+
+
+def as_text(text: str) -> str:
+    """With ``?`` for half characters."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def visible_line(text: str) -> str:
     """The same in one line."""
     return visible(" ".join(text.split()))

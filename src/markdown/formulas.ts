@@ -4,6 +4,7 @@
  * MathJax searches all text for formulas, and its commands can create links, load images, set
  * styles and nest endlessly. So it gets only formulas with allowed commands.
  */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import type { TokenizerAndRendererExtension, Tokens } from 'marked';
 import {
@@ -27,29 +28,34 @@ const MOST = 200;
 /** Formulas typeset before yielding to the page. */
 const BATCH = 20;
 
-/** Why a formula must not be typeset, as the end of a sentence; '' if it may. */
-export function reason(tex: string): string {
+/** Why a formula must not be typeset, for its tip; '' if it may. */
+export function reason(tex: string, trans: TranslationBundle): string {
   if (tex.length > LONGEST) {
-    return 'is too long';
+    return trans.__('Shown as text: this formula is too long.');
   }
   const levels = [0, 0, 0];
   for (const part of tex.matchAll(/\\([A-Za-z]+|[\s\S]?)|[{}%]/g)) {
     const [text, command] = part;
     if (text === '%') {
-      return 'has a comment';
+      return trans.__('Shown as text: this formula has a comment.');
     }
     if (
       command !== undefined &&
       !COMMANDS.has(command) &&
       !SIGNS.has(command)
     ) {
-      return `has the command \\${command.slice(0, 20)}`;
+      return trans.__(
+        'Shown as text: this formula has the command %1.',
+        `\\${command.slice(0, 20)}`
+      );
     }
     if (command === 'begin' || command === 'end') {
       const rest = tex.slice(part.index! + text.length).slice(0, 30);
       const name = /^\{([A-Za-z]{1,20}\*?)\}/.exec(rest)?.[1];
       if (!name || !ENVIRONMENTS.has(name)) {
-        return 'uses an unknown environment';
+        return trans.__(
+          'Shown as text: this formula uses an unknown environment.'
+        );
       }
     }
     const opens = ['{', '\\begin', '\\left'].indexOf(text);
@@ -61,7 +67,7 @@ export function reason(tex: string): string {
     }
     const deepest = Math.max(...levels, levels[0] + levels[1] + levels[2]);
     if (deepest > DEEPEST) {
-      return 'is nested too deeply';
+      return trans.__('Shown as text: this formula is nested too deeply.');
     }
   }
   return '';
@@ -215,11 +221,14 @@ export function maskFormulas(text: string): string {
 export async function showFormulas(
   host: HTMLElement,
   formulas: readonly IFormula[],
-  typesetter: IRenderMime.ILatexTypesetter | null
+  typesetter: IRenderMime.ILatexTypesetter | null,
+  trans: TranslationBundle
 ): Promise<void> {
   const shown: HTMLElement[] = [];
   const whyNot = ({ tex }: IFormula) =>
-    shown.length < MOST ? reason(tex) : 'is beyond the limit for one text';
+    shown.length < MOST
+      ? reason(tex, trans)
+      : trans.__('Shown as text: this answer has too many formulas.');
   const walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];
   while (walker.nextNode()) {
@@ -259,7 +268,7 @@ function elementOf(formula: IFormula, whyNot: string): HTMLElement {
   const { source, tex, display } = formula;
   const element = document.createElement(whyNot ? 'code' : 'span');
   if (whyNot) {
-    element.title = `Shown as text: this formula ${whyNot}.`;
+    element.title = whyNot;
     element.textContent = source;
   } else if (tex === source) {
     element.textContent = source;

@@ -44,7 +44,8 @@ export class ModelMarkdown {
       return this._asWritten(source);
     }
     makeReadable(host);
-    await showFormulas(host, formulas, this._options.typesetter ?? null);
+    const { typesetter = null } = this._options;
+    await showFormulas(host, formulas, typesetter, this._trans);
     for (const code of host.querySelectorAll<HTMLElement>('pre > code')) {
       await this._finishCode(code);
     }

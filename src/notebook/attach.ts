@@ -1,6 +1,7 @@
 /** Saves a file of the person next to a notebook, without overwriting any other. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { type Contents, ServerConnection } from '@jupyterlab/services';
+import { UUID } from '@lumino/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /** Bytes: the file goes to the server in one request. */
@@ -13,7 +14,7 @@ const PIECE = 8_192;
 const MOST = 100;
 
 /** What saves a file that has no name yet. */
-type Writer = Pick<Contents.IManager, 'newUntitled' | 'save' | 'delete'>;
+type Writer = Pick<Contents.IManager, 'save' | 'delete'>;
 
 /**
  * Save the file, unless it is there already, and return its name. `folder` is a path of the
@@ -47,7 +48,7 @@ export async function saveBeside(
     }
   }
   // The server never renames a file to a name that is taken; a save would overwrite.
-  const { path } = await writer.newUntitled({ path: folder, type: 'file' });
+  const path = PathExt.join(folder, `attaching-${UUID.uuid4()}`);
   try {
     await writer.save(path, { type: 'file', format: 'base64', content });
     for (const name of namesFor(file.name)) {

@@ -21,6 +21,8 @@ const DRAFT = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${DRAFT_CLASS}.${DRAFT_CLA
 const PROPOSED = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${IN_PLACE_CLASS}.${IN_PLACE_CLASS}.jp-mod-active`;
 /** Only the diff: where a cell also shows its own editor, Lab's keys run the cell from there. */
 const DIFF = '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff';
+/** Lab goes on to the next cell after this one. */
+const ADVANCING = RUN_KEYS[0];
 const NO_ARGS = { args: { type: 'object', properties: {} } } as const;
 
 export function addDraftKeys(
@@ -30,18 +32,28 @@ export function addDraftKeys(
 ): IDisposable {
   const added = new DisposableSet();
   const bind = (command: string, keys: string, selector: string) =>
-    added.add(commands.addKeyBinding({ command, keys: [keys], selector }));
+    added.add(
+      commands.addKeyBinding({
+        command,
+        keys: [keys],
+        selector,
+        args: { advance: command === RUN_DRAFT && keys === ADVANCING }
+      })
+    );
 
   added.add(
     commands.addCommand(RUN_DRAFT, {
       label: trans.__('Run Draft Cell'),
-      describedBy: NO_ARGS,
+      describedBy: {
+        args: { type: 'object', properties: { advance: { type: 'boolean' } } }
+      },
       isEnabled: () => notebooks.activeDraft !== undefined,
-      execute: () => {
+      execute: ({ advance }) => {
         const draft = notebooks.activeDraft;
         // Take the keys in every state: Lab's command would move on to the next cell.
-        if (draft) {
-          notebooks.barOf(draft)?.pressRun();
+        const accepted = draft && notebooks.barOf(draft)?.pressRun();
+        if (accepted && advance && draft.kind !== 'delete') {
+          notebooks.advance();
         }
       }
     })

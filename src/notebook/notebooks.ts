@@ -117,6 +117,22 @@ export class Notebooks implements INotebooks, IDisposable {
     });
   }
 
+  /** Make the cell below active, as Lab does after Shift+Enter; below the last one, a new cell. */
+  advance(): void {
+    const panel = this._open.panelOf(this.currentPath);
+    if (!panel) {
+      return;
+    }
+    const { content } = panel;
+    if (content.activeCellIndex < content.widgets.length - 1) {
+      content.activeCellIndex++;
+    } else {
+      insertBelow(panel, 'code', '');
+    }
+    content.mode = 'command';
+    content.deselectAll();
+  }
+
   async goTo(path: string, cellId = ''): Promise<boolean> {
     const panel = this._open.panelOf(path);
     const notebook = panel?.content;

@@ -1,6 +1,7 @@
 /** The window's one socket to the server: opened with a ticket, reopened when lost. */
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { PromiseDelegate } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
@@ -49,9 +50,11 @@ export class Client implements IClient, IDisposable {
   constructor(options: {
     api: Pick<IApi, 'ticket'>;
     settings: ServerConnection.ISettings;
+    trans: TranslationBundle;
   }) {
     this._api = options.api;
     this._settings = options.settings;
+    this._trans = options.trans;
   }
 
   readonly frames = new Signal<this, ServerFrame>(this);
@@ -86,12 +89,14 @@ export class Client implements IClient, IDisposable {
     onReply?: () => void
   ): Promise<Record<string, unknown>> {
     if (!this._connected) {
-      return Promise.reject(lost());
+      return Promise.reject(this._lost());
     }
     const id = ++this._lastId;
     const data = JSON.stringify({ ...command, id });
     if (isTooLarge(data)) {
-      const words = 'This is too large to be sent to the Jupyter server.';
+      const words = this._trans.__(
+        'This is too large to be sent to the Jupyter server.'
+      );
       return Promise.reject(new CommandFailure('too_large', words));
     }
     const reply = new PromiseDelegate<Record<string, unknown>>();
@@ -116,6 +121,13 @@ export class Client implements IClient, IDisposable {
     window.clearTimeout(this._timer);
     this._socket?.close();
     Signal.clearData(this);
+  }
+
+  private _lost(): CommandFailure {
+    return new CommandFailure(
+      'disconnected',
+      this._trans.__('Lost connection to the Jupyter server.')
+    );
   }
 
   private _open(ticket: string): void {
@@ -184,7 +196,7 @@ export class Client implements IClient, IDisposable {
     if (!connected) {
       const pending = [...this._pending.values()];
       this._pending.clear();
-      pending.forEach(({ reply }) => reply.reject(lost()));
+      pending.forEach(({ reply }) => reply.reject(this._lost()));
     }
     this.connectedChanged.emit(connected);
   }
@@ -199,6 +211,7 @@ export class Client implements IClient, IDisposable {
 
   private _api: Pick<IApi, 'ticket'>;
   private _settings: ServerConnection.ISettings;
+  private _trans: TranslationBundle;
   private _socket: WebSocket | null = null;
   private _write: (data: string) => void = () => undefined;
   private _connected = false;
@@ -213,11 +226,4 @@ export class Client implements IClient, IDisposable {
       onReply?: () => void;
     }
   >();
-}
-
-function lost(): CommandFailure {
-  return new CommandFailure(
-    'disconnected',
-    'Lost connection to the Jupyter server.'
-  );
 }

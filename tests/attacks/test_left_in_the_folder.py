@@ -19,9 +19,10 @@ from tornado import web
 from tornado.httpclient import HTTPClientError
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile
+from jupyter_codeinterp.adapters.notebook_content.view import views
 from jupyter_codeinterp.core.errors import CodeInterpError
 from jupyter_codeinterp.core.model_view.rule_files import NOT_CONFIRMED
-from jupyter_codeinterp.sandbox.shared import open_folders
+from jupyter_codeinterp.sandbox.shared import open_folders, trees
 from jupyter_codeinterp.server.files.own_commands import own_commands
 from jupyter_codeinterp.server.files.rule_files import rule_files
 from jupyter_codeinterp.server.files.saving import before_save
@@ -31,8 +32,9 @@ from jupyter_codeinterp.server.mcp import notebooks
 from jupyter_codeinterp.server.tables.files import FileTables
 from jupyter_codeinterp.server.tables.shapes import TableAsked
 from jupyter_codeinterp.server.tool_servers.places import Places
-from jupyter_codeinterp.server.verify.folder import copy_of
+from jupyter_codeinterp.server.verify.folder import MOST_FILES, copy_of
 from tests.cli import make_cli
+from tests.reference_window import notebook
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, run
 from tests.site import Site
@@ -296,3 +298,43 @@ async def test_the_server_refuses_a_page_to_save_through_a_link(
     assert caught.value.code == 409
     assert b"Remove .~b.ipynb" in caught.value.response.body  # type: ignore[union-attr]
     assert (tmp_path / "bashrc").read_text() == "mine"
+
+
+# --- names and shapes that no person makes ----------------------------------------------------
+
+
+async def test_a_name_that_is_no_text_is_left_out(contents: Any) -> None:
+    """Nothing with such a name could be journaled, or sent to a model."""
+    folder = Path(contents.root_dir, NOTEBOOK).parent
+    for name in (b"\xff.csv", "ä.csv".encode()):
+        os.close(os.open(os.fsencode(folder) + b"/" + name, os.O_CREAT))
+    assert await sibling_files(contents, NOTEBOOK) == [("ä.csv", 0)]
+    seen = await look_around(contents, NOTEBOOK)
+    assert seen is not None and set(seen.files) == {"work/deep/ä.csv"}
+
+
+def test_a_cell_with_half_a_character_can_be_journaled() -> None:
+    (cell,) = views(notebook("x = '\ud800ä'"))
+    assert cell.source == "x = '?ä'"
+
+
+def test_folders_in_folders_are_bounded(contents: Any) -> None:
+    """Each takes longer to reach than the one above."""
+    place = os.open(Path(contents.root_dir, "work"), os.O_RDONLY)
+    for _ in range(MOST_FILES + 1):
+        os.mkdir("d", dir_fd=place)
+        below = os.open("d", os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = below
+    os.close(place)
+    assert copy_of(Path(contents.root_dir, "work")) is None
+
+
+def test_a_folder_with_more_than_may_be_listed_is_not_listed(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / str(number)).touch()
+    with trees.opened(str(tmp_path)) as folder:
+        assert len(trees.names(folder, 12)) == len(trees.walk(folder, 12)) == 12
+        for look in (trees.names, trees.walk):
+            with pytest.raises(trees.TooMany):
+                look(folder, 11)

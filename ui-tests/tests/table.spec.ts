@@ -96,8 +96,13 @@ test('tables of variables and of a file that a turn made', async ({
     await compared.fill('much');
     await compared.press('Enter');
     await expect(tab.getByRole('alert')).toContainText('cannot be compared');
+    // The rows and the filter of before stay.
+    await expect(tab.getByRole('status').first()).toContainText(
+      '19 rows match'
+    );
+    await expect(cellsOf(grid, 1).nth(1)).toHaveText('2499.5');
     await tab
-      .getByRole('button', { name: 'Remove the filter amount > much' })
+      .getByRole('button', { name: 'Remove the filter amount > 2490' })
       .click();
     await expect(tab.getByRole('alert')).toHaveCount(0);
     await expect(tab.getByRole('status').first()).toHaveText(/columns$/);

@@ -287,7 +287,7 @@ class HttpModel(Generic[S]):
             listed = await asyncio.wait_for(self.list_models(fallback=False), NEAREST_TIMEOUT)
         except (ModelError, asyncio.TimeoutError):
             return error
-        names = [info.id for info in listed[:MOST_NAMES]]
+        names = [info.id for info in listed[:MOST_NAMES] if info.id != model]
         near = await asyncio.to_thread(difflib.get_close_matches, model[:200], names, 3, 0.5)
         if not near:
             return error

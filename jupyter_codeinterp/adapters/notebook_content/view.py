@@ -19,6 +19,7 @@ from ...core.document.ops import (
     tags_of,
 )
 from ...core.redaction.assigned import assigned
+from ...core.visible import as_text
 
 TEXT_LIMIT = 20_000
 """Characters of one output. The agent applies smaller limits."""
@@ -39,7 +40,7 @@ def _view(cell: Cell) -> CellView:
     return CellView(
         cell_id=id_of(cell),
         cell_type=cell["cell_type"],
-        source="" if hidden else cell["source"],
+        source="" if hidden else as_text(cell["source"]),
         outputs=tuple(_bounded(output) for output in cell["outputs"]) if ran else (),
         execution_count=cell["execution_count"] if ran else None,
         tags=tags,

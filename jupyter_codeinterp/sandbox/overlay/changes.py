@@ -102,7 +102,7 @@ def written(
                     gone(number, inner, f"{path}/{inner}")
 
     def visit(folder: int, over: int | None, above: str, depth: int) -> None:
-        names = trees.names(folder)
+        names = trees.names(folder, most)
         if over is not None and trees.is_opaque(folder):
             for name in sorted(set(trees.names(over)).difference(names)):
                 gone(over, name, f"{above}{name}")

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -121,9 +122,15 @@ def is_opaque(folder: int, path: str = "") -> bool:
         return False
 
 
-def names(folder: int) -> list[str]:
-    """Of what an open folder holds, sorted. Raises OSError."""
-    return sorted(os.listdir(folder))
+def names(folder: int, most: int | None = None) -> list[str]:
+    """Of what an open folder holds, sorted. Raises OSError, and TooMany for more than ``most``."""
+    if most is None:
+        return sorted(os.listdir(folder))
+    with os.scandir(folder) as entries:
+        found = [entry.name for entry in islice(entries, most + 1)]
+    if len(found) > most:
+        raise TooMany
+    return sorted(found)
 
 
 def walk(root: int, most: int) -> dict[str, os.stat_result]:
@@ -132,7 +139,7 @@ def walk(root: int, most: int) -> dict[str, os.stat_result]:
     found: dict[str, os.stat_result] = {}
 
     def visit(folder: int, above: str, depth: int) -> None:
-        for name in names(folder):
+        for name in names(folder, most - len(found)):
             one = status_in(folder, name)
             if one is None:
                 continue

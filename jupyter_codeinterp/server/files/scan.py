@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.turn.files import Seen
+from ...core.visible import is_text
 from ...sandbox.shared import trees
 from .on_disk import root_of
 
@@ -68,14 +69,13 @@ def _note(
     entry: os.DirEntry[str], path: str, files: dict[str, tuple[int, int]], folders: list[str]
 ) -> None:
     name = entry.name
-    if name.startswith(".") or name in IGNORED:
+    if name.startswith(".") or name in IGNORED or not is_text(name):
         return
     try:
-        name.encode()
         if entry.is_dir(follow_symlinks=False):
             folders.append(f"{path}{name}/")
         elif entry.is_file(follow_symlinks=False):
             found = entry.stat(follow_symlinks=False)
             files[f"{path}{name}"] = (found.st_size, found.st_mtime_ns)
-    except (OSError, UnicodeEncodeError):
-        pass  # It was just deleted, or its name is not valid text.
+    except OSError:
+        pass  # It was just deleted.

@@ -19,6 +19,7 @@ from tornado import web
 from ...adapters.table_heads import heads
 from ...core.model_view.notebook_prompt import MOST_COUNTED, MOST_FILES
 from ...core.turn.limits import MAX_FILES
+from ...core.visible import is_text
 from ...sandbox.shared import trees
 from .on_disk import root_of
 
@@ -42,7 +43,9 @@ async def sibling_files(
     except (web.HTTPError, asyncio.TimeoutError) as error:
         log.info("Could not list the folder of %s: %r", notebook, error)
         return []
-    entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
+    entries: list[dict[str, Any]] = [
+        entry for entry in model["content"] if entry["name"] != own and is_text(entry["name"])
+    ]
     entries.sort(key=lambda entry: str(entry["name"]))
     named = [(str(e["name"]), e["type"] == "directory", e.get("size") or 0) for e in entries[:most]]
     root = root_of(contents)

@@ -92,9 +92,9 @@ def _copy(folder: Path, path: str, target: Path) -> None:
 def _files(folder: Path) -> list[str] | None:
     """The paths of all files to copy, within the bounds."""
     found: list[str] = []
-    size, waiting = 0, [""]
+    size, folders, waiting = 0, 0, [""]
     while waiting:
-        above = waiting.pop()
+        above, folders = waiting.pop(), folders + 1
         with trees.listed(folder, above.rstrip("/")) as entries:
             for entry in entries:
                 if entry.name in _LEFT_OUT:
@@ -109,6 +109,6 @@ def _files(folder: Path) -> list[str] | None:
                 size += entry.stat(follow_symlinks=False).st_size
                 if len(found) + len(waiting) > MOST_FILES or size > MOST_BYTES:
                     return None
-        if len(waiting) > MOST_FILES:
+        if len(waiting) + folders > MOST_FILES:
             return None
     return found

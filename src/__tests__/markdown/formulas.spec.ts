@@ -1,4 +1,5 @@
 import type { IRenderMime } from '@jupyterlab/rendermime';
+import { nullTranslator } from '@jupyterlab/translation';
 import { formulaAt, reason } from '../../markdown/formulas';
 import { ModelMarkdown } from '../../markdown/markdown';
 
@@ -70,7 +71,7 @@ describe('formulas', () => {
     const [given, host] = await typeset(`a $${tex}$ b`);
     expect(given).toEqual([]);
     expect(host.textContent).toContain(tex);
-    expect(reason(tex)).not.toBe('');
+    expect(reason(tex, nullTranslator.load(''))).not.toBe('');
   });
 
   it('are all that the typesetter sees', async () => {

@@ -21,7 +21,9 @@ function folder(...taken: string[]) {
       }
       return { type: 'file', size: atob(content).length, content };
     },
+    // Two requests at once get one name.
     newUntitled: async () => {
+      await Promise.resolve();
       files.set('work/untitled', '');
       return { path: 'work/untitled' };
     },
@@ -29,6 +31,9 @@ function folder(...taken: string[]) {
       files.set(path, content);
     },
     rename: async (path: string, to: string) => {
+      if (!files.has(path)) {
+        throw new Error('File or directory does not exist');
+      }
       if (files.has(to)) {
         throw new ServerConnection.ResponseError(
           { status: 409, statusText: '' } as Response,
@@ -51,6 +56,18 @@ it('a file is saved as it is, and never over another', async () => {
     'work/a.csv': THEIRS,
     'work/a (1).csv': THEIRS,
     'work/a (2).csv': btoa('x,y\n')
+  });
+});
+
+it('two files at once are both saved', async () => {
+  const { files, contents } = folder();
+  const given = ['a.csv', 'b.csv'].map(name => new File([name], name));
+  await Promise.all(
+    given.map(file => saveBeside(contents, 'work', file, trans))
+  );
+  expect(Object.fromEntries(files)).toEqual({
+    'work/a.csv': btoa('a.csv'),
+    'work/b.csv': btoa('b.csv')
   });
 });
 

@@ -1,3 +1,4 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import { ServerConnection } from '@jupyterlab/services';
 import { ApiError } from '../../protocol/api';
 import { Client } from '../../protocol/client';
@@ -38,7 +39,11 @@ function makeClient(tickets: () => Promise<string> = async () => 't1'): Client {
     appendToken: true,
     WebSocket: Socket as unknown as typeof WebSocket
   });
-  return new Client({ api: { ticket: tickets }, settings });
+  return new Client({
+    api: { ticket: tickets },
+    settings,
+    trans: nullTranslator.load('')
+  });
 }
 
 async function connected(): Promise<{ client: Client; socket: Socket }> {

@@ -115,15 +115,22 @@ export class DraftBar extends Panel {
     this._view?.restart();
   }
 
-  /** A run key: accept if the draft has been in view for long enough; else say what to do. */
-  pressRun(): void {
-    if (this.state !== 'waiting' || this.choose('run')) {
-      return;
+  /**
+   * A run key: accept if the draft has been in view for long enough; else say what to do. Returns
+   * whether it was accepted.
+   */
+  pressRun(): boolean {
+    if (this.choose('run')) {
+      return true;
+    }
+    if (this.state !== 'waiting') {
+      return false;
     }
     // A key that is held down, or pressed again and again, decides nothing.
     this._early = true;
     this._view?.restart();
     this._refresh();
+    return false;
   }
 
   /** Decide, from anywhere in the page. Shows what has not been in view instead of running it. */

@@ -68,7 +68,9 @@ function isPress(event: Event, target: Element): boolean {
 function types(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&
-    !!target.closest('input, textarea, select, [contenteditable="true"]')
+    !!target.closest(
+      'input, textarea, select, [contenteditable]:not([contenteditable="false"])'
+    )
   );
 }
 
@@ -92,7 +94,9 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
     type,
     event => {
       const { isTrusted, target } = event;
-      if (isTrusted && event instanceof KeyboardEvent && !types(target)) {
+      // A field of a web component: the window sees only the component.
+      const field = event.composedPath()[0] ?? target;
+      if (isTrusted && event instanceof KeyboardEvent && !types(field)) {
         const keystroke = CommandRegistry.keystrokeForKeydownEvent(event);
         lastKey = { at: now(), keystroke: event.repeat ? '' : keystroke };
       }

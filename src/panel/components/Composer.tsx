@@ -11,11 +11,11 @@ import { earlierMessages, useEarlier } from './composer/earlier';
 import { useAttaching } from './composer/attaching';
 import { Chips } from './composer/Chips';
 import { KeyNotice } from './composer/KeyNotice';
-import { type IMention, mentionOf } from './composer/mentions';
+import { allMentions, type IMention, mentionOf } from './composer/mentions';
 import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
 import { type Chosen, PlaceSelect, afterOf } from './composer/PlaceSelect';
-import { IWord, commandIn } from './composer/word';
+import { IWord, commandIn, typedMentions } from './composer/word';
 import { type ISlashCommand, usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
@@ -104,7 +104,10 @@ export function Composer(props: {
       notice.current?.querySelector('button')?.focus();
       return;
     }
-    const references = mentions.map(({ reference }) => reference);
+    const references = [
+      ...mentions.map(({ reference }) => reference),
+      ...(await typedReferences())
+    ];
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
     const sent = await store.conversation.send(text, offered, {
@@ -116,6 +119,20 @@ export function Composer(props: {
     if (sent) {
       empty();
     }
+  };
+  /** Of the words behind an at-sign that name something exactly. */
+  const typedReferences = async () => {
+    const typed = typedMentions(text);
+    if (!typed.length) {
+      return [];
+    }
+    const outline = store.notebooks.outline(notebook);
+    return allMentions(await store.names(notebook), outline, trans)
+      .filter(
+        ({ key, label }) =>
+          typed.includes(label) && !mentions.some(one => one.key === key)
+      )
+      .map(({ reference }) => reference);
   };
   /** Empty the field, unless the person has gone on writing. */
   const empty = () => {
@@ -171,7 +188,10 @@ export function Composer(props: {
       setText(call);
       goTo.current = call.length;
     },
-    name
+    name,
+    mentioned: mentions
+      .filter(({ reference }) => reference.kind === 'variable')
+      .map(({ reference }) => reference.name)
   });
   const earlier = useEarlier(
     () => earlierMessages(store.state.now),

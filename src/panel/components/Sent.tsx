@@ -16,8 +16,11 @@ export function Sent(props: {
   return (
     <div className="jp-codeinterp-Sent">
       <Section title={trans.__('Request')} text={plain(rest)} />
-      <Section title={trans.__('System prompt')} text={readable(system)} />
-      <Section title={trans.__('Tools')} text={readable(tools)} />
+      <Section
+        title={trans.__('System prompt')}
+        text={readable(system, trans)}
+      />
+      <Section title={trans.__('Tools')} text={readable(tools, trans)} />
       {all.map((message, index) => (
         <Section
           key={index}
@@ -26,7 +29,7 @@ export function Sent(props: {
               ? trans.__('Model')
               : trans.__('You and your notebook')
           }`}
-          text={readable(message.content)}
+          text={readable(message.content, trans)}
           open={index === all.length - 1}
         />
       ))}
@@ -67,13 +70,13 @@ type Block =
   | { type: 'document'; title?: string; source: { data: string } };
 
 /** Content for people: text and code with real line breaks. */
-function readable(content: unknown): string {
+function readable(content: unknown, trans: TranslationBundle): string {
   return Array.isArray(content)
-    ? content.map(blockText).join('\n\n')
+    ? content.map(block => blockText(block, trans)).join('\n\n')
     : plain(content);
 }
 
-function blockText(block: Block | string): string {
+function blockText(block: Block | string, trans: TranslationBundle): string {
   if (typeof block === 'string') {
     return block;
   }
@@ -81,7 +84,7 @@ function blockText(block: Block | string): string {
     case 'text':
       return block.text;
     case 'thinking':
-      return `[thinking]\n${block.thinking}`;
+      return `[${trans.__('thinking')}]\n${block.thinking}`;
     case 'tool_use':
       return [
         `[${block.name}]`,
@@ -90,9 +93,9 @@ function blockText(block: Block | string): string {
         )
       ].join('\n');
     case 'tool_result':
-      return `[result]\n${readable(block.content)}`;
+      return `[${trans.__('result')}]\n${readable(block.content, trans)}`;
     case 'image':
-      return `[image, ${kilobytes(block.source.data)}]`;
+      return `[${trans.__('image')}, ${kilobytes(block.source.data)}]`;
     case 'document':
       return `[PDF ${block.title ?? ''}, ${kilobytes(block.source.data)}]`;
     default:

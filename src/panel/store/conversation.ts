@@ -123,6 +123,8 @@ export class Conversation {
     readonly references: readonly Reference[];
     /** Whether the server first undoes the later changes in the notebook. */
     readonly undo: boolean;
+    /** Whether a slash at the start calls no command, as before. */
+    readonly literal?: boolean;
   }): Promise<boolean> {
     const { state, sessions, client, show } = this._options;
     const view = this._view;
@@ -130,16 +132,18 @@ export class Conversation {
       return false;
     }
     const { model, notebook, session_id: from } = view.info;
+    const { literal, references, ...given } = message;
     state.patch({ sending: true, failure: '' });
     const sent = await state.attempt(async () => {
       const { session_id } = await client.send({
         type: 'branch',
         session_id: from,
-        ...message,
+        ...given,
         references: await this._named(
           notebook,
-          message.text,
-          message.references
+          given.text,
+          references,
+          literal
         ),
         mode: modeOf(state.now),
         model,

@@ -244,6 +244,22 @@ describe('keys', () => {
     await until('keys that decide', () => node.dataset['keys'] === 'ready');
     await commands.execute(RUN_DRAFT);
     expect(stage.drafts.decided).toHaveLength(1);
+    expect(stage.panel.content.activeCellIndex).toBe(1);
+    // Shift+Enter goes on as in Lab: below the last cell, to a new one.
+    for (const place of [1, 2]) {
+      const cell_id = stage.panel.content.widgets[place].model.id;
+      stage.drafts.set([]);
+      await until('the bar to go', () => !stage.bars().length);
+      stage.drafts.set([draft({ cell_id, draft_id: `later ${place}` })]);
+      stage.panel.content.activeCellIndex = place;
+      await until(
+        'keys that decide',
+        () => stage.bars()[0]?.dataset['keys'] === 'ready'
+      );
+      await commands.execute(RUN_DRAFT, { advance: true });
+      expect(stage.panel.content.activeCellIndex).toBe(place + 1);
+    }
+    expect(stage.panel.content.widgets).toHaveLength(4);
     keys.dispose();
     expect(commands.hasCommand(RUN_DRAFT)).toBe(false);
   });

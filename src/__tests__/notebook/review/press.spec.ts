@@ -34,6 +34,8 @@ const HTML = `
     <form class="jp-codeinterp-Prompt"><textarea id="prompt"></textarea></form>
     <button id="output">Run</button>
     <div contenteditable="true" id="code"></div>
+    <div contenteditable id="words"></div>
+    <div id="component"></div>
   </div>
   <ul class="lm-Menu">
     <li class="lm-Menu-item" data-command="codeinterp:run" id="item">Run</li>
@@ -104,6 +106,8 @@ describe('a press', () => {
     ['R-r', 'draft', ''],
     ['r', 'message', ''],
     ['r', 'code', ''],
+    ['r', 'words', ''],
+    ['r', 'component', ''],
     ['e', 'draft', ''],
     ['Enter', 'item', '']
   ])(
@@ -111,14 +115,16 @@ describe('a press', () => {
     (how, id, counts) => {
       const event = make(how);
       const target = document.getElementById(id);
+      const inside =
+        id === 'component' ? document.createElement('input') : target;
+      const given: Record<PropertyKey, unknown> = {
+        isTrusted: true,
+        target,
+        composedPath: () => [inside, target]
+      };
       listen(
         new Proxy(event, {
-          get: (_, name) =>
-            name === 'isTrusted'
-              ? true
-              : name === 'target'
-                ? target
-                : Reflect.get(event, name)
+          get: (_, name) => given[name] ?? Reflect.get(event, name)
         })
       );
       expect(meaning()).toBe(counts);

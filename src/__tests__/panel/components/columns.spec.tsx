@@ -126,6 +126,61 @@ it('are narrowed by the name of their table and a dot, and sent as code', async 
   ]);
 });
 
+it('are listed by a dot behind a mention that was chosen', async () => {
+  const { client } = await shown();
+  await write('Plot @df');
+  await act(async () => {
+    fireEvent.keyDown(field(), { key: 'Enter' });
+  });
+  await write('Plot df .');
+  expect(options()).toHaveLength(6);
+  // A full stop ends a sentence: Enter alone chooses nothing.
+  await write('Plot df.');
+  expect(options()).toHaveLength(6);
+  await act(async () => {
+    fireEvent.keyDown(field(), { key: 'ArrowDown' });
+  });
+  await act(async () => {
+    fireEvent.keyDown(field(), { key: 'Enter' });
+  });
+  expect(field().value).toBe("Plot df['net price'] ");
+  await write('Plot @df, df.');
+  await act(async () => {
+    fireEvent.keyDown(field(), { key: 'Enter' });
+    await settled();
+  });
+  const [sent] = client.ofType('send_message');
+  expect(sent.text).toBe('Plot @df, df.');
+  // Typed and chosen: named once.
+  expect(sent.references!.map(({ kind }) => kind)).toEqual([
+    'variable',
+    'column'
+  ]);
+});
+
+it.each([
+  ['Plot @df by @region.csv.', ['variable df', 'file region.csv']],
+  ['Why @df.region? And (@config)', ['variable config', "column df['region']"]],
+  ['Plot @other, mail a@df', []],
+  ['@dff', []]
+])('go along with %s, typed by hand', async (text, named) => {
+  const { client } = await shown();
+  await write(`${text} `);
+  await act(async () => {
+    fireEvent.keyDown(field(), { key: 'Enter' });
+    await settled();
+  });
+  const { references } = client.ofType('send_message')[0];
+  expect(references!.map(({ kind, name }) => `${kind} ${name}`)).toEqual(named);
+});
+
+it('says so when nothing has the typed name', async () => {
+  await shown();
+  await write('@dff');
+  expect(options()).toEqual([]);
+  expect(screen.getByText('Nothing here has this name.')).toBeTruthy();
+});
+
 it('are all loaded for the one table that is typed, where the list has only some', async () => {
   const made = await shown();
   const wide = { ...names.variables[0], shape: [2, 300] };

@@ -127,7 +127,11 @@ it('adds a provider: its address, what a key looks like, where it goes', async (
   expect(
     screen.getByRole('link', { name: 'Get a key' }).getAttribute('href')
   ).toBe('https://anthropic.example/keys');
-  await click('Save');
+  fireEvent.click(save);
+  expect(screen.getByText(/^Checking with/).textContent).toBe(
+    'Checking with https://gateway.example:8443…'
+  );
+  await drawn();
   expect(api.entered).toEqual([
     [
       'anthropic',

@@ -152,6 +152,37 @@ it('are text where the person closed the list with Escape', async () => {
   });
 });
 
+it.each([
+  ['/review', []],
+  ['/review all', []],
+  ['/review costs', [{ kind: 'command', name: 'review' }]]
+])('stay text when %s is asked again', async (text, references) => {
+  const { client, store } = await shown();
+  const asked = text === '/review costs' ? references : [];
+  await act(async () => {
+    await store.conversation.send('/review', undefined, { literal: true });
+    client.session({});
+    client.play(
+      's1',
+      { ...started, text: '/review', references: asked } as Event,
+      ended()
+    );
+    await settled();
+  });
+  if (text === '/review') {
+    fireEvent.click(screen.getByRole('button', { name: 'Ask again' }));
+  } else {
+    fireEvent.click(screen.getByRole('button', { name: 'Edit' }));
+    await act(settled);
+    const edited = screen.getByRole('textbox', { name: 'Your message' });
+    fireEvent.change(edited, { target: { value: text } });
+    fireEvent.keyDown(edited, { key: 'Enter' });
+  }
+  await act(settled);
+  expect(client.ofType('branch')[0]).toMatchObject({ text, references });
+  expect(client.ofType('branch')[0]).not.toHaveProperty('literal');
+});
+
 it('are called by an edited message as by a new one', async () => {
   const { client, store } = await shown();
   await act(async () => {

@@ -172,10 +172,12 @@ export interface IList {
 /** Keyboard control of an open list; `found` may be empty. */
 export function useList(options: {
   found: readonly ISuggestion[];
+  /** Whether Enter chooses the first one, too. */
+  eager: boolean;
   choose: (index: number) => void;
   close: () => void;
 }): IList {
-  const { found, choose, close } = options;
+  const { found, eager, choose, close } = options;
   const [chosen, setChosen] = React.useState('');
   const count = found.length;
   const index = found.findIndex(({ key }) => key === chosen);
@@ -190,7 +192,8 @@ export function useList(options: {
       if (key === 'ArrowDown' || key === 'ArrowUp') {
         const step = key === 'ArrowDown' ? 1 : count - 1;
         setChosen(found[(active + step) % count].key);
-      } else if (key === 'Enter' || key === 'Tab') {
+      } else if (key === 'Tab' || (key === 'Enter' && (eager || index >= 0))) {
+        setChosen('');
         choose(active);
       } else if (key === 'Escape') {
         close();

@@ -35,6 +35,8 @@ export function useOffers(options: {
   call: (name: string) => void;
   /** Replace the word by the mention. */
   name: (mention: IMention, word: IWord) => void;
+  /** The variables that the message mentions. */
+  mentioned: readonly string[];
 }): IOffers {
   const { notebook, text, caret, setCaret, run, call, name } = options;
   const { slash, store, trans } = usePanel();
@@ -42,7 +44,7 @@ export function useOffers(options: {
   const [focused, setFocused] = React.useState(false);
   /** The sign and start of the word whose list the person closed with Escape. */
   const [plain, setPlain] = React.useState('');
-  const word = wordAt(text, Math.min(caret, text.length));
+  const word = wordAt(text, Math.min(caret, text.length), options.mentioned);
   const named = word ? `${word.kind}${word.start}` : '';
   const literal = plain === '/0' && text.startsWith('/');
   if (plain && plain !== named && !literal) {
@@ -78,6 +80,8 @@ export function useOffers(options: {
   const { found, more } = shared(offered);
   const { active, onKey } = useList({
     found,
+    // A sentence may end with a mention and a full stop.
+    eager: !word?.isBare || !/[.[]$/.test(word.typed),
     choose: index => found[index].take(),
     close: () => setPlain(named)
   });
@@ -93,7 +97,8 @@ export function useOffers(options: {
       outlined();
     }
   };
-  const isOpen = focused && found.length > 0 && plain !== named;
+  const isUnknown = naming && !!word?.typed && !word.isBare && !found.length;
+  const isOpen = focused && (found.length > 0 || isUnknown) && plain !== named;
   return {
     literal,
     list: isOpen ? (
@@ -105,7 +110,7 @@ export function useOffers(options: {
         active={active}
         note={
           naming
-            ? note
+            ? note || (isUnknown ? trans.__('Nothing here has this name.') : '')
             : own === null
               ? trans.__('Couldn’t list your own commands.')
               : ''

@@ -146,6 +146,9 @@ export function ConnectForm(props: {
           {failure}
         </p>
       )}
+      <p className="jp-codeinterp-Connect-hint" role="status">
+        {busy && trans.__('Checking with %1…', place || one?.label)}
+      </p>
       <div className="jp-codeinterp-Connect-actions">
         {onDone && (
           <Button onClick={() => onDone()}>{trans.__('Cancel')}</Button>

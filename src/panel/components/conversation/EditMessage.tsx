@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Reference } from '../../../protocol/protocol';
 import type { ILeftBehind } from '../../view/branches';
-import { withoutCommands } from '../../view/own-commands';
+import { calledIn, withoutCommands } from '../../view/own-commands';
 import type { IMessageItem } from '../../view/view';
 import { Chips } from '../composer/Chips';
 import type { IMention } from '../composer/mentions';
@@ -47,13 +47,15 @@ export function EditMessage(props: {
       return;
     }
     setSending(true);
-    const cells = left.cells > 0;
-    const { turn } = item;
+    const called = withoutCommands(item.references).length;
     const sent = await store.conversation.branch({
-      turn,
+      turn: item.turn,
       text,
       references,
-      undo: cells && undo
+      undo: left.cells > 0 && undo,
+      literal:
+        called === item.references.length &&
+        calledIn(text) === calledIn(item.text)
     });
     setSending(false);
     if (sent) {

@@ -1,6 +1,7 @@
 /** Messages of the person, with buttons to edit them and to switch between branches. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Reference, SessionInfo } from '../../../protocol/protocol';
 import { siblings } from '../../view/branches';
@@ -123,14 +124,21 @@ export function Message(props: {
       opener.current?.focus();
     }
   }, [editing]);
-  const why = whyNoBranch(info, trans.__.bind(trans));
+  const why = whyNoBranch(info, trans);
   const again = () => {
     if (store.conversation.turnsToUndo(item.turn).length) {
       setEditing('again');
     } else {
       const { text, turn } = item;
       const references = withoutCommands(item.references);
-      void store.conversation.branch({ turn, text, references, undo: false });
+      const literal = references.length === item.references.length;
+      void store.conversation.branch({
+        turn,
+        text,
+        references,
+        undo: false,
+        literal
+      });
     }
   };
   if (editing) {
@@ -177,12 +185,14 @@ export function Message(props: {
 /** Why the person cannot branch now; '' if they can. */
 function whyNoBranch(
   info: SessionInfo | null,
-  words: (text: string) => string
+  trans: TranslationBundle
 ): string {
   if (info?.running) {
-    return words('Stop the turn first');
+    return trans.__('Stop the turn first');
   }
-  return info?.held ? words('Another server is using this conversation') : '';
+  return info?.held
+    ? trans.__('Another server is using this conversation')
+    : '';
 }
 
 /** "2 of 3": switches between branches with different messages for this turn. */
