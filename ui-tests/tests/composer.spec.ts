@@ -156,7 +156,7 @@ test('with the keyboard: words behind a slash, names behind an at-sign, and a pl
     ]);
     const sent = JSON.stringify((await model.requests()).at(-1));
     expect(sent).toContain('variable frame: list len=3 value=[1, 2, 3]');
-    expect(sent).toContain('the last error, of cell 2 (cell-1, code):');
+    expect(sent).toMatch(/the last error, of cell 2 \[\d+\] \(cell-1, code\):/);
     expect(sent).toContain('ZeroDivisionError');
   });
 
