@@ -111,7 +111,7 @@ async def test_a_cloud_is_connected_at_its_place_and_tried(
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     secrets = Secrets()
     made = models(tmp_path, secrets)
-    with pytest.raises(CommandError, match="or be a name such as us-east-1") as caught:
+    with pytest.raises(CommandError, match="an address such as us-east-1") as caught:
         await made.connect("bedrock", KEY, "evil.example")
     assert caught.value.code == "bad_address"
     async with FakeBedrock() as api:

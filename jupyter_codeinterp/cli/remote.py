@@ -170,4 +170,4 @@ def _answer(said: httpx2.Response, content: bytes) -> Any:
         return answer
     told = answer if isinstance(answer, dict) else {}
     words = str(told.get("message") or f"The server answers with {said.status_code}.")
-    raise CommandError(str(told.get("code") or "refused"), words)
+    raise CommandError(str(told.get("code") or "refused"), "{words}", words=words)

@@ -16,12 +16,31 @@ CodeInterpError            has ``code`` (stable, for programs) and a message for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+
+class _Named(Formatter):
+    def get_field(self, field_name: str, _: Any, kwargs: Mapping[str, Any]) -> Any:
+        return kwargs[field_name], field_name
+
+
+def filled(template: str, arguments: Mapping[str, Any]) -> str:
+    """The sentence. Only a field's exact name stands for its argument, so ``{name.attribute}``
+    raises KeyError; what an argument contains is not filled."""
+    return _Named().vformat(template, (), arguments).strip() if arguments else template
+
 
 class CodeInterpError(Exception):
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+    """``template`` is what a translator knows; ``message`` is it in English, filled."""
+
+    def __init__(self, code: str, template: str, /, **arguments: Any) -> None:
         self.code = code
-        self.message = message
+        self.template = template
+        self.arguments = arguments
+        self.message = filled(template, arguments)
+        super().__init__(self.message)
 
 
 class CommandError(CodeInterpError):

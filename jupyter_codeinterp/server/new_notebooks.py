@@ -46,12 +46,12 @@ class NotebookMaker:
             model = {"type": "notebook", "format": "json", "content": content}
             async with self._making:
                 if await ensure_async(self._contents.exists(path)):
-                    raise CommandError("name_taken", f"{name} exists already.")
+                    raise CommandError("name_taken", "{name} exists already.", name=name)
                 await ensure_async(self._contents.new(model, path))
         except CommandError as error:
             if error.code == "name_taken":
                 raise
-            raise CommandError("not_made", f"Could not make {name}: {error.message}") from None
+            raise _not_made(name, error) from None
         except Exception as error:
             # Contents managers of other packages, and their hooks, may raise anything.
             log.warning("Could not make the notebook %s", path, exc_info=True)
@@ -100,4 +100,4 @@ def _not_made(name: str, error: Exception) -> CommandError:
         words = str(error.log_message or error.reason or error)
     elif isinstance(error, OSError):
         words = f"{error.strerror}."
-    return CommandError("not_made", f"Could not make {name}: {words}")
+    return CommandError("not_made", "Could not make {name}: {why}", name=name, why=words)

@@ -16,6 +16,12 @@ from ..core.errors import CommandError, KernelError
 log = logging.getLogger(__name__)
 
 
+def no_notebook(path: str, error: web.HTTPError) -> CommandError:
+    words = "No notebook {path!r}: {why}"
+    why = error.log_message or error.reason
+    return CommandError("unknown_notebook", words, path=path, why=why)
+
+
 class NotebookKernels:
     def __init__(self, sessions: Any, contents: Any) -> None:
         """``sessions`` and ``contents`` are jupyter_server's managers."""
@@ -120,8 +126,9 @@ class NotebookKernels:
             if running is None:
                 await self._start(path, name or named)
             elif name not in ("", running["kernel"]["name"]):
-                words = f"{path} already has the kernel {running['kernel']['name']}, not {name}."
-                raise CommandError("other_kernel", words)
+                words = "{path} already has the kernel {has}, not {name}."
+                has = running["kernel"]["name"]
+                raise CommandError("other_kernel", words, path=path, has=has, name=name)
 
     async def _installed(self) -> str:
         """The installed kernels, in words."""
@@ -135,8 +142,7 @@ class NotebookKernels:
         try:
             model = await ensure_async(self._contents.get(path, content=True, type="notebook"))
         except web.HTTPError as error:
-            words = f"No notebook {path!r}: {error.log_message or error.reason}"
-            raise CommandError("unknown_notebook", words) from None
+            raise no_notebook(path, error) from None
         metadata = model["content"].get("metadata")
         spec = metadata.get("kernelspec") if isinstance(metadata, dict) else None
         name = spec.get("name") if isinstance(spec, dict) else None
@@ -153,12 +159,13 @@ class NotebookKernels:
                 )
             )
         except NoSuchKernel as error:
-            words = f"There is no kernel {error.name!r} here. {await self._installed()}"
-            raise CommandError("no_such_kernel", words) from None
+            words = "There is no kernel {name!r} here. {others}"
+            others = await self._installed()
+            raise CommandError("no_such_kernel", words, name=error.name, others=others) from None
         except Exception as error:
             log.exception("Could not start a kernel for %s", path)
-            words = f"Could not start the kernel of {path}: {error}"
-            raise CommandError("kernel_not_started", words) from None
+            words = "Could not start the kernel of {path}: {why}"
+            raise CommandError("kernel_not_started", words, path=path, why=error) from None
 
 
 class KernelsOf:

@@ -53,8 +53,9 @@ class PrivateFile(Generic[T]):
         except FileNotFoundError:
             self._content, self._read_at = self._empty, None
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            words = f"Cannot read {self._path.name}, {self._what}: {error}"
-            raise CommandError("not_kept", words) from None
+            words = "Cannot read {name}, {what}: {why}"
+            name = self._path.name
+            raise CommandError("not_kept", words, name=name, what=self._what, why=error) from None
         return self._content
 
     def change(self, changed: Callable[[T], T]) -> None:
@@ -64,8 +65,8 @@ class PrivateFile(Generic[T]):
             with locked(self._path, self._wait):
                 replace(self._path, msgspec.json.encode(changed(self.content)))
         except OSError as error:
-            words = f"Nothing saved: cannot write {self._path} ({error.strerror})."
-            raise CommandError("not_kept", words) from None
+            words = "Nothing saved: cannot write {path} ({why})."
+            raise CommandError("not_kept", words, path=self._path, why=error.strerror) from None
 
 
 @contextlib.contextmanager

@@ -41,16 +41,16 @@ def checked(
 
 def need_short(text: str) -> None:
     if len(text) > MAX_MESSAGE:
-        words = f"The message is too long. The limit is {MAX_MESSAGE:,} characters."
-        raise CommandError("too_long", words)
+        words = "The message is too long. The limit is {limit:,} characters."
+        raise CommandError("too_long", words, limit=MAX_MESSAGE)
 
 
 def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
     """The references without duplicates. Raises CommandError beyond the limits."""
     found = tuple(dict.fromkeys(references))
     if len(found) > MOST_REFERENCES:
-        words = f"A message can mention at most {MOST_REFERENCES} things. Remove some."
-        raise CommandError("too_many_references", words)
+        words = "A message can mention at most {limit} things. Remove some."
+        raise CommandError("too_many_references", words, limit=MOST_REFERENCES)
     if any(len(reference.name) > LONGEST_NAME for reference in found):
         raise CommandError("too_long", "The message mentions something whose name is too long.")
     return found

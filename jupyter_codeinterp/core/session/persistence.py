@@ -99,10 +99,10 @@ def named(holder: Holder) -> str:
 
 def held_elsewhere(holder: Holder) -> CommandError:
     words = (
-        f"This conversation is open on the server {named(holder)}. It is read-only here until "
+        "This conversation is open on the server {server}. It is read-only here until "
         "that server finishes or stops."
     )
-    return CommandError("held_elsewhere", words)
+    return CommandError("held_elsewhere", words, server=named(holder))
 
 
 AGAIN = 5.0

@@ -219,8 +219,8 @@ class Session(TurnRunner):
         if not title:
             raise CommandError("bad_title", "The title is empty.")
         if len(title) > LONGEST_TITLE:
-            words = f"The title is longer than {LONGEST_TITLE} characters."
-            raise CommandError("bad_title", words)
+            words = "The title is longer than {limit} characters."
+            raise CommandError("bad_title", words, limit=LONGEST_TITLE)
         if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
             raise CommandError("bad_title", "The title must be one line of text.")
         if title != self.info.title:

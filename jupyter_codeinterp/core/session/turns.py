@@ -124,11 +124,11 @@ class Queue:
 
     def add(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         if len(self.messages) >= MOST_QUEUED:
-            words = f"{MOST_QUEUED} messages are already queued. Remove one first."
-            raise CommandError("too_many_queued", words)
+            words = "{limit} messages are already queued. Remove one first."
+            raise CommandError("too_many_queued", words, limit=MOST_QUEUED)
         if sum(len(message.text) for message in self.messages) + len(text) > MOST_CHARACTERS:
-            words = f"Queued messages may have {MOST_CHARACTERS:,} characters in total."
-            raise CommandError("too_many_queued", words)
+            words = "Queued messages may have {limit:,} characters in total."
+            raise CommandError("too_many_queued", words, limit=MOST_CHARACTERS)
         with self._session.here():
             self._session.publish(
                 MessageQueued(self._session.replay.said + 1, text, window, references)
@@ -328,17 +328,21 @@ class TurnRunner(PersistentSession):
     async def _look(self, answered: Answered, name: str, window: int) -> None:
         name = name or self._rules.second_look or self.info.model
         task = self._looking = self._in_background(self._ask_for_mistakes(answered, name, window))
-        failed = f"{visible_line(name)} could not look for mistakes:"
+        model = visible_line(name)
         try:
             await asyncio.wait({task}, timeout=LONGEST_LOOK)
             if not task.done():
-                words = f"{failed} it took longer than {LONGEST_LOOK:.0f} seconds."
-                raise CommandError("no_look", words)
+                words = (
+                    "{model} could not look for mistakes: it took longer than {limit:.0f} seconds."
+                )
+                raise CommandError("no_look", words, model=model, limit=LONGEST_LOOK)
             if task.cancelled():
-                raise CommandError("look_stopped", f"{failed} it was stopped.")
+                words = "{model} could not look for mistakes: it was stopped."
+                raise CommandError("look_stopped", words, model=model)
             task.result()
         except ModelError as error:
-            raise CommandError("no_look", f"{failed} {error.message}") from None
+            words = "{model} could not look for mistakes: {why}"
+            raise CommandError("no_look", words, model=model, why=error.message) from None
         finally:
             task.cancel()
             if self._looking is task:

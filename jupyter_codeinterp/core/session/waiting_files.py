@@ -101,7 +101,8 @@ class WaitingFiles:
         CommandError ``busy``, ``no_overlay``, ``too_many_files`` or ``held_elsewhere``, and
         KernelError."""
         if len(stamps) > LISTED:
-            raise CommandError("too_many_files", f"Choose at most {LISTED} files at once.")
+            words = "Choose at most {limit} files at once."
+            raise CommandError("too_many_files", words, limit=LISTED)
         with self._session.alone():
             overlay = await self._need_overlay()
             done, left = await (overlay.discard if discard else overlay.keep)(stamps)

@@ -294,7 +294,7 @@ class Assistant:
 
     def _need_idle(self) -> None:
         if self.front is not None and not self.front.done:
-            raise CommandError("busy", BUSY.format(where=self.front.where))
+            raise CommandError("busy", BUSY, where=self.front.where)
         self._ended()
 
     def _ended(self) -> None:

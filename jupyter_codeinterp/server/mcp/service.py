@@ -17,6 +17,7 @@ from ...core.messages import Image, Message, Text, ToolResult
 from ...core.visible import visible_line
 from ...sandbox.shared import trees
 from ..files.paths import normalize, root_of
+from ..notebook_kernels import no_notebook
 from ..socket.connection import NOT_ALLOWED
 from ..windows import Bearer
 from .clients import MODELS, Clients
@@ -43,8 +44,9 @@ async def listed(contents: Any, folder: str, is_open: Callable[[str], bool]) -> 
     try:
         model = await ensure_async(contents.get(folder, content=True, type="directory"))
     except web.HTTPError as error:
-        words = f"Cannot list the folder {folder!r}: {error.log_message or error.reason}"
-        raise CommandError("unknown_path", words) from None
+        words = "Cannot list the folder {folder!r}: {why}"
+        why = error.log_message or error.reason
+        raise CommandError("unknown_path", words, folder=folder, why=why) from None
     entries = sorted(model["content"], key=lambda entry: str(entry["name"]))
     books = [one["path"] for one in entries if one["type"] == "notebook"]
     folders = [one["path"] for one in entries if one["type"] == "directory"]
@@ -65,17 +67,16 @@ async def need(contents: Any, notebook: str) -> str:
     try:
         model = await ensure_async(contents.get(path, content=False))
     except web.HTTPError as error:
-        words = f"No notebook {path!r}: {error.log_message or error.reason}"
-        raise CommandError("unknown_notebook", words) from None
+        raise no_notebook(path, error) from None
     if model["type"] != "notebook":
-        raise CommandError("unknown_notebook", f"{path!r} is no notebook.")
+        raise CommandError("unknown_notebook", "{path!r} is no notebook.", path=path)
     return path
 
 
 async def _need_no_link(contents: Any, path: str) -> None:
     root = root_of(contents)
     if root is not None and await asyncio.to_thread(trees.has_link, root, path):
-        raise CommandError("unknown_path", f"{path!r} is a link, or behind one.")
+        raise CommandError("unknown_path", "{path!r} is a link, or behind one.", path=path)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -263,5 +264,5 @@ def _text(given: dict[str, Any], name: str) -> str:
     """Raises CommandError ``malformed``."""
     value = given.get(name, "")
     if not isinstance(value, str):
-        raise CommandError("malformed", f"“{name}” must be a string.")
+        raise CommandError("malformed", "“{name}” must be a string.", name=name)
     return value

@@ -76,14 +76,15 @@ class Tokens:
         """
         name = visible_line(name.strip())
         if not name or len(name) > LONGEST_NAME:
-            raise CommandError("bad_name", f"A name has 1 to {LONGEST_NAME} characters.")
+            words = "A name has 1 to {limit} characters."
+            raise CommandError("bad_name", words, limit=LONGEST_NAME)
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), name, scope, time.time())
 
         def added(now: _Content) -> _Content:
             if len(now.tokens) >= MOST:
-                words = f"There are {MOST} tokens. Revoke one that is not needed."
-                raise CommandError("too_many_tokens", words)
+                words = "There are {limit} tokens. Revoke one that is not needed."
+                raise CommandError("too_many_tokens", words, limit=MOST)
             return _Content(tokens=(*now.tokens, _Kept(token, _digest(secret), dict(maker))))
 
         self._file.change(added)

@@ -110,8 +110,8 @@ class KeyFile:
                 content = Content(connections=connections, default_model=default_model)
                 self._write(content)
         except OSError as error:
-            words = f"Nothing saved: cannot write {self._file} ({error.strerror})."
-            raise CommandError("not_kept", words) from None
+            words = "Nothing saved: cannot write {path} ({why})."
+            raise CommandError("not_kept", words, path=self._file, why=error.strerror) from None
         self.content = content
         self.warning = ""
 

@@ -162,10 +162,10 @@ class Models:
         self.load()
         provider = self._providers.get(name)
         if provider is None or not provider.needs_key:
-            raise CommandError("unknown_provider", f"Unknown provider “{name}”.")
+            raise CommandError("unknown_provider", "Unknown provider “{name}”.", name=name)
         if not self.limits.provider(name):
-            words = f"The admin of this server does not allow {provider.label}."
-            raise CommandError("not_allowed", words)
+            words = "The admin of this server does not allow {provider}."
+            raise CommandError("not_allowed", words, provider=provider.label)
         return provider
 
     def _ready(self, provider: Provider) -> bool:
@@ -334,13 +334,7 @@ class Models:
         await self._listed(self._named(name))
         return self.described(name)
 
-    async def connect(
-        self,
-        name: str,
-        key: str,
-        base_url: str,
-        model: str = "",
-    ) -> None:
+    async def connect(self, name: str, key: str, base_url: str, model: str = "") -> None:
         """Test a key (or a server without one) and save it.
 
         ``base_url`` "": the known address. ``model`` becomes the default; "": the default stays,
@@ -350,27 +344,30 @@ class Models:
         """
         provider = self._named(name)
         if len(key) > MAX_KEY:
-            words = f"This is too long for a key: at most {MAX_KEY:,} characters."
-            raise CommandError("key_too_long", words)
+            words = "This is too long for a key: at most {limit:,} characters."
+            raise CommandError("key_too_long", words, limit=MAX_KEY)
         if self.limits.environment_only:
             words = "Only the admin of this server can set keys and addresses."
             raise CommandError("not_allowed", words)
+        example = provider.place_looks or "https://models.example.org/v1"
         if base_url and not origin(base_url):
             base_url = provider.settle(base_url.strip())
             if not base_url:
-                raise CommandError("bad_address", _bad_address(provider))
+                words = "This is not an address such as {example}."
+                raise CommandError("bad_address", words, example=example)
         url = base_url or self._kept.credentials(provider).url or provider.home
         if not url:
-            what = f"it, such as {provider.place_looks}" if provider.place_looks else "the server"
-            raise CommandError("bad_address", f"Enter the address of {what}.")
+            raise CommandError(
+                "bad_address", "Enter an address such as {example}.", example=example
+            )
         if not key and not base_url and not provider.keyless:
             raise CommandError("empty_key", "Paste a key first.")
         if key and (variable := provider.key_variable(url)):
             words = (
-                f"{variable} in the Jupyter server's environment overrides a key entered here. "
+                "{variable} in the Jupyter server's environment overrides a key entered here. "
                 "Change it there, or start the server without it."
             )
-            raise CommandError("key_in_environment", words)
+            raise CommandError("key_in_environment", words, variable=variable)
         listed = await self._try(provider, Credentials(key or None, url))
         default = self._default_after(provider, model, [info.id for info in listed])
         self._kept.keep(provider, url, key, default)
@@ -444,12 +441,6 @@ class Models:
             except Exception as error:
                 # Other packages' code may raise anything; the server stops all the same.
                 log.warning("Could not close the connections of %s: %r", name, error)
-
-
-def _bad_address(provider: Provider) -> str:
-    words = "The address must begin with http:// or https://"
-    instead = f", or be a name such as {provider.place_looks}" if provider.place_looks else ""
-    return f"{words}{instead}."
 
 
 async def _models_of(connection: Connection) -> list[ModelInfo]:

@@ -14,6 +14,7 @@ from ...core.stores import Journal
 from ..models import Models
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
+from ..translation import translated
 
 T = TypeVar("T")
 
@@ -22,42 +23,24 @@ WINDOW_HEADER = "X-Codeinterp-Window"
 MAX_BODY = 1_000_000
 """Bytes."""
 _STATUS = {
-    "no_session": HTTPStatus.FORBIDDEN,
-    "no_window": HTTPStatus.FORBIDDEN,
-    "not_allowed": HTTPStatus.FORBIDDEN,
-    "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    "unknown_session": HTTPStatus.NOT_FOUND,
-    "unknown_path": HTTPStatus.NOT_FOUND,
-    "unknown_provider": HTTPStatus.NOT_FOUND,
-    "unknown_step": HTTPStatus.NOT_FOUND,
-    "unknown_turn": HTTPStatus.NOT_FOUND,
-    "unknown_notebook": HTTPStatus.NOT_FOUND,
-    "unknown_draft": HTTPStatus.NOT_FOUND,
-    "unknown_token": HTTPStatus.NOT_FOUND,
-    "unknown_server": HTTPStatus.NOT_FOUND,
-    "server_refused": HTTPStatus.CONFLICT,
-    "server_failed": HTTPStatus.BAD_GATEWAY,
-    "files_slow": HTTPStatus.SERVICE_UNAVAILABLE,
-    "unknown_question": HTTPStatus.NOT_FOUND,
-    "table_gone": HTTPStatus.NOT_FOUND,
-    "table_restarted": HTTPStatus.NOT_FOUND,
-    "table_no_file": HTTPStatus.NOT_FOUND,
-    "table_busy": HTTPStatus.CONFLICT,
-    "table_slow": HTTPStatus.CONFLICT,
-    "key_in_environment": HTTPStatus.CONFLICT,
-    "already_decided": HTTPStatus.CONFLICT,
-    "stale_decision": HTTPStatus.CONFLICT,
-    "busy": HTTPStatus.CONFLICT,
-    "in_folder": HTTPStatus.CONFLICT,
-    "no_table": HTTPStatus.CONFLICT,
-    "no_longer_waits": HTTPStatus.CONFLICT,
-    "not_queued": HTTPStatus.CONFLICT,
-    "too_many_queued": HTTPStatus.CONFLICT,
-    "held_elsewhere": HTTPStatus.CONFLICT,
-    "too_many_windows": HTTPStatus.TOO_MANY_REQUESTS,
-    "not_kept": HTTPStatus.INTERNAL_SERVER_ERROR,
-    "offline": HTTPStatus.BAD_GATEWAY,
-    "server_error": HTTPStatus.BAD_GATEWAY,
+    code: status
+    for status, codes in {
+        HTTPStatus.FORBIDDEN: "no_session no_window not_allowed",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+        HTTPStatus.NOT_FOUND: """
+            unknown_session unknown_path unknown_provider unknown_step unknown_turn
+            unknown_notebook unknown_draft unknown_token unknown_server unknown_question
+            table_gone table_restarted table_no_file""",
+        HTTPStatus.CONFLICT: """
+            server_refused table_busy table_slow key_in_environment already_decided
+            stale_decision busy in_folder no_table no_longer_waits not_queued too_many_queued
+            held_elsewhere""",
+        HTTPStatus.BAD_GATEWAY: "server_failed offline server_error",
+        HTTPStatus.SERVICE_UNAVAILABLE: "files_slow",
+        HTTPStatus.TOO_MANY_REQUESTS: "too_many_windows",
+        HTTPStatus.INTERNAL_SERVER_ERROR: "not_kept",
+    }.items()
+    for code in codes.split()
 }
 
 NO_WINDOW = (
@@ -114,9 +97,14 @@ class Handler(APIHandler):
             ours = isinstance(error, StoreError)
             otherwise = HTTPStatus.INTERNAL_SERVER_ERROR if ours else HTTPStatus.BAD_REQUEST
             self.set_status(_STATUS.get(error.code, otherwise))
-            self.answer({"code": error.code, "message": error.message})
+            self.answer(self.told(error))
         else:
             super().write_error(status_code, **kwargs)
+
+    def told(self, error: CodeInterpError) -> dict[str, str]:
+        """In the page's language for a browser, which names languages; in English for others."""
+        browser = "Accept-Language" in self.request.headers
+        return {"code": error.code, "message": translated(error) if browser else error.message}
 
     def log_exception(self, *exc_info: Any) -> None:
         if isinstance(exc_info[1], StoreError) or not isinstance(exc_info[1], CodeInterpError):
@@ -129,17 +117,18 @@ class Handler(APIHandler):
     def given(self, kind: type[T]) -> T:
         """The body as a ``kind``. Raises CommandError ``malformed`` or ``too_large``."""
         if len(self.request.body) > MAX_BODY:
-            raise CommandError("too_large", f"The request is larger than {MAX_BODY:,} bytes.")
+            words = "The request is larger than {limit:,} bytes."
+            raise CommandError("too_large", words, limit=MAX_BODY)
         try:
             return msgspec.json.decode(self.request.body or b"{}", type=kind)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            words = f"Not the expected JSON object: {error}"
-            raise CommandError("malformed", words) from None
+            words = "Not the expected JSON object: {why}"
+            raise CommandError("malformed", words, why=error) from None
 
     def text(self, given: dict[str, Any], name: str) -> str:
         value = given.get(name, "")
         if not isinstance(value, str):
-            raise CommandError("malformed", f"“{name}” must be a string.")
+            raise CommandError("malformed", "“{name}” must be a string.", name=name)
         return value.strip()
 
 

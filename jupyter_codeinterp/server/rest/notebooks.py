@@ -36,48 +36,31 @@ class ListedCommands(msgspec.Struct, frozen=True):
     commands: list[ListedCommand]
 
 
-class _AboutNotebook(Handler):
-    def notebook(self) -> str:
-        notebook = normalize(self.get_query_argument("notebook", ""))
-        if not notebook:
-            raise CommandError("malformed", "“notebook” must be the path of a notebook.")
-        return notebook
-
-
-class NamesHandler(_AboutNotebook):
+class NamesHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     @authorized("read")
     async def get(self) -> None:
         names: Names = self.settings["codeinterp_names"]
         table = self.get_query_argument("columns_of", "")
-        if table:
-            self.answer(await names.columns(self.notebook(), table))
-        else:
-            self.answer(await names.of(self.notebook()))
+        notebook = _path(self.get_query_argument("notebook", ""))
+        self.answer(await (names.columns(notebook, table) if table else names.of(notebook)))
 
 
-class CommandsHandler(_AboutNotebook):
+class CommandsHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        found: list[OwnCommand] = await self.manager.surroundings.own_commands(self.notebook())
+        notebook = _path(self.get_query_argument("notebook", ""))
+        found: list[OwnCommand] = await self.manager.surroundings.own_commands(notebook)
         scrub = self.manager.rules.scrub
-        self.answer(
-            ListedCommands(
-                [
-                    ListedCommand(
-                        one.kind,
-                        one.name,
-                        one.path,
-                        scrub(one.description),
-                        scrub(one.hint),
-                        one.trouble,
-                    )
-                    for one in found
-                ]
+        listed = [
+            ListedCommand(
+                one.kind, one.name, one.path, scrub(one.description), scrub(one.hint), one.trouble
             )
-        )
+            for one in found
+        ]
+        self.answer(ListedCommands(listed))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -90,9 +73,7 @@ class TablesHandler(Handler):
     @authorized("read")
     async def post(self) -> None:
         asked = self.given(TableAsked)
-        notebook = normalize(asked.notebook)
-        if not notebook:
-            raise CommandError("malformed", "“notebook” must be the path of a notebook.")
+        notebook = _path(asked.notebook)
         if asked.file:
             files: FileTables = self.settings["codeinterp_file_tables"]
             self.answer(await files.of(asked))

@@ -44,7 +44,7 @@ class SessionsHandler(Handler):
         notebook = normalize(self.get_query_argument("notebook", "")) or None
         word = self.get_query_argument("q", "")
         if len(word) > MAX_QUERY:
-            raise CommandError("malformed", f"“q” has at most {MAX_QUERY} characters.")
+            raise CommandError("malformed", "“q” has at most {limit} characters.", limit=MAX_QUERY)
         found = await self.manager.search(word, notebook) if word else self.manager.list(notebook)
         self.answer({"sessions": found})
 

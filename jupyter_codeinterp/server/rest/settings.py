@@ -91,7 +91,7 @@ class ModelsHandler(Handler):
     @authorized("read")
     async def get(self) -> None:
         found, error = await self.models.available()
-        why = {"error": {"code": error.code, "message": error.message}} if error else {}
+        why = {"error": self.told(error)} if error else {}
         self.answer({"models": found, **why})
 
 
@@ -107,8 +107,8 @@ class DemoHandler(Handler):
             is_there = front and await ensure_async(contents.file_exists(front))
             notebook = await replay.notebook_for(front if is_there else "", self._root)
         except OSError as error:
-            words = f"Could not copy the demo to this server's folder: {error.strerror}."
-            raise CommandError("not_writable", words) from None
+            words = "Could not copy the demo to this server's folder: {why}."
+            raise CommandError("not_writable", words, why=error.strerror) from None
         self.answer({"notebook": notebook, "model": replay.NAME})
 
     def _root(self) -> Path:

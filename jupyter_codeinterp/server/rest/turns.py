@@ -285,12 +285,7 @@ class UndoHandler(TurnHandler):
         if given.files and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.undo(
-            session_id,
-            int(turn),
-            given.cells,
-            self.by,
-            files=given.files,
-            headless=True,
+            session_id, int(turn), given.cells, self.by, files=given.files, headless=True
         )
         self.answer_session(session_id)
 
@@ -303,12 +298,7 @@ class RedoHandler(TurnHandler):
         if given.files and not await self.may("execute", "kernels"):
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
         await self.manager.service.redo(
-            session_id,
-            int(turn),
-            given.cells,
-            self.by,
-            files=given.files,
-            headless=True,
+            session_id, int(turn), given.cells, self.by, files=given.files, headless=True
         )
         self.answer_session(session_id)
 

@@ -16,6 +16,7 @@ from ...core.errors import CodeInterpError, CommandError, StoreError
 from ...core.wire import commands as c
 from ..files.paths import normalize
 from ..session_manager import SessionManager, changed
+from ..translation import translated
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
@@ -144,12 +145,15 @@ class ClientConnection:
     def send(self, frame: c.ServerFrame) -> None:
         self._send_queue.post(frame)
 
+    def _refuse(self, number: int, error: CodeInterpError) -> None:
+        self.send(c.Reply(number, error=error.code, message=translated(error)))
+
     async def receive(self, message: str | bytes) -> None:
         """Execute one command. Errors go back as replies."""
         try:
             command = _with_paths(_decode(message))
         except CommandError as error:
-            self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
+            self._refuse(_id_of(message), error)
             return
         work = self._carry_out_and_answer(command)
         method = METHODS.get(type(command))
@@ -170,11 +174,11 @@ class ClientConnection:
                 return  # The socket closed during the authorization.
             result = await self._carry_out(command)
         except CodeInterpError as error:
-            self.send(c.Reply(command.id, error=error.code, message=error.message))
+            self._refuse(command.id, error)
         except Exception:
             log.exception("A command failed: %s", type(command).__name__)
             words = "The code interpreter had an internal error. See the server's log for details."
-            self.send(c.Reply(command.id, error="internal", message=words))
+            self._refuse(command.id, CommandError("internal", words))
         else:
             if command.id:
                 self.send(c.Reply(command.id, result))
@@ -302,12 +306,12 @@ def _decode(message: str | bytes) -> c.Command:
     try:
         command: c.Command = _decoder.decode(message)
     except _UNREADABLE as error:
-        raise CommandError("malformed", f"Not a command: {error}") from None
+        raise CommandError("malformed", "Not a command: {why}", why=error) from None
     if abs(command.id) > MAX_ID:
         raise CommandError("malformed", "Not a command: its id is not a JavaScript number.")
     limit = MAX_SNAPSHOT if isinstance(command, (c.SnapshotTaken, c.OpReceipt)) else MAX_COMMAND
     if len(message) > limit:
-        raise CommandError("too_large", f"The command is larger than {limit:,} bytes.")
+        raise CommandError("too_large", "The command is larger than {limit:,} bytes.", limit=limit)
     return command
 
 

@@ -138,14 +138,14 @@ _WORDS = {
     "busy": "The kernel is busy. Refresh when the cell has finished.",
     "slow": "The kernel needs more than a second for this. Refresh to see the result.",
     "other_language": "Tables are available for Python kernels only.",
-    "gone": "There is no variable {!r} in the kernel. Run its cell, then refresh.",
-    "restarted": "The kernel was restarted. {!r} is gone. Run its cell, then refresh.",
-    "no_file": "Couldn't read {!r}. It is missing or larger than 20 MB.",
-    "not_a_table": "{!r} is not a table.",
+    "gone": "There is no variable {detail!r} in the kernel. Run its cell, then refresh.",
+    "restarted": "The kernel was restarted. {detail!r} is gone. Run its cell, then refresh.",
+    "no_file": "Couldn't read {detail!r}. It is missing or larger than 20 MB.",
+    "not_a_table": "{detail!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
-    "not_comparable": "This column cannot be compared with {!r}.",
+    "not_comparable": "This column cannot be compared with {detail!r}.",
     "no_column": "The table has changed: it has no such column. Refresh.",
-    "failed": "Couldn't read the table. {}",
+    "failed": "Couldn't read the table. {detail}",
 }
 
 
@@ -155,4 +155,4 @@ def refusal(reported: dict[str, Any]) -> CommandError:
     if not isinstance(code, str) or code not in _WORDS:
         code = "failed"
     shown = detail[:MAX_TEXT] if isinstance(detail, str) else ""
-    return CommandError(f"table_{code}", _WORDS[code].format(shown).strip())
+    return CommandError(f"table_{code}", _WORDS[code], detail=shown)

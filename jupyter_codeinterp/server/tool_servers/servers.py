@@ -193,7 +193,7 @@ class ToolServers:
         one = await self._one(notebook, digest)
         why = self._refused(one)
         if why:
-            raise CommandError("server_refused", f"This server cannot be used: {why}.")
+            raise CommandError("server_refused", "This server cannot be used: {why}.", why=why)
         self.approvals.set(digest, lambda word: Word(True, picked=word.picked))
         return one.entry
 
@@ -203,7 +203,7 @@ class ToolServers:
         try:
             await self._alive(entry).start_again()
         except ToolServerError as error:
-            raise CommandError("server_failed", error.message) from None
+            raise CommandError("server_failed", "{why}", why=error.message) from None
 
     async def turn_off(self, notebook: str, digest: str) -> None:
         """End it now, and start it no more. Raises CommandError as ``approve``."""
@@ -229,7 +229,7 @@ class ToolServers:
             if one.entry.digest == digest:
                 return one
         if SLOW in faults:
-            raise CommandError("files_slow", f"{SLOW} Try again.")
+            raise CommandError("files_slow", "{why} Try again.", why=SLOW)
         raise CommandError("unknown_server", UNKNOWN)
 
     # --- for conversations -----------------------------------------------------------

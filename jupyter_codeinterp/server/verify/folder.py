@@ -54,10 +54,13 @@ async def copied(folder: Path) -> Path:
         await asyncio.shield(_without_copy(copying))
         raise
     except OSError as error:
-        raise cannot_copy(f"could not be copied: {error.strerror or 'a file changed'}") from None
+        words = "The notebook's folder could not be copied: {why}."
+        why = error.strerror or "a file changed"
+        raise CommandError("in_folder", words, why=why) from None
     if copy is None:
-        most = f"{MOST_FILES} files or {MOST_BYTES // 1_000_000} MB"
-        raise cannot_copy(f"has more than {most}, or links")
+        words = "The notebook's folder has more than {files} files or {size} MB, or links."
+        size = MOST_BYTES // 1_000_000
+        raise CommandError("in_folder", words, files=MOST_FILES, size=size)
     return copy
 
 
@@ -66,10 +69,6 @@ async def _without_copy(copying: asyncio.Future[Path | None]) -> None:
     await asyncio.wait({copying})
     if copying.exception() is None and (copy := copying.result()) is not None:
         await asyncio.to_thread(remove, copy)
-
-
-def cannot_copy(why: str) -> CommandError:
-    return CommandError("in_folder", f"The notebook's folder {why}.")
 
 
 def remove(copy: Path) -> None:

@@ -11,7 +11,7 @@ from tornado import web
 from ...core.document.ops import joined
 from ...core.errors import CommandError
 from ...core.verify.verification import CodeCell
-from ..notebook_kernels import NotebookKernels
+from ..notebook_kernels import NotebookKernels, no_notebook
 
 MOST_CELLS = 2_000
 
@@ -33,8 +33,8 @@ async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
     if not cells:
         raise CommandError("malformed", "The notebook has no code to run.")
     if len(cells) > MOST_CELLS:
-        words = f"The notebook has more than {MOST_CELLS:,} code cells."
-        raise CommandError("malformed", words)
+        words = "The notebook has more than {limit:,} code cells."
+        raise CommandError("malformed", words, limit=MOST_CELLS)
     kernel, language = await _kernel(kernels, path, content)
     return Book(path, kernel, language, cells)
 
@@ -43,8 +43,7 @@ async def _content(contents: Any, path: str) -> Any:
     try:
         model = await ensure_async(contents.get(path, content=True, type="notebook"))
     except web.HTTPError as error:
-        words = f"No notebook {path!r}: {error.log_message or error.reason}"
-        raise CommandError("unknown_notebook", words) from None
+        raise no_notebook(path, error) from None
     return model["content"]
 
 

@@ -24,7 +24,7 @@ from ...core.verify.verification import CellLine, CodeCell, Verification, findin
 from ...core.wire.events import Mode
 from ..files.paths import root_of
 from ..notebook_kernels import NotebookKernels
-from .folder import cannot_copy, copied, remove
+from .folder import copied, remove
 from .notebook import Book, read
 
 # -------------------------------------------------------------------------------------------------
@@ -123,10 +123,10 @@ class Verifier:
         """Raises CommandError ``busy`` if no run of this notebook can begin."""
         running = [run.now.notebook for run in self._runs.values() if run.running]
         if path in running:
-            raise CommandError("busy", f"{path} is run already.")
+            raise CommandError("busy", "{path} is run already.", path=path)
         if len(running) >= AT_ONCE:
-            words = f"{AT_ONCE} notebooks are run already. Try again when one has ended."
-            raise CommandError("busy", words)
+            words = "{limit} notebooks are run already. Try again when one has ended."
+            raise CommandError("busy", words, limit=AT_ONCE)
 
     def _add(self, path: str, run: VerifyRun) -> None:
         self._runs[path] = run
@@ -177,7 +177,7 @@ class Verifier:
         """The notebook's folder. Raises CommandError ``in_folder`` if it is not on this machine's
         disk."""
         if root_of(self.contents) is None or not hasattr(self.kernel_manager, "cwd_for_path"):
-            raise cannot_copy("is not on this server's disk")
+            raise CommandError("in_folder", "The notebook's folder is not on this server's disk.")
         return Path(self.kernel_manager.cwd_for_path(path))
 
 

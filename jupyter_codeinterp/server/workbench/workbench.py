@@ -39,6 +39,7 @@ from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..tool_servers.servers import ToolServers
+from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
@@ -184,7 +185,7 @@ class Workbench:
 
     def _preload(self) -> None:
         others = (self._know_keys, self._tools, self._hooks, self._checks)
-        preload(*(others if self._others_installed else ()))
+        preload(load_catalogue, *(others if self._others_installed else ()))
 
     def scrub(self, text: str) -> str:
         """The text without keys. Learns all providers' keys before the first text."""
