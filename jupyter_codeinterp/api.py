@@ -52,7 +52,7 @@ from .core.checks.shared.check import Change, Check, Fact, SeenRun
 from .core.document.ops import CellView
 from .core.errors import DocumentError, KernelError, ModelError
 from .core.findings import Finding, Place
-from .core.hooks.hook import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
+from .core.hooks import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
 from .core.messages import (
     Document,
     Image,

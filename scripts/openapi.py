@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.servers.looking import LocalServer
-from jupyter_codeinterp.core import events
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.history.review import FilesOffer, Review, Reviewed
+from jupyter_codeinterp.adapters.providers.anthropic.servers import LocalServer
+from jupyter_codeinterp.core.history.changes import FilesOffer, Review, Reviewed
 from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
 from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.core.verify import verification
+from jupyter_codeinterp.core.wire import events
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.server.mcp.tokens import Token
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
@@ -26,11 +26,10 @@ from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     completions,
     connections,
-    names,
+    notebooks,
     routes,
     sessions,
     turns,
-    verify,
     windows,
 )
 from jupyter_codeinterp.server.rest.settings import Status
@@ -192,7 +191,7 @@ ROUTES = {
     "GET commands": Route(
         "The person's commands and skills for a notebook, from files in its folder and above it.",
         LOOK,
-        answer=names.ListedCommands,
+        answer=notebooks.ListedCommands,
         query=("notebook",),
     ),
     "POST tables": Route(
@@ -204,17 +203,17 @@ ROUTES = {
     "GET verifications": Route(
         "The latest verification of a notebook. With `seen`, a version, as soon as it has another.",
         LOOK,
-        answer=verify.Verified,
+        answer=notebooks.Verified,
         query=("notebook", "seen"),
     ),
     "POST verifications": Route(
         "Run the notebook's file in a fresh kernel and compare its outputs.",
         f"{EXECUTE}, {LOOK}",
-        verify.Asked,
-        verify.Verified,
+        notebooks.Asked,
+        notebooks.Verified,
     ),
     "DELETE verifications": Route(
-        "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
+        "Cancel it.", EXECUTE, answer=notebooks.Verified, query=("notebook",)
     ),
     "GET mcp/tokens": Route(
         "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens
@@ -430,8 +429,8 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     WaitingText: "IWaitingText",
     WaitingFile: "IWaitingFile",
     Nameable: "INames",
-    names.ListedCommands: "IOwnCommands",
-    names.ListedCommand: "IOwnCommand",
+    notebooks.ListedCommands: "IOwnCommands",
+    notebooks.ListedCommand: "IOwnCommand",
     TableAnswer: "ITableAnswer",
     Page: "ITablePage",
     Head: "ITableHead",

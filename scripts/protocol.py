@@ -1,8 +1,8 @@
 """Write src/protocol/protocol.ts from the Python types, and src/markdown/formula-names.ts from
-the names in core/approval/formulas.py (``--check``: fail if one is out of date).
+the names in core/approval/markdown_cells.py (``--check``: fail if one is out of date).
 
-The Python structs of core/commands.py, core/events.py and core/document/ops.py are the only
-definition of the wire format; TypeScript gets its types through their JSON Schema.
+The Python structs of core/wire/ and core/document/ops.py are the only definition of the wire
+format; TypeScript gets its types through their JSON Schema.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from jupyter_codeinterp.core import commands, events
-from jupyter_codeinterp.core.approval import formulas
-from jupyter_codeinterp.core.redaction.pasted_keys import KEY_FORMS
-from jupyter_codeinterp.core.turn.placing import ORDER
+from jupyter_codeinterp.core.approval import markdown_cells
+from jupyter_codeinterp.core.redaction.found_secrets import KEY_FORMS
+from jupyter_codeinterp.core.turn.notebook import ORDER
+from jupyter_codeinterp.core.wire import commands, events
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
@@ -79,7 +79,7 @@ def protocol() -> str:
         + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
         + "/** After which cell a new one goes: the first of these that is there. */\n"
         + f"export const PLACE_ORDER = [{', '.join(map(repr, ORDER))}] as const;\n"
-        + "/** What keys look like; see core/redaction/pasted_keys.py. */\n"
+        + "/** What keys look like; see core/redaction/found_secrets.py. */\n"
         + f"export const KEY_FORMS = {json.dumps(forms)} as const;\n"
     )
 
@@ -95,11 +95,11 @@ def formula_names() -> str:
 
     return (
         HEADER % "names"
-        + f"export const DEEPEST = {formulas.DEEPEST};\n"
-        + f"export const LONGEST = {formulas.LONGEST};\n"
-        + words("COMMANDS", formulas.COMMANDS)
-        + words("ENVIRONMENTS", formulas.ENVIRONMENTS)
-        + words("SIGNS", formulas.SIGNS)
+        + f"export const DEEPEST = {markdown_cells.DEEPEST};\n"
+        + f"export const LONGEST = {markdown_cells.LONGEST};\n"
+        + words("COMMANDS", markdown_cells.COMMANDS)
+        + words("ENVIRONMENTS", markdown_cells.ENVIRONMENTS)
+        + words("SIGNS", markdown_cells.SIGNS)
     )
 
 

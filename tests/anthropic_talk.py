@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, Profile
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, Profile
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import Message, Text, user
 from jupyter_codeinterp.core.ports import (

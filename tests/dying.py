@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.events import RunStarted
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
+from jupyter_codeinterp.core.wire.events import RunStarted
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 

@@ -20,9 +20,9 @@ import msgspec
 from jupyter_codeinterp.adapters.documents.file import FileDocument
 from jupyter_codeinterp.adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import BeginRun, Op, Receipt, Snapshot
 from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.server.session_manager import SessionManager
 from jupyter_codeinterp.server.socket.connection import ClientConnection
 from tests.model_window import PATH, Disk, Page

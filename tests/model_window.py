@@ -21,11 +21,11 @@ from typing import Any, Protocol
 import msgspec
 
 from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading
-from jupyter_codeinterp.adapters.notebook_content.view import views
-from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.adapters.notebook_content import views
 from jupyter_codeinterp.core.document.apply import read_back
 from jupyter_codeinterp.core.document.ops import Delete, FinishRun, Notebook, Op, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.wire import commands as c
 
 PATH = "a.ipynb"
 Apply = Callable[[Notebook, Op], tuple[Notebook, Receipt]]

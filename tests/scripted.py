@@ -12,7 +12,6 @@ import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core.checks.checks import Checks
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     CellView,
@@ -25,15 +24,7 @@ from jupyter_codeinterp.core.document.ops import (
     run_id_of,
 )
 from jupyter_codeinterp.core.errors import DocumentError, ModelError
-from jupyter_codeinterp.core.events import (
-    Draft,
-    DraftWaiting,
-    Event,
-    Mode,
-    TurnEnded,
-    TurnStarted,
-)
-from jupyter_codeinterp.core.hooks.hooks import Hooks
+from jupyter_codeinterp.core.hooks import Hooks
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -44,7 +35,7 @@ from jupyter_codeinterp.core.messages import (
     assistant,
 )
 from jupyter_codeinterp.core.model_view.untrusted import bare
-from jupyter_codeinterp.core.own_commands.own_command import OwnCommand
+from jupyter_codeinterp.core.own_command import OwnCommand
 from jupyter_codeinterp.core.ports import (
     Kernel,
     ModelDone,
@@ -57,13 +48,22 @@ from jupyter_codeinterp.core.ports import (
     NewNotebooks,
 )
 from jupyter_codeinterp.core.session.session import Session
-from jupyter_codeinterp.core.staleness.watch import Watch
+from jupyter_codeinterp.core.staleness import Watch
 from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.outside.port import OutsideTools
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
 from jupyter_codeinterp.core.verify.verification import FreshRuns
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import (
+    Draft,
+    DraftWaiting,
+    Event,
+    Mode,
+    TurnEnded,
+    TurnStarted,
+)
 from tests.kernels import until
 
 E = TypeVar("E")

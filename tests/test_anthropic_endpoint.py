@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelText
 from tests.anthropic_talk import KEY, asking, events, failure, joined

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, OTHER, Profile
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, OTHER, Profile
 from jupyter_codeinterp.core.messages import (
     Image,
     ImageSource,

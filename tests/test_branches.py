@@ -16,14 +16,14 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError, StoreError
 from jupyter_codeinterp.core.history.branching import beginning, points, title_of
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view.context import BRANCHED
-from jupyter_codeinterp.core.session.messages.checked_message import MAX_MESSAGE
+from jupyter_codeinterp.core.session.messages import MAX_MESSAGE
 from jupyter_codeinterp.core.stores import INHERITED
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.rest_client import rest_client
@@ -300,8 +300,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, store as module
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.events import TurnEnded, TurnStarted
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import TurnEnded, TurnStarted
 from jupyter_codeinterp.core.history.branching import beginning
 from jupyter_codeinterp.core.messages import Text, user
 

@@ -17,14 +17,15 @@ from jupyter_server.auth.authorizer import Authorizer
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.review import TurnFiles
+from jupyter_codeinterp.core.history.changes import TurnFiles
 from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
-from jupyter_codeinterp.core.session.messages.checked_message import MAX_MESSAGE
+from jupyter_codeinterp.core.session.messages import MAX_MESSAGE
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.server import windows
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.connection import (
     CHANGE,
@@ -35,8 +36,7 @@ from jupyter_codeinterp.server.socket.connection import (
     NOT_ALLOWED,
 )
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
-from jupyter_codeinterp.server.windows import windows
-from jupyter_codeinterp.server.windows.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
+from jupyter_codeinterp.server.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.login import log_in

@@ -13,9 +13,9 @@ import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.cli.commands.turn import exit_code
-from jupyter_codeinterp.cli.terminal.covered import covers, more
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.cli.terminal.fronts import covers, more
 from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX, SPOKEN_TO
+from jupyter_codeinterp.core.wire import events as e
 from tests.cli import CANARY, Cli, Ran, is_running, until
 
 

@@ -20,9 +20,9 @@ import nbformat
 import pexpect
 import pytest
 
+from jupyter_codeinterp.cli import remote
 from jupyter_codeinterp.cli.local.problems import Problem
-from jupyter_codeinterp.cli.remote import server as remote
-from jupyter_codeinterp.cli.remote.server import address, is_open
+from jupyter_codeinterp.cli.remote import address, is_open
 from tests.cli import COMMAND
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.gateways import Link

@@ -10,7 +10,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from jupyter_codeinterp.cli.terminal.links import cells_of, without_cells
+from jupyter_codeinterp.cli.terminal.people import cells_of, without_cells
 from tests.cli import Cli
 
 ASKED = r"Run it\? \[r\]un, \[e\]dit, \[n\]o REASON, \[a\]ll code in this turn: "

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.clouds import provider as clouds
-from jupyter_codeinterp.adapters.providers.anthropic.servers.provider import providers
-from jupyter_codeinterp.adapters.providers.anthropic.servers.table import ROWS, Row
+from jupyter_codeinterp.adapters.providers.anthropic.servers import ROWS, Row, providers
 from jupyter_codeinterp.core.errors import CommandError, ModelError
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest

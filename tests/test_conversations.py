@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.session.session import LONGEST_TITLE
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.session_manager import SessionManager
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
@@ -21,8 +18,11 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     digest,
 )
-from jupyter_codeinterp.core.history.open_runs import ends_of_runs
+from jupyter_codeinterp.core.history.replay import ends_of_runs
 from jupyter_codeinterp.core.stores import Holder, StoredOp
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.server.files import live_notebooks
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import until

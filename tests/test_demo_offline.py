@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.replay.provider import NAME as DEMO_MODEL
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import events as e
 from tests.reference_window import ReferenceWindow
 from tests.site import Site
 from tests.test_demo import QUESTION

@@ -11,10 +11,10 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq.variables import Variables
-from jupyter_codeinterp.core.events import EngineWork
 from jupyter_codeinterp.core.model_view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
 from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
+from jupyter_codeinterp.core.wire.events import EngineWork
 from tests.kernels import python, run
 
 # Ray gives up a start that takes half a minute, as on a busy machine.

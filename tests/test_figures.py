@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.events import Figure, Origin
 from jupyter_codeinterp.core.figures import outputs
 from jupyter_codeinterp.core.figures.lookup import look_up
-from jupyter_codeinterp.core.figures.outputs import Cell
-from jupyter_codeinterp.core.figures.texts import text_of
+from jupyter_codeinterp.core.figures.outputs import Cell, text_of
+from jupyter_codeinterp.core.wire.events import Figure, Origin
 from tests.truth.answers.rates import cases, measure
 from tests.truth.answers.states import FILES, answers, count, wrong
 

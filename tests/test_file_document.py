@@ -9,8 +9,8 @@ import pytest
 
 from jupyter_codeinterp.adapters.documents.file import FileDocument
 from jupyter_codeinterp.adapters.documents.file.contents import Reading
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Notebook
+from jupyter_codeinterp.core.wire import commands as c
 from tests.kernels import until
 from tests.reference_window import notebook
 

@@ -21,7 +21,8 @@ from jupyter_server.services.kernels.connection.base import (
 
 from jupyter_codeinterp.adapters.kernel_wire import execute_request
 from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
-from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess, frames
+from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess
+from jupyter_codeinterp.adapters.kernels.gateway import wire as frames
 from jupyter_codeinterp.adapters.kernels.gateway import wire as wire_module
 from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel

@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
 from jupyter_codeinterp.adapters.documents.live.hand_over import RETRY_AFTER
 from jupyter_codeinterp.adapters.documents.live.holder import TABLE, Event, State, after
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
+from jupyter_codeinterp.core.wire import commands as c
 from tests.kernels import until
 from tests.model_site import Clock
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq.kernel import KernelPool
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.server import idle_sessions
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.server import session_manager
 from jupyter_codeinterp.server.session_manager import SessionManager
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
@@ -21,7 +21,7 @@ DONE = answer(text("Done."))
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle_sessions, "GRACE", 0.1)
+    monkeypatch.setattr(session_manager, "GRACE", 0.1)
 
 
 def manager_of(site: Site) -> SessionManager:

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete
-from jupyter_codeinterp.core.events import (
+from jupyter_codeinterp.core.messages import Message, Text, assistant, user
+from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import (
     Event,
     StepStarted,
     TextDelta,
@@ -22,8 +24,6 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from jupyter_codeinterp.core.messages import Message, Text, assistant, user
-from jupyter_codeinterp.core.stores import StoredOp
 from tests.kept_outputs import put_outputs
 
 FILES = ("", "-wal", "-mark")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.site import Site
 

@@ -16,8 +16,6 @@ from jupyter_codeinterp.adapters.documents.live import LiveNotebook, SessionDocu
 from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
 from jupyter_codeinterp.adapters.documents.live import reads as reads_module
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
@@ -33,6 +31,8 @@ from jupyter_codeinterp.core.document.ops import (
 )
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from tests.kernels import until
 from tests.reference_window import notebook
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-from jupyter_codeinterp.core.approval import modes
-from jupyter_codeinterp.core.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
-from jupyter_codeinterp.core.events import Mode
+from jupyter_codeinterp.core.approval import policy
+from jupyter_codeinterp.core.approval.policy import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
+from jupyter_codeinterp.core.wire.events import Mode
 
-PACKAGE = Path(modes.__file__).parents[2]
-ROOM = Path(modes.__file__).parent
+PACKAGE = Path(policy.__file__).parents[2]
+ROOM = Path(policy.__file__).parent
 FILES = [path for path in PACKAGE.rglob("*.py") if ROOM not in path.parents]
 
 
@@ -32,7 +32,7 @@ def test_who_may_more_may_all_that_others_may() -> None:
 def test_what_the_table_says_today() -> None:
     assert BY_RANK == ("plan", "review", "auto")
     assert (HIGHEST, ASKING, RUN_ALL) == ("auto", "review", "auto")
-    assert [modes.may_run_all(mode) for mode in BY_RANK] == [False, False, True]
+    assert [policy.may_run_all(mode) for mode in BY_RANK] == [False, False, True]
 
 
 # --- nobody else knows a mode by its name ------------------------------------------------
@@ -76,7 +76,7 @@ def _is_other_text(node: ast.expr) -> bool:
 
 OTHERS = {
     "adapters/providers/anthropic/wire.py": '"auto"',
-    "adapters/providers/openai/responses_request.py": '"auto"',
+    "adapters/providers/openai/responses.py": '"auto"',
     "adapters/tool_servers/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',
 }

@@ -15,8 +15,8 @@ import pytest
 
 from jupyter_codeinterp.adapters.documents.file import contents as contents_module
 from jupyter_codeinterp.adapters.documents.live import notebook as live_notebook
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.files.file_tracker import FileTracker
 from jupyter_codeinterp.server.files.paths import within
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text

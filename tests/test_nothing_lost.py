@@ -42,7 +42,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from jupyter_codeinterp.adapters.documents.file import document as file_document
 from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver
 from jupyter_codeinterp.adapters.documents.live.outbox import Outbox
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import apply as reference
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
@@ -56,6 +55,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
+from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.server.files.live_notebooks import LiveNotebooks
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens

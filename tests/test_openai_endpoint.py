@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.providers.openai import model as adapter
-from jupyter_codeinterp.adapters.providers.openai.credentials import resolve
 from jupyter_codeinterp.adapters.providers.openai.model import INSTALL, OpenAIModel
 from jupyter_codeinterp.adapters.providers.openai.provider import providers
+from jupyter_codeinterp.adapters.providers.openai.services import resolve
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone, ModelText
 from jupyter_codeinterp.core.providers import Credentials, Providers

@@ -13,20 +13,22 @@ from jupyter_server.services.contents.largefilemanager import (
 )
 
 from jupyter_codeinterp.adapters.rule_file import LARGEST
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core import own_command
 from jupyter_codeinterp.core.model_view.rule_files import BEGINS, TOO_LARGE
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.own_commands import own_command
-from jupyter_codeinterp.core.own_commands.for_model import (
+from jupyter_codeinterp.core.own_command import (
     LONGEST,
     MOST,
     NO_SKILLS,
+    OwnCommand,
+    arguments_in,
     commands_told,
+    filled,
     skills_told,
+    split,
 )
-from jupyter_codeinterp.core.own_commands.front_matter import split
-from jupyter_codeinterp.core.own_commands.own_command import OwnCommand, arguments_in, filled
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.files.own_commands import own_commands
 from tests.conftest import KEY
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.redaction.pasted_keys import KEY_FORMS, looks_like_key, without_keys
+from jupyter_codeinterp.core.redaction.found_secrets import KEY_FORMS, looks_like_key, without_keys
 from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.models.registry import Models
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text

@@ -7,17 +7,17 @@ import pytest
 
 from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
 from jupyter_codeinterp.core.approval.decisions import unasked
-from jupyter_codeinterp.core.approval.modes import cap
 from jupyter_codeinterp.core.approval.policy import (
     NEEDS_SANDBOX,
     SPOKEN_TO,
     Action,
     bars,
+    cap,
     decide,
     is_barred,
     refusal,
 )
-from jupyter_codeinterp.core.events import Draft, Mode
+from jupyter_codeinterp.core.wire.events import Draft, Mode
 
 MODES = get_args(Mode)
 CHANGES = (

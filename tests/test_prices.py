@@ -12,13 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.facts import Fact, completed, fact, facts
+from jupyter_codeinterp.adapters.model_http.facts import Fact, completed, fact, facts, load
 from jupyter_codeinterp.adapters.model_http.listing import entry
 from jupyter_codeinterp.adapters.model_http.model import is_loopback
-from jupyter_codeinterp.adapters.model_http.prices.published import load
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
-from jupyter_codeinterp.adapters.providers.anthropic.servers.provider import providers
-from jupyter_codeinterp.adapters.providers.anthropic.servers.table import ROWS
+from jupyter_codeinterp.adapters.providers.anthropic.servers import ROWS, providers
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC
 from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
 from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
 from jupyter_codeinterp.core.messages import Usage

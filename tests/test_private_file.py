@@ -15,7 +15,7 @@ import pytest
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.server import private_file
 from jupyter_codeinterp.server.mcp.tokens import Tokens
-from jupyter_codeinterp.server.tool_servers.approvals import Approvals, Word
+from jupyter_codeinterp.server.tool_servers.servers import Approvals, Word
 
 WRITER = """
 import sys

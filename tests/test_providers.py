@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.providers.anthropic import provider as anthropic
-from jupyter_codeinterp.adapters.providers.anthropic.credentials import Credentials as Anthropics
+from jupyter_codeinterp.adapters.providers.anthropic.wire import Credentials as Anthropics
 from jupyter_codeinterp.adapters.providers.replay import provider as replay
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.providers import Credentials, Provider, Providers

@@ -14,10 +14,10 @@ import pytest
 from jupyter_codeinterp.adapters.model_http.model import HttpModel
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.ports import ModelDone, ModelRead, ModelRequest, ModelText
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from tests.anthropic_talk import TOOLS, joined
 from tests.cli import make_cli
 from tests.fake_anthropic import on_loop

@@ -13,8 +13,8 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.mcp.handler import MCP_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers

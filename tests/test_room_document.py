@@ -22,11 +22,11 @@ from jupyter_codeinterp.adapters.documents.room import rooms as rooms_module
 from jupyter_codeinterp.adapters.documents.room.server_documents import ServerDocuments
 from jupyter_codeinterp.adapters.documents.room.server_ydoc import ServerYDoc
 from jupyter_codeinterp.adapters.documents.room.shared import SharedNotebook
-from jupyter_codeinterp.adapters.notebook_content.marker import applied
-from jupyter_codeinterp.core.commands import Lease, ServerFrame
+from jupyter_codeinterp.adapters.notebook_content import applied
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.wire.commands import Lease, ServerFrame
 from tests.kernels import until
 from tests.test_shared_notebook import S, code, room_with
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.adapters.storage.sqlite.journal import Root, moved
 from jupyter_codeinterp.core.document.ops import Delete
-from jupyter_codeinterp.core.document.roots import Root, moved
 from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from tests.cli import Cli, make_cli
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.events import (
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import (
     Event,
     TextDelta,
     TextDone,

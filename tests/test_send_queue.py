@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, Restore, SetSource, digest
-from jupyter_codeinterp.server.socket import encoding
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.server.socket import send_queue
 from jupyter_codeinterp.server.socket import send_queue as send_queues
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from tests.fake_anthropic import on_loop
@@ -263,7 +263,7 @@ async def test_a_large_message_has_more_time() -> None:
         await peer.frames()
 
 
-LARGE = "x" * (encoding.AT_ONCE // 2)
+LARGE = "x" * (send_queue.AT_ONCE // 2)
 MANY = tuple(
     {"output_type": "stream", "name": "stdout", "text": f'"outputs":[]{LARGE}'} for _ in "123"
 )
@@ -279,7 +279,7 @@ LARGE_FRAMES: list[c.ServerFrame] = [
 @on_loop
 async def test_large_outputs_are_encoded_in_a_thread_and_keep_their_place(large: Any) -> None:
     threads: dict[type, set[threading.Thread]] = {}
-    encode = encoding.encode
+    encode = send_queue.encode
 
     def noted(frame: c.ServerFrame) -> bytes:
         data = encode(frame)
@@ -287,7 +287,7 @@ async def test_large_outputs_are_encoded_in_a_thread_and_keep_their_place(large:
         return data
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "encode", noted)
+        patch.setattr(send_queue, "encode", noted)
         patch.setattr(send_queues, "encode", noted)
         assert await arrived([reply(1), large, reply(2)]) == [reply(1), large, reply(2)]
     main = threading.main_thread()

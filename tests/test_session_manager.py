@@ -17,9 +17,9 @@ import msgspec
 import pytest
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.limits import MAX_FILES
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server import activity as activity_module
 from jupyter_codeinterp.server.files import siblings
 from tests.busy import SOON, processor_silence
@@ -272,12 +272,11 @@ AT_THE_START = {
     "jupyter_codeinterp._version",
     "jupyter_codeinterp.core",
     "jupyter_codeinterp.core.approval",
-    "jupyter_codeinterp.core.approval.modes",
+    "jupyter_codeinterp.core.approval.policy",
     "jupyter_codeinterp.server",
     "jupyter_codeinterp.server.app",
     "jupyter_codeinterp.server.kernel_models",
     "jupyter_codeinterp.server.kernel_models.wiring",
-    "jupyter_codeinterp.server.routing",
     "jupyter_codeinterp.server.workbench",
     "jupyter_codeinterp.server.workbench.settings",
 }

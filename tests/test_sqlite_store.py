@@ -18,7 +18,6 @@ from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
 from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
 from jupyter_codeinterp.adapters.storage.sqlite.schema import REMOVED_EVENTS, REMOVED_TABLES
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
@@ -29,7 +28,20 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.events import (
+from jupyter_codeinterp.core.history.ledger import Ledger, outputs_of, undo_op
+from jupyter_codeinterp.core.messages import (
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+    user,
+)
+from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import (
     Draft,
     DraftWaiting,
     Event,
@@ -45,19 +57,6 @@ from jupyter_codeinterp.core.events import (
     TurnStarted,
     UsageChanged,
 )
-from jupyter_codeinterp.core.history.ledger import Ledger, undo_op
-from jupyter_codeinterp.core.history.outputs import outputs_of
-from jupyter_codeinterp.core.messages import (
-    Message,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-    assistant,
-    user,
-)
-from jupyter_codeinterp.core.stores import StoredOp
 from tests.kept_outputs import kept_outputs, put_outputs
 
 
@@ -514,8 +513,8 @@ def test_it_survives_a_killed_process(path: Path) -> None:
 import os, signal
 from pathlib import Path
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.events import Note
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import Note
 store = SqliteStore(Path({str(path)!r}))
 store.create(SessionInfo("s1", "a.ipynb", "", "m", "review", True, 0.0, 0.0))
 for seq in range(1, 501):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
-from jupyter_codeinterp.core.staleness.runs import MOST, Runs
-from jupyter_codeinterp.core.staleness.stale import EDITED, Cell, find
+from jupyter_codeinterp.core.staleness import EDITED, MOST_RUNS, Cell, Runs, find
 
 
 def told(*ran: tuple[str, str], cells: dict[str, str]) -> dict[str, str]:
@@ -106,7 +105,7 @@ def test_very_long_and_very_deep_cells_have_no_names() -> None:
 
 def test_a_kernels_oldest_runs_are_forgotten() -> None:
     kernel = Runs()
-    for number in range(1, MOST + 11):
+    for number in range(1, MOST_RUNS + 11):
         kernel.ran(f"c{number}", number, "x = y")
-    assert len(kernel.last) == MOST
+    assert len(kernel.last) == MOST_RUNS
     assert "c10" not in kernel.last and "c11" in kernel.last

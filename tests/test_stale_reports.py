@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.server.windows.stale_cells import ReportedCells
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.server.windows import ReportedCells
 from tests.test_room_document import World
 
 PATH = "a.ipynb"

@@ -17,8 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.staleness.runs import Runs
-from jupyter_codeinterp.core.staleness.stale import Cell, find
+from jupyter_codeinterp.core.staleness import Cell, Runs, find
 
 DF = "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]})"
 SCENARIOS: dict[str, tuple[dict[str, str], str]] = {

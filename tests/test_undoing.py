@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.socket.connection import MAX_SNAPSHOT
 from tests.fake_anthropic import FakeAnthropic, answer, call, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook

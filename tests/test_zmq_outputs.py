@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernel_iopub.widgets import OutputWidgets
+from jupyter_codeinterp.adapters.kernel_iopub import OutputWidgets
 from jupyter_codeinterp.adapters.kernel_wire import Message
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.run import Run

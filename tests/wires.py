@@ -19,7 +19,7 @@ from jupyter_codeinterp.adapters.providers.anthropic.clouds.table import (
     Cloud,
 )
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC
 from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
 from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
 from jupyter_codeinterp.core.errors import ModelError

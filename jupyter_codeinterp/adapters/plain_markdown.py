@@ -15,7 +15,7 @@ from html import unescape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ..core.approval import formulas
+from ..core.approval import markdown_cells
 from ..core.approval.markdown_cells import nesting
 
 LONGEST = 100_000
@@ -23,7 +23,7 @@ LONGEST = 100_000
 LONGEST_PARAGRAPH = 10_000
 """Characters without a blank line. Browsers' parsers take quadratic time."""
 _MOST_EMPHASIS = 1_000
-_DEEPEST = formulas.DEEPEST
+_DEEPEST = markdown_cells.DEEPEST
 
 _PLAIN_NAMES = """
 blockquote_open blockquote_close bullet_list_open bullet_list_close code_block code_inline
@@ -126,13 +126,13 @@ def _in_formulas(text: str) -> Iterator[str]:
         return
     for name in _COMMAND.findall(text):
         # A line's end, \\\\, may precede a letter.
-        if name not in formulas.COMMANDS and len(name) > 1:
+        if name not in markdown_cells.COMMANDS and len(name) > 1:
             yield f"This text has formulas with the unknown command \\{name[:20]}."
             return
-    if any(name not in formulas.ENVIRONMENTS for name in _ENVIRONMENT.findall(text)):
+    if any(name not in markdown_cells.ENVIRONMENTS for name in _ENVIRONMENT.findall(text)):
         yield "This text has formulas with an unknown environment."
     for part in re.split(r"\n[ \t\r]*\n", text):
-        if len(part) > formulas.LONGEST and _FORMULA.search(part):
+        if len(part) > markdown_cells.LONGEST and _FORMULA.search(part):
             yield "This text may contain a very long formula."
             return
 

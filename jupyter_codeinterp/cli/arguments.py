@@ -60,7 +60,7 @@ YES = (
         "an admin's settings bar",
     ),
 )
-"""Names, value and meaning. What each covers: ``terminal/covered.py``."""
+"""Names, value and meaning. What each covers: ``terminal/fronts.py``."""
 
 
 def parser() -> argparse.ArgumentParser:

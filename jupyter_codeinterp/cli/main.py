@@ -16,12 +16,34 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import CodeInterpError
 from ..core.visible import visible, visible_line
 from . import arguments
-from .local.fast_jsonschema import import_jsonschema
 from .local.problems import FAILED, INTERRUPTED, Problem
 from .terminal.stopping import Stopping
 
 if TYPE_CHECKING:
     import argparse
+
+
+# -------------------------------------------------------------------------------------------------
+# Imports ``jsonschema`` without ``rfc3987_syntax``, which saves each command a second.
+#
+# With that package, which jupyter_server installs, ``jsonschema`` builds a grammar of
+# international addresses at import. That takes longer than all other imports together, and no
+# notebook schema needs it.
+
+NAME = "rfc3987_syntax"
+
+
+def import_jsonschema() -> None:
+    modules: dict[str, Any] = sys.modules
+    if NAME in modules or "jsonschema" in modules:
+        return
+    modules[NAME] = None  # as if it were not installed
+    try:
+        with suppress(ImportError):
+            import jsonschema  # noqa: F401
+    finally:
+        del modules[NAME]
+
 
 COMMANDS = {
     "run": "run",

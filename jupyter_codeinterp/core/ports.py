@@ -14,9 +14,9 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt, Snapshot
-from .events import EngineWork
-from .labels import Observation
+from .findings import Observation
 from .messages import Message, Usage
+from .wire.events import EngineWork
 
 # --- the model -----------------------------------------------------------------------
 

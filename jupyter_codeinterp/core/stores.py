@@ -11,10 +11,10 @@ from typing import Any, Protocol, Union
 
 import msgspec
 
-from .commands import SessionInfo
 from .document.ops import Op, Output, Receipt
-from .events import Event
 from .messages import Message
+from .wire.commands import SessionInfo
+from .wire.events import Event
 
 
 class StoredOp(msgspec.Struct, frozen=True):

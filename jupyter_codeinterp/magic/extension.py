@@ -11,14 +11,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .asking.earlier import Earlier
-from .asking.interpolation import interpolated
-from .asking.options import Options, UsageProblem, parse
+from .asking.options import Options, UsageProblem, interpolated, parse
 from .asking.typed import Typed
-from .commands import COMMANDS, Command
-from .completion import matcher
+from .commands import COMMANDS, Command, matcher
 
 if TYPE_CHECKING:
-    from ..core.events import Event
+    from ..core.wire.events import Event
     from .turn.assistant import Assistant
 
 _SILENT = logging.NullHandler()
@@ -176,11 +174,11 @@ class Extension:
     ) -> None:
         """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
         and keep a new one. Raises PromptFailed under ``--strict``."""
-        from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
+        from ..core.approval.policy import ASKING, BY_RANK, RUN_ALL
         from .front.choose import NoReview, review_for, screen_for
-        from .front.run_all import hold_back
         from .front.turn_front import TurnFront
-        from .kept.keeping import Keeping
+        from .front.widgets import hold_back
+        from .kept import Keeping
         from .turn.assistant import Request
 
         shell, assistant = self.shell, self.assistant

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..core.checks.checks import Checks
-    from ..core.hooks.hooks import Hooks
+    from ..core.hooks import Hooks
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
 
@@ -69,7 +69,7 @@ class Extensions:
         return registry, self._add(TOOLS, registry.add)
 
     def hooks(self) -> tuple[Hooks, list[Added]]:
-        from ..core.hooks.hooks import Hooks
+        from ..core.hooks import Hooks
 
         found = Hooks()
         return found, self._add(HOOKS, found.add)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
-from ..core.history.outputs import Store
+from ..core.history.ledger import Store
 from ..core.model_view.rule_files import RuleFile
-from ..core.own_commands.own_command import OwnCommand
+from ..core.own_command import OwnCommand
 from ..core.ports import Kernel, NewNotebooks
 from ..core.tools.outside.port import OutsideTools
 from ..core.turn.files import Seen
@@ -18,7 +18,7 @@ from ..core.verify.verification import FreshRuns
 from .files.live_notebooks import LiveNotebooks
 
 if TYPE_CHECKING:
-    from ..core.staleness.watch import Watch
+    from ..core.staleness import Watch
 
 
 @dataclass

@@ -11,9 +11,9 @@ import msgspec
 from tornado.websocket import WebSocketClientConnection
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.commands import SessionInfo, Subscribe
 from jupyter_codeinterp.core.messages import Usage
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.commands import SessionInfo, Subscribe
 
 from .figures import Bound, Figure
 from .servers import jupyter_server

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.events import Event, TextDelta, ToolDone
+from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.events import Event, TextDelta, ToolDone
 
 from .figures import Bound, Figure
 

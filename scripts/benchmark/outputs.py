@@ -11,9 +11,9 @@ from pathlib import Path
 
 from jupyter_codeinterp.adapters.documents.live import LiveNotebook, SessionDocument, WindowState
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.commands import OpFrame, OpReceipt, ServerFrame, SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete, FinishRun, Output, Receipt
 from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.core.wire.commands import OpFrame, OpReceipt, ServerFrame, SessionInfo
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 
 from .figures import Bound, Figure

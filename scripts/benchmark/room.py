@@ -11,7 +11,7 @@ from jupyter_ydoc import YNotebook
 
 from jupyter_codeinterp.adapters.documents.room.document import PART
 from jupyter_codeinterp.adapters.documents.room.shared import ORIGIN, SharedNotebook
-from jupyter_codeinterp.adapters.notebook_content.view import views
+from jupyter_codeinterp.adapters.notebook_content import views
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,

@@ -15,7 +15,6 @@ import msgspec
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
-from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import apply, read_back
 from jupyter_codeinterp.core.document.ops import (
     Delete,
@@ -24,7 +23,8 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     SetSource,
 )
-from jupyter_codeinterp.core.events import (
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire.events import (
     Draft,
     DraftDecided,
     DraftWaiting,

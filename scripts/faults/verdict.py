@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 import nbformat
 
-from jupyter_codeinterp.core.events import (
+from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse
+from jupyter_codeinterp.core.wire.events import (
     Event,
     Note,
     StepDiscarded,
@@ -28,7 +29,6 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse
 from tests.fake_anthropic import Exchange
 
 from .page import Page

@@ -7,7 +7,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import type { JSONValue } from '@lumino/coreutils';
 
-/** The other end is jupyter_codeinterp/magic/front/below.py. */
+/** The other end is jupyter_codeinterp/magic/front/widgets.py. */
 const TARGET = 'jupyter_codeinterp.below';
 
 export function takeCellsBelow(tracker: INotebookTracker): void {

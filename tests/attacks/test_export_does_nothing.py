@@ -14,11 +14,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.exports.markdown import markdown
-from jupyter_codeinterp.core.exports.pictures import pictures
+from jupyter_codeinterp.core.history.exports import markdown, pictures
 from jupyter_codeinterp.core.history.prose import _LANGUAGES
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from tests.attacks.shapes import SHAPES
 from tests.kept_outputs import put_outputs
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.model_view import outputs
@@ -32,6 +31,7 @@ from jupyter_codeinterp.core.model_view.untrusted import (
     nonce_in,
 )
 from jupyter_codeinterp.core.tools.built_in.read_notebook import cell_texts
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

@@ -19,12 +19,13 @@ import pytest
 
 import jupyter_codeinterp
 from jupyter_codeinterp import core
-from jupyter_codeinterp.adapters.storage.sqlite import searching
-from jupyter_codeinterp.core import completion, visible
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.adapters.storage.sqlite import store as searching
+from jupyter_codeinterp.core import completion, own_command, staleness, visible
+from jupyter_codeinterp.core import own_command as for_model
+from jupyter_codeinterp.core import own_command as front_matter
 from jupyter_codeinterp.core.approval import code_warnings, installs
-from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cell_code import parsing
+from jupyter_codeinterp.core.cells import packages
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.cells.reported import hides_failures
 from jupyter_codeinterp.core.checks import protected
@@ -32,24 +33,20 @@ from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.labelling import labels, theirs
 from jupyter_codeinterp.core.checks.run import lost_values
 from jupyter_codeinterp.core.checks.shared import tables
-from jupyter_codeinterp.core.checks.shared.check import Change
-from jupyter_codeinterp.core.checks.shared.contract import Contract
+from jupyter_codeinterp.core.checks.shared.check import Change, Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.exports import markdown
 from jupyter_codeinterp.core.figures import lookup
 from jupyter_codeinterp.core.figures.outputs import Cell
-from jupyter_codeinterp.core.history import prose, transcript
-from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
-from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from jupyter_codeinterp.core.history import exports, prose, transcript
+from jupyter_codeinterp.core.history.event_log import DeferredWrites
+from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
-from jupyter_codeinterp.core.loop import announcing
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
-    distributions,
+    attached,
     notebook_prompt,
     outputs,
     plain_text,
@@ -58,21 +55,21 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context, Late
-from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
-from jupyter_codeinterp.core.staleness import stale
-from jupyter_codeinterp.core.staleness.runs import Runs
+from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
-from jupyter_codeinterp.core.tools.outside import result, schemas, shown_call, tool_names
+from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
+from jupyter_codeinterp.core.tools.outside import port, schemas, tool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared import titles
+from jupyter_codeinterp.core.tools.shared import step
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
-from jupyter_codeinterp.core.tools.shared.edits import Edit, edited
-from jupyter_codeinterp.core.turn import loop_guard
-from jupyter_codeinterp.core.turn.naming_cells import found_in
-from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
+from jupyter_codeinterp.core.turn import budget
+from jupyter_codeinterp.core.turn.notebook import found_in
+from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.commands import SessionInfo
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -97,13 +94,13 @@ def checked_schema(text: str) -> object:
 
 READERS = (
     "visible lookup kernel_report protected collector completion rule_files "
-    "for_model front_matter own_command context conversation notebook_prompt apply "
-    "ops markdown untrusted loop_guard html_text images new_notebook read_notebook "
-    "markdown_cells out_of_sight outputs outputs passive pasted_keys plain_text "
-    "private_names prose title code_warnings review secrets found_secrets "
-    "distributions installs kinds references shown_html titles tracebacks transcript "
-    "labelling caution signs cell_names parsing python_of stale "
-    "beforehand comparing png unvarying result schemas shown_call tool_names"
+    "own_command context conversation notebook_prompt apply "
+    "ops exports untrusted budget html_text images new_notebook read_notebook "
+    "markdown_cells out_of_sight outputs outputs passive plain_text "
+    "private_names prose messages code_warnings changes secrets found_secrets "
+    "packages installs attached references step tracebacks transcript "
+    "labelling caution signs cell_names parsing staleness "
+    "verification comparing tool schemas port"
 )
 """Modules of the core that look into texts (two are called ``outputs``). All of their public
 functions are measured: here, or by `by_itself`, which measures what it can in every module."""
@@ -139,8 +136,8 @@ def stale_cells(text: str) -> object:
     runs = Runs()
     for number, source in enumerate((f"x = 1\n{text}", text, f"{text}\ny = x")):
         runs.ran(str(number), number + 1, source)
-    cells = [stale.Cell(str(number), f"{text}\n") for number in range(3)]
-    return stale.find(cells, runs)
+    cells = [staleness.Cell(str(number), f"{text}\n") for number in range(3)]
+    return staleness.find(cells, runs)
 
 
 def describe(text: str) -> str:
@@ -285,8 +282,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "arguments.read": lambda t: refused(
         lambda: ToolRegistry().parse("run_cell", {"cell_index": t, "expects": {t: t}, t: t})
     ),
-    "edits.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
-    "naming_cells.found_in": lambda t: found_in([], t),
+    "edit_cell.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
+    "notebook.found_in": lambda t: found_in([], t),
     "context.Context.new_files": lambda t: Context().new_files([(t, 1)] * 3),
     "ops.place_after": lambda t: ops.place_after([t, "c1"], [t[1:], "c1"]),
     "ops.order_after": lambda t: ops.order_after([t, "c1"], ops.Move("c1", (t[1:], t))),
@@ -320,26 +317,24 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.protected_in": lambda t: ops.protected_in({"metadata": {"codeinterp_protect": t}}),
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
-    "announcing.only_announces": announcing.only_announces,
+    "budget.only_announces": budget.only_announces,
     "reported.hides_failures": lambda t: hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
-    "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
+    "exports.markdown": lambda t: exports.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
     "untrusted.Untrusted.quoted": UNTRUSTED.quoted,
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
-    "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
-        ToolUse("1", "x", {"a": t}), t
-    ),
+    "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
     "labelling.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
     "kernel_report.read kernel_report.seen_run": check_all,
-    "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),
-    "kinds.media_type": lambda t: kinds.media_type(encoded(t)),
-    "kinds.size": lambda t: [kinds.size(head + encoded(t), media) for head, media in HEADS],
+    "attached.fault_of_pdf": lambda t: attached.fault_of_pdf(encoded(t)),
+    "attached.media_type": lambda t: attached.media_type(encoded(t)),
+    "attached.size": lambda t: [attached.size(head + encoded(t), media) for head, media in HEADS],
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, UNTRUSTED
     ),
@@ -363,7 +358,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "code_warnings.notices": lambda t: [
         code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
-    "distributions.hint": lambda t: distributions.hint(f"No module named '{t}'", (t,)),
+    "packages.hint": lambda t: packages.hint(f"No module named '{t}'", (t,)),
     "installs.found_in": lambda t: installs.found_in(f"%pip install {t}\n!uv {t}", "python"),
     "installs.installs": lambda t: [
         installs.installs(f"%pip install\n{t}", language) for language in ("python", "r", "julia")
@@ -375,22 +370,22 @@ MEASURED: dict[str, Callable[[str], object]] = {
         [(t, 1)],
         UNTRUSTED,
     ),
-    "searching.fold": searching.fold,
+    "store.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
-    "for_model.commands_told": lambda t: for_model.commands_told(
+    "own_command.commands_told": lambda t: for_model.commands_told(
         [(own_command.parsed("command", "x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
         untrusted.Untrusted(SECRETS.scrub),
     ),
-    "for_model.skill_text": lambda t: for_model.skill_text(
+    "own_command.skill_text": lambda t: for_model.skill_text(
         own_command.parsed("skill", "x", t, t), untrusted.Untrusted(SECRETS.scrub)
     ),
-    "for_model.skills_told": lambda t: for_model.skills_told(
+    "own_command.skills_told": lambda t: for_model.skills_told(
         [own_command.OwnCommand("skill", t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
-    "front_matter.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
+    "own_command.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
     "own_command.arguments_in": lambda t: [
         own_command.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
     ],
@@ -399,9 +394,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
     "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
-    "titles.title_so_far": lambda t: titles.title_so_far("", t),
+    "step.title_so_far": lambda t: step.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
-    "beforehand.findings": lambda t: beforehand.findings(
+    "verification.findings": lambda t: verification.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
     ),
     "comparing.compare": lambda t: comparing.compare(
@@ -410,8 +405,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "comparing.differing_line": lambda t: comparing.differing_line([t], [f"{t} 1.5"]),
     "comparing.last_lines": lambda t: comparing.last_lines([errors(t)]),
     "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
-    "png.pixels": lambda t: png.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
-    "unvarying.without_ids": lambda t: unvarying.without_ids(f"<b id='a'>{t}"),
+    "comparing.pixels": lambda t: comparing.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
+    "comparing.without_ids": lambda t: comparing.without_ids(f"<b id='a'>{t}"),
     "caution.Cautions.labelled": cautioned,
     "caution.Cautions.take_up": lambda t: caution.Cautions().take_up([user(Text(t))]),
     "found_secrets.without_secrets": lambda t: [
@@ -420,10 +415,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ],
     "signs.signs": lambda t: [signs.signs(one) for one in (t, t.replace("x", "ignore "))],
     "parsing.parse": lambda t: parsing.parse(t, 20_000),
-    "stale.find": stale_cells,
-    "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
-    "result.bounded": lambda t: list(
-        result.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], str)
+    "staleness.find": stale_cells,
+    "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
+    "tool.bounded": lambda t: list(
+        tool.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], str)
     ),
     "schemas.checked": checked_schema,
     "schemas.texts": lambda t: list(schemas.texts({t: [{"enum": [t]}]})),
@@ -431,25 +426,33 @@ MEASURED: dict[str, Callable[[str], object]] = {
         schemas.for_model(one, untrusted.Untrusted().inert)
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
     ],
-    "shown_call.call": lambda t: shown_call.call(t, t, {"a": t[:3_000]}),
-    "tool_names.names": lambda t: tool_names.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
+    "port.names": lambda t: port.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
     "keeps what it gets": (
         "conversation.Conversation.add conversation.Conversation.continue_from "
         "conversation.Conversation.restart context.Context.noted context.Context.seen "
-        "context.Context.seen_source private_names.PrivateNames.learn"
+        "context.Context.seen_source private_names.PrivateNames.learn "
+        "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
+        "step.Known.changes step.Known.get step.Known.label step.Step.card "
+        "step.Step.not_started step.Step.say step.joined messages.route"
     ),
-    "looks up an id": "context.Context.source_seen outputs.whole_op",
+    "looks up an id": "context.Context.source_seen ledger.whole_op",
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
         "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "
-        "shown_html.raw_display shown_html.shows"
+        "code_warnings.raw_display code_warnings.shows "
+        "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks",
-    "cuts sources": "review.review",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks port.OutsideTools.call",
+    "joins what others of this list have read": (
+        "attached.see attached.weight budget.no_price messages.checked verification.lines "
+        "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
+    ),
+    "cuts sources": "changes.review",
     "reads keys: they come from the person": (
-        "secrets.Secrets.add secrets.Secrets.forget encodings.encodings"
+        "secrets.Secrets.add secrets.Secrets.forget secrets.encodings"
     ),
 }
 """Why these functions of the readers need no measuring."""
@@ -555,7 +558,7 @@ ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
     "adapters.providers.anthropic.clouds.table._VERTEX_PATH": "an address, the whole of it",
     "adapters.plain_markdown._FENCE": "a line",
-    "adapters.kernel_iopub.counting._NUMBERED": "a message's id, the whole of it",
+    "adapters.kernel_iopub._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",
     "core.history.prose._RULE": "a line",
     "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
@@ -566,8 +569,8 @@ ONLY_AT_THE_START = {
     "core.checks.run.lost_values._MARK": "an example, the whole of it",
     "core.checks.labelling._SHELL": "a line",
     "core.checks.labelling._URL": "a path",
-    "core.figures.masking._VALUE": "the whole text",
-    "core.figures.texts._BARE": "the whole text",
+    "core.figures.lookup._VALUE": "the whole text",
+    "core.figures.outputs._BARE": "the whole text",
     "core.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",

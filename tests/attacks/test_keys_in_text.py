@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
@@ -26,6 +25,7 @@ from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
 from jupyter_codeinterp.core.turn.limits import Rules
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

@@ -19,7 +19,7 @@ from tornado import web
 from tornado.httpclient import HTTPClientError
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile
-from jupyter_codeinterp.adapters.notebook_content.view import views
+from jupyter_codeinterp.adapters.notebook_content import views
 from jupyter_codeinterp.core.errors import CodeInterpError
 from jupyter_codeinterp.core.model_view.rule_files import NOT_CONFIRMED
 from jupyter_codeinterp.sandbox.shared import open_folders, trees
@@ -28,7 +28,7 @@ from jupyter_codeinterp.server.files.rule_files import rule_files
 from jupyter_codeinterp.server.files.saving import before_save
 from jupyter_codeinterp.server.files.scan import look_around
 from jupyter_codeinterp.server.files.siblings import read_sibling, sibling_files, sibling_heads
-from jupyter_codeinterp.server.mcp import notebooks
+from jupyter_codeinterp.server.mcp import service
 from jupyter_codeinterp.server.tables.files import FileTables
 from jupyter_codeinterp.server.tables.shapes import TableAsked
 from jupyter_codeinterp.server.tool_servers.places import Places
@@ -86,7 +86,7 @@ async def reads_the_notebook(contents: Any) -> Any:
 
 
 async def outside_agent(contents: Any) -> Any:
-    return (await contents.get(await notebooks.need(contents, NOTEBOOK)))["content"]
+    return (await contents.get(await service.need(contents, NOTEBOOK)))["content"]
 
 
 async def saves(contents: Any) -> Any:

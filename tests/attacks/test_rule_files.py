@@ -14,8 +14,6 @@ from jupyter_server.services.contents.largefilemanager import (
 )
 
 from jupyter_codeinterp.adapters.rule_file import LARGEST
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.events import Note
 from jupyter_codeinterp.core.model_view.rule_files import (
     BEGINS,
     GONE,
@@ -25,6 +23,8 @@ from jupyter_codeinterp.core.model_view.rule_files import (
     as_text,
 )
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire.events import Note
 from jupyter_codeinterp.server.files.rule_files import rule_files
 from tests.conftest import KEY
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store

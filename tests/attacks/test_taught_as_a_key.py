@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.code_warnings import SAVED_KEY
 from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.models import Models
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.site import Site

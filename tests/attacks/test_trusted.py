@@ -10,7 +10,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
-from jupyter_codeinterp.core.events import Note
+from jupyter_codeinterp.core.wire.events import Note
 from tests import pretending
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
-from jupyter_codeinterp.adapters.providers.anthropic.wire import request_body
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, request_body
+from jupyter_codeinterp.core.wire import events as e
 from tests.fake_anthropic.checks import problems
 from tests.fake_anthropic.history import History
 from tests.scripted import Bench

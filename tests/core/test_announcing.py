@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.loop.announcing import ASK, only_announces
 from jupyter_codeinterp.core.messages import Text
+from jupyter_codeinterp.core.turn.budget import ASK, only_announces
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, run, say

@@ -11,18 +11,18 @@ import msgspec
 import pytest
 from PIL import Image as pillow
 
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.attached import kinds, showing
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.events import Reference
 from jupyter_codeinterp.core.messages import PDF, Document, Image, Message, Text
+from jupyter_codeinterp.core.model_view import attached
 from jupyter_codeinterp.core.model_view import references as r
 from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.events import Reference
 from tests.scripted import Bench, run, say
 
 MakeBench = Callable[..., Bench]
 PAPER = b"%PDF-1.7\n1 0 obj\n<< >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n"
-SEES = ModelInfo("m", "M", images=True, takes=tuple(kinds.NAMES))
+SEES = ModelInfo("m", "M", images=True, takes=tuple(attached.NAMES))
 
 
 def picture(kind: str, size: tuple[int, int] = (7, 5), **options: Any) -> bytes:
@@ -38,8 +38,8 @@ def animated(kind: str) -> bytes:
     return data.getvalue()
 
 
-def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> showing.Seen:
-    return showing.see(name, name, data, info, showing.Room(**{"images": 19, **room}))
+def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> attached.Seen:
+    return attached.see(name, name, data, info, attached.Room(**{"images": 19, **room}))
 
 
 def send(b: Bench, text: str, *names: str) -> None:
@@ -215,7 +215,7 @@ def test_half_an_image_is_not_sent(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP"])
 def test_an_animation_is_not_sent(kind: str) -> None:
-    assert look("a.gif", animated(kind)).why == kinds.ANIMATED
+    assert look("a.gif", animated(kind)).why == attached.ANIMATED
 
 
 @pytest.mark.parametrize(
@@ -228,26 +228,26 @@ def test_an_animation_is_not_sent(kind: str) -> None:
         ("locked.pdf", PAPER.replace(b"/Root", b"/Encrypt 5 0 R /Root"), "password-protected"),
         ("large.png", None, "larger than"),
         ("wide.png", picture("PNG", (8_001, 1)), "exceed 8000 per side"),
-        ("large.pdf", PAPER[:9] + b" " * showing.MOST_OF_PDF + PAPER[9:], "exceed 4.5 MB"),
-        ("large.jpg", picture("JPEG") + b" " * showing.MOST_OF_IMAGE, "exceed 3.75 MB"),
+        ("large.pdf", PAPER[:9] + b" " * attached.MOST_OF_PDF + PAPER[9:], "exceed 4.5 MB"),
+        ("large.jpg", picture("JPEG") + b" " * attached.MOST_OF_IMAGE, "exceed 3.75 MB"),
     ],
 )
 def test_what_cannot_be_shown_is_told_in_words(name: str, data: bytes | None, why: str) -> None:
     seen = look(name, data)
     assert seen.shown is None
-    assert why in seen.why and why in seen.words and showing.BY_CODE in seen.words
+    assert why in seen.why and why in seen.words and attached.BY_CODE in seen.words
 
 
 @pytest.mark.parametrize("name", ["data.csv", "drawing.svg", "notes", "big.parquet"])
 def test_of_other_files_nothing_is_said(name: str) -> None:
-    assert look(name, b"<svg/>") == look(name, None) == showing.Seen()
+    assert look(name, b"<svg/>") == look(name, None) == attached.Seen()
 
 
 def test_what_is_shown_is_bounded() -> None:
     png = picture("PNG")
-    room = showing.Room(images=12)
-    seen = [showing.see("a.png", "a.png", png, SEES, room) for _ in range(12)]
-    assert sum(one.shown is not None for one in seen) == showing.IMAGES_A_MESSAGE
+    room = attached.Room(images=12)
+    seen = [attached.see("a.png", "a.png", png, SEES, room) for _ in range(12)]
+    assert sum(one.shown is not None for one in seen) == attached.IMAGES_A_MESSAGE
     assert "a message shows at most 10 images" in seen[-1].why
     assert "at most 16 images" in look("a.png", png, images=0).why
     assert "at most 9 MB" in look("a.pdf", PAPER, size=10).why
@@ -261,4 +261,4 @@ def test_a_model_is_not_sent_what_its_wire_does_not_carry() -> None:
     assert "does not accept PDF files" in look("a.pdf", PAPER, few).why
     unsure = msgspec.structs.replace(SEES, images=None)
     assert look("a.png", picture("PNG"), unsure).shown is not None, "it may see them"
-    assert kinds.NAMES[PDF] == "PDF"
+    assert attached.NAMES[PDF] == "PDF"

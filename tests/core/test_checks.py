@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.api import CellCode, Check, Finding, Place, SeenRun
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.history.transcript import FACTS
+from jupyter_codeinterp.core.wire import events as e
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.checks.run import expected
 from jupyter_codeinterp.core.checks.shared import kernel_report
-from jupyter_codeinterp.core.checks.shared.contract import Contract
+from jupyter_codeinterp.core.checks.shared.check import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.scripted import Bench, fix, run, say
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
+from jupyter_codeinterp.core.history.event_log import DeferredWrites
 from jupyter_codeinterp.core.loop import system_prompt
 from jupyter_codeinterp.core.loop.agent import TOO_SMALL
 from jupyter_codeinterp.core.loop.conversation import (
@@ -34,6 +33,7 @@ from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.api import CellCode, CellOutputs, Hook, Notes, Refusal
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.hooks import bounded
-from jupyter_codeinterp.core.hooks.hooks import Hooks
+from jupyter_codeinterp.core import hooks as bounded
+from jupyter_codeinterp.core.hooks import Hooks
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.kernels import until

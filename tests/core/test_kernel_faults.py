@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel, link
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.hooks.hook import CellCode, Hook
-from jupyter_codeinterp.core.hooks.hooks import Hooks
+from jupyter_codeinterp.core.hooks import CellCode, Hook, Hooks
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room, open_room
 from tests.kernels import kernel_of
 from tests.scripted import Bench, call, run, say

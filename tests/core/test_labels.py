@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.core.checks.labelling import labels, theirs
 from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.events import DraftDecided
+from jupyter_codeinterp.core.wire.events import DraftDecided
 from tests.scripted import Bench, call, last_cell, run, say
 
 TABLE = r"""

@@ -7,13 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
 from jupyter_codeinterp.core.ports import ModelDone, ModelInfo
-from jupyter_codeinterp.core.turn.budget import Budget, time_limit
+from jupyter_codeinterp.core.turn.budget import Budget, LoopGuard, time_limit
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
-from jupyter_codeinterp.core.turn.loop_guard import LoopGuard
 from jupyter_codeinterp.core.turn.meter import Meter
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, fix, run, say

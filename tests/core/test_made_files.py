@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.files import Seen
+from jupyter_codeinterp.core.wire import events as e
 from tests.scripted import Bench, MemoryPlace, run, say
 
 Benches = Callable[..., Bench]

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.history import event_log as event_logs
 from jupyter_codeinterp.core.messages import Text, ToolResult
 from jupyter_codeinterp.core.session import persistence
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, run, say

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import ToolServerError
-from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.messages import Image, Text, ToolResult
 from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.core.tools.outside import tool as outside
 from jupyter_codeinterp.core.tools.outside.port import Answer, OutsideTool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.events import Mode
 from tests.kernels import until
 from tests.scripted import Bench, call, say
 

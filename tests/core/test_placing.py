@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
 from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.events import Mode
-from jupyter_codeinterp.core.turn.placing import Place, Rule, last_of, place
+from jupyter_codeinterp.core.turn.notebook import Place, Rule, last_of, place
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.events import Mode
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 

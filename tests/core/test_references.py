@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.events import Reference
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view import references as r
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.session.messages import checked_message
+from jupyter_codeinterp.core.session import messages
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.events import Reference
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, run, say
@@ -225,7 +225,7 @@ def test_what_is_named_is_bounded_inert_and_without_keys() -> None:
 
 
 def test_only_so_much_can_be_named() -> None:
-    few = checked_message._few
+    few = messages._few
     assert few((Reference("error"), Reference("error"))) == (Reference("error"),)
     with pytest.raises(CommandError, match="at most 20"):
         few(tuple(Reference("variable", f"x{i}") for i in range(21)))

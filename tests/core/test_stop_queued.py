@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import Gate, Intruder, until
 from tests.scripted import Bench, run

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.checks.shared.tables import lines
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.core.test_checks import told
 from tests.scripted import Bench, run, say

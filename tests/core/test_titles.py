@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.session.messages.title import TITLE_LENGTH, from_question
+from jupyter_codeinterp.core.session.messages import TITLE_LENGTH, from_question
+from jupyter_codeinterp.core.wire import events as e
 from tests.scripted import Bench, call, run, say
 
 Benches = Callable[..., Bench]

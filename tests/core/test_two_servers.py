@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, journal
-from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.session import lease as lease_module
+from jupyter_codeinterp.core.session import persistence as lease_module
 from jupyter_codeinterp.core.session.session import Session
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
+from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, MemoryDocument, MemoryPlace, Turn, run, say

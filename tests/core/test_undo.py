@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     MOST_OUTPUTS,
@@ -24,10 +23,10 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import Change
+from jupyter_codeinterp.core.history.changes import Change, review
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.history.review import review
 from jupyter_codeinterp.core.session import reviews
+from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
 from tests.kernels import until

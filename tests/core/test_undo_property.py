@@ -26,10 +26,10 @@ from jupyter_codeinterp.core.document.ops import (
     Snapshot,
     digest,
 )
-from jupyter_codeinterp.core.events import TurnRedone, TurnUndone
 from jupyter_codeinterp.core.history.changes import Change
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.session import redo, undo
+from jupyter_codeinterp.core.session import undo
+from jupyter_codeinterp.core.wire.events import TurnRedone, TurnUndone
 from tests.scripted import view
 
 Cell = dict[str, Any]
@@ -221,7 +221,7 @@ class World:
         ids = [change.cell_id for change in changes]
         document = cast(Any, self.document)
         astray = self._moved(turn) & undone
-        work = redo.redo(turn, ids, document, self.ledger, none_kept, astray)
+        work = undo.redo(turn, ids, document, self.ledger, none_kept, astray)
         done = asyncio.run(work)
         undone.difference_update(done.restored)
         return done

@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.events import Mode
-from jupyter_codeinterp.core.hooks.hook import CellCode, Hook
-from jupyter_codeinterp.core.hooks.hooks import Hooks
+from jupyter_codeinterp.core.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.core.tools.built_in import verify
-from jupyter_codeinterp.core.verify import reporting
+from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.verify.verification import CellLine, CodeCell, Verification
+from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.events import Mode
 from tests.scripted import Bench, call, say
 
 Benches = Callable[..., Bench]
@@ -170,7 +169,7 @@ async def test_stop_cancels_it(bench: Benches) -> None:
 
 async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
     def refuse(cell: CellCode) -> Any:
-        from jupyter_codeinterp.core.hooks.hook import Refusal
+        from jupyter_codeinterp.core.hooks import Refusal
 
         return Refusal("No such code here.") if "20" in cell.source else None
 
@@ -190,12 +189,12 @@ async def test_where_no_kernel_can_be_started_it_is_refused(bench: Benches) -> N
 
 def test_private_cells_have_a_status_alone() -> None:
     now = Verification("n", "done", LINES)
-    told = "\n".join(reporting.lines(now, {"c"}, str))
+    told = "\n".join(verification.lines(now, {"c"}, str))
     assert "North" not in told and "Cell 3 (c): differs" in told
 
 
 def test_the_report_is_bounded() -> None:
     cells = tuple(CellLine(f"c{n}", n, "", "differs", "x" * 999, "y" * 999) for n in range(500))
-    told = reporting.lines(Verification("n", "done", cells), set(), str)
-    assert len(told) == reporting.MOST_LINES + 1 and told[-1] == "440 more lines"
-    assert max(map(len, told)) < 2 * reporting.LONGEST + 60
+    told = verification.lines(Verification("n", "done", cells), set(), str)
+    assert len(told) == verification.MOST_LINES + 1 and told[-1] == "440 more lines"
+    assert max(map(len, told)) < 2 * verification.LONGEST + 60

@@ -11,8 +11,7 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_codeinterp.magic.commands import COMMANDS
-from jupyter_codeinterp.magic.completion import complete
+from jupyter_codeinterp.magic.commands import COMMANDS, complete
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.notebooks import run, said
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.sandbox.network import pypi
+from jupyter_codeinterp.sandbox.network import gate
 from tests.kernels import run, text
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import folder
@@ -24,9 +24,9 @@ __all__ = ["folder"]
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    pypi._configured.cache_clear()
+    gate._configured.cache_clear()
     yield
-    pypi._configured.cache_clear()
+    gate._configured.cache_clear()
 
 
 def wheel(name: str, number: str, needs: str = "") -> bytes:
@@ -82,7 +82,7 @@ async def test_pip_installs_for_this_kernel_alone(
 
 
 def test_without_a_setting_it_is_pypi() -> None:
-    found = pypi.index_of({})
+    found = gate.index_of({})
     assert found.allow == ("pypi.org:443", "files.pythonhosted.org:443")
     assert found.variables == {"PIP_INDEX_URL": "https://pypi.org/simple"}
 
@@ -96,7 +96,7 @@ def test_hosts_come_from_the_settings_of_pip() -> None:
         "global.timeout='5'",
         "a line of another kind",
     ]
-    found = pypi.index_of(pypi.parsed(lines))
+    found = gate.index_of(gate.parsed(lines))
     assert found.allow == ("three.example:443", "two.example:8443")
     assert found.variables == {
         "PIP_INDEX_URL": "https://three.example/simple",
@@ -107,4 +107,4 @@ def test_hosts_come_from_the_settings_of_pip() -> None:
 
 def test_an_index_of_files_cannot_be_reached() -> None:
     with pytest.raises(ValueError, match="not on a web server"):
-        pypi.index_of({"index-url": "file:///wheels"})
+        gate.index_of({"index-url": "file:///wheels"})

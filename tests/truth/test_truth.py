@@ -10,7 +10,7 @@ import pytest
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
 from tests.truth.programs import Program, programs
 

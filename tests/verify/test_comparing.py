@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.verify.beforehand import findings
-from jupyter_codeinterp.core.verify.comparing import compare, last_lines
-from jupyter_codeinterp.core.verify.unvarying import normal_lines
-from jupyter_codeinterp.core.verify.verification import CodeCell, Difference
-from jupyter_codeinterp.server.verify.images import alike
+from jupyter_codeinterp.core.verify.comparing import compare, last_lines, normal_lines
+from jupyter_codeinterp.core.verify.verification import CodeCell, Difference, findings
+from jupyter_codeinterp.server.verify.verifier import alike
 
 
 def text(words: str) -> list[dict[str, Any]]:

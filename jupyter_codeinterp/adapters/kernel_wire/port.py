@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jupyter_client.session import Session
 
 from ...core.errors import KernelError
-from ...core.labels import Observation
+from ...core.findings import Observation
 from ...kernel_side.mark import AGENT
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ bounded.py      limits on bytes, time and blocks of an answer
 keys.py         what a key must be
 listing.py      parses a server's list of models
 accumulator.py  the events of the Messages API -> ModelEvents; pure
-written.py      writes events of the Messages API
-reading.py      reads values of events of any shape
+events.py       writes events of the Messages API, and reads values of any events
+facts.py        prices and abilities of models
+files.py        images and PDFs that a model is not sent
+markup.py       thinking and calls that a server sent as text
 
 Every wire translates its answers into events of the Messages API, so one place decides what is
 shown, kept and refused.

@@ -34,7 +34,7 @@ from ...core.ports import (
     ModelToolInput,
 )
 from . import markup
-from .reading import mapping, string
+from .events import mapping, string
 
 Event = Mapping[str, Any]
 OFTEN = 20_000

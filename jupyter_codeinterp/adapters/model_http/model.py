@@ -31,11 +31,10 @@ from ...core.ports import (
     ModelRetry,
     Prices,
 )
-from . import files, markup
+from . import facts, files, markup
 from .accumulator import Accumulator, Event
 from .facts import completed, lacks_price
 from .faults import Fault
-from .prices import published
 
 if TYPE_CHECKING:
     import httpx2
@@ -303,7 +302,7 @@ class HttpModel(Generic[S]):
         """Load other packages' prices, off the event loop, if a model needs them."""
         vendor = self._vendor(server)
         if vendor and any(lacks_price(info, vendor) for info in infos):
-            await asyncio.to_thread(published.load, vendor)
+            await asyncio.to_thread(facts.load, vendor)
 
     def _completed(self, info: ModelInfo, server: S) -> ModelInfo:
         local = self._is_local(server, info.id)

@@ -6,21 +6,132 @@ Import this on first use only: the package takes seconds.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
+import httpx2
 import mcp_types as types
+import msgspec
 from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from ...core.document.ops import Output
 from ...core.errors import ToolServerError
 from ...core.tools.outside.port import Answer
 from ...core.visible import visible_line
-from .content import outputs_of
 from .entries import NEUTRAL, Entry
-from .http import http
 from .listing import Told
 from .stdio import Program, stdio
+
+# -------------------------------------------------------------------------------------------------
+# What a tool returned, as outputs of a cell: then all their limits hold for it.
+
+MOST_PARTS = 50
+_IMAGES = ("image/png", "image/jpeg")
+
+
+def outputs_of(result: types.CallToolResult) -> tuple[Output, ...]:
+    parts = list(_parts(result.content[:MOST_PARTS]))
+    if len(result.content) > MOST_PARTS:
+        parts.append(_text(f"[{len(result.content) - MOST_PARTS} more parts left out]"))
+    if not parts and result.structured_content is not None:
+        parts.append(_text(_json(result.structured_content)))
+    return tuple(parts)
+
+
+def _parts(content: Any) -> Iterator[Output]:
+    for part in content:
+        if isinstance(part, types.TextContent):
+            yield _text(part.text)
+        elif isinstance(part, types.ImageContent):
+            if part.mime_type in _IMAGES:
+                yield _output({part.mime_type: part.data})
+            else:
+                yield _text(f"[image not shown: {part.mime_type}]")
+        elif isinstance(part, types.AudioContent):
+            yield _text(f"[sound not shown: {part.mime_type}]")
+        elif isinstance(part, types.ResourceLink):
+            yield _text(f"[resource {part.name}: {part.uri}]")
+        elif isinstance(part, types.EmbeddedResource):
+            resource = part.resource
+            if isinstance(resource, types.TextResourceContents):
+                yield _text(f"[resource {resource.uri}]\n{resource.text}")
+            else:
+                yield _text(f"[resource {resource.uri}: {len(resource.blob):,} characters of data]")
+
+
+def _json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return "[the result is no plain JSON]"
+
+
+def _text(text: str) -> Output:
+    return _output({"text/plain": text})
+
+
+def _output(data: dict[str, str]) -> Output:
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+# -------------------------------------------------------------------------------------------------
+# Streamable HTTP by the package ``mcp``, with limits on what a server may send.
+
+TIMEOUT = httpx2.Timeout(10.0, read=None)
+"""Seconds. The call has a limit of its own."""
+SESSION = "mcp-session-id"
+
+
+class _Counted(httpx2.AsyncByteStream):
+    """A body that passes on each part."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, received: Callable[[bytes], None]) -> None:
+        self._stream = stream
+        self._received = received
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            self._received(part)
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+@asynccontextmanager
+async def http(
+    url: str,
+    headers: Mapping[str, str],
+    received: Callable[[bytes], None],
+    lost: Callable[[], None],
+) -> AsyncIterator[Any]:
+    """Read and write streams for a session of the package. ``received`` gets each
+    part of an answer, and may raise ValueError to end it. Calls ``lost`` when the server no longer
+    knows the session, as after its restart. Redirects are not followed: headers belong to this
+    address."""
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.status_code == HTTPStatus.NOT_FOUND and SESSION in response.request.headers:
+            lost()
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise ValueError("It sent a compressed answer, which no one asked for.")
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _Counted(response.stream, received)
+
+    async with (
+        httpx2.AsyncClient(
+            headers={"Accept-Encoding": "identity", **headers},
+            timeout=TIMEOUT,
+            event_hooks={"response": [bound]},
+        ) as client,
+        streamable_http_client(url, http_client=client) as streams,
+    ):
+        yield streams[:2]
+
 
 STARTS_WITHIN = 30.0
 """Seconds. A program may have to be downloaded first, as ``npx`` and ``uvx`` do."""

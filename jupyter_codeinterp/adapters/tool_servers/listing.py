@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...core.tools.outside import schemas
-from ...core.tools.outside.port import OutsideTool
+from ...core.tools.outside.port import OutsideTool, names
 from ...core.tools.outside.schemas import BadSchema
-from ...core.tools.outside.tool_names import names
 
 MOST = 32
 """Tools of a server that one conversation gets."""

@@ -13,15 +13,15 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
 from ...adapters import typed_ahead
-from ...core.approval.modes import HIGHEST, MODES, within
+from ...core.approval.policy import HIGHEST, MODES, within
 from ...core.errors import CodeInterpError
-from ...core.events import Mode, Reference
-from ...core.own_commands.own_command import OwnCommand
-from ...core.redaction.pasted_keys import looks_like_key
+from ...core.own_command import OwnCommand
+from ...core.redaction.found_secrets import looks_like_key
 from ...core.visible import visible_line
+from ...core.wire.events import Mode, Reference
 from ...server.files.own_commands import own_commands
 from ..local.problems import DONE, Problem
-from ..terminal.covered import ASKED, UNASKED
+from ..terminal.fronts import ASKED, UNASKED
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
 from .run import front_for, mode_of, need_terminal, opened

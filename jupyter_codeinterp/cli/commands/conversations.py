@@ -15,11 +15,10 @@ from pathlib import Path
 import msgspec
 
 from ...adapters.storage.sqlite import SqliteStore
-from ...core.commands import SessionInfo
-from ...core.exports.markdown import markdown
-from ...core.exports.pictures import pictures
+from ...core.history.exports import markdown, pictures
 from ...core.redaction.secrets import Secrets
 from ...core.visible import visible, visible_line
+from ...core.wire.commands import SessionInfo
 from ...server.workbench import config as config_files
 from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings

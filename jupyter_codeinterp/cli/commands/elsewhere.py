@@ -13,13 +13,13 @@ from typing import Any
 
 import httpx2
 
-from ...core import events as e
 from ...core.approval.decisions import Alone
 from ...core.errors import CommandError
-from ...core.events import Mode
 from ...core.visible import visible_line
+from ...core.wire import events as e
+from ...core.wire.events import Mode
 from ..local.problems import USAGE, Problem
-from ..remote.server import RemoteServer, address, is_open
+from ..remote import RemoteServer, address, is_open
 from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 from .turn import exit_code, refused, to_the_end

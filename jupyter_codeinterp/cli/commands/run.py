@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.approval.decisions import Alone
-from ...core.approval.modes import ASKING, HIGHEST, MODES, within
-from ...core.commands import SessionInfo
-from ...core.events import Mode
-from ...core.redaction.pasted_keys import looks_like_key
+from ...core.approval.policy import ASKING, HIGHEST, MODES, within
+from ...core.redaction.found_secrets import looks_like_key
 from ...core.turn.ending import LIMITS
 from ...core.visible import visible_line
+from ...core.wire.commands import SessionInfo
+from ...core.wire.events import Mode
 from ...server.workbench import config as config_files
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.bench import LocalBench
@@ -26,7 +26,7 @@ from ..local.existing import find, open_in_page
 from ..local.place import check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import Front, Program
-from ..terminal.links import cells_of, without_cells
+from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
 from .turn import LocalConversation, exit_code, to_the_end
 

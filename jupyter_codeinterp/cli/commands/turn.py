@@ -4,25 +4,63 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from typing import Any, Protocol
 
+from ...adapters.documents.file import ContentsFile
 from ...adapters.documents.live.session_document import SessionDocument
-from ...core import events as e
 from ...core.approval.decisions import Alone
-from ...core.errors import CodeInterpError, CommandError
+from ...core.document.ops import id_of
+from ...core.errors import CodeInterpError, CommandError, DocumentError
 from ...core.history.transcript import Line, ModelText, Turn, turns
 from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import LIMITS, Ending
 from ...core.visible import visible_line
+from ...core.wire import events as e
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
-from ..local.recovery import mark_unfinished
 from ..terminal.following import Following, Talk
 from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
+
+# -------------------------------------------------------------------------------------------------
+# Marks the last cell of an unfinished turn with an output.
+
+MARK = "[The code interpreter stopped here: {why}]\n"
+
+log = logging.getLogger(__name__)
+
+
+async def mark_unfinished(contents: Any, path: str, cells: Collection[str], why: str) -> None:
+    """Add an output with the reason ``why`` to the last of ``cells`` (ids).
+
+    Skips an interrupted cell, which already shows that, and an unwritable notebook.
+    """
+
+    async def is_elsewhere(path: str) -> bool:
+        return False
+
+    file = ContentsFile(contents, lambda: path, is_elsewhere)
+    try:
+        reading = await file.read()
+        notebook = reading.notebook
+        last = next((one for one in reversed(notebook["cells"]) if id_of(one) in cells), None)
+        if last is None or last.get("cell_type") != "code" or _interrupted(last):
+            return
+        mark = {"output_type": "stream", "name": "stderr", "text": MARK.format(why=why)}
+        last["outputs"] = [*last.get("outputs", []), mark]
+        await file.write(notebook, reading)
+    except DocumentError as error:
+        log.warning("Could not mark the unfinished cell in %s: %s", path, error.message)
+
+
+def _interrupted(cell: dict[str, Any]) -> bool:
+    names = [one.get("ename") for one in cell.get("outputs", []) if isinstance(one, dict)]
+    return "KeyboardInterrupt" in names[-1:]
+
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
 SHOWN, LINES = 500, 4

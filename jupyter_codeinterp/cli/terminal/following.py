@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ...core import events as e
 from ...core.document.ops import Output
 from ...core.errors import CommandError
+from ...core.wire import events as e
 from .asking import InputClosed
 from .fronts import Decision, Front
 from .stopping import Stopping

@@ -3,36 +3,82 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Union
 
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
-from ...core import events as e
 from ...core.approval.decisions import Alone
+from ...core.document.ops import called
+from ...core.findings import sentence
 from ...core.history.transcript import for_people
-from ...core.labels import sentence
 from ...core.visible import visible, visible_line
+from ...core.wire import events as e
+from ...core.wire.events import Draft
 from . import asking
-from .choices import ALL, KEYS, question_for
-from .covered import covers, more
-from .drawing import (
-    Answer,
-    Barred,
-    Code,
-    Inert,
-    Running,
-    beside,
-    bounded,
-    difference,
-    going_on,
-)
-from .fronts import NO_ANSWER, Decision, refused
-from .links import cells_of, without_cells
+from .drawing import Answer, Barred, Code, Inert, Running, beside, bounded, difference, going_on
+from .fronts import NO_ANSWER, Decision, covers, more, refused
 from .stopping import Stopping
+
+# -------------------------------------------------------------------------------------------------
+# Links to cells, which do not work in a terminal.
+
+Cells = Mapping[str, tuple[int, Union[int, None]]]
+"""Places (0 if unknown) and execution counts of cells, by id."""
+_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
+
+
+def cells_of(notebook: Path | None) -> Cells:
+    """Of a notebook's file; none if it is unreadable."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"] if notebook is not None else []
+        return {str(one["id"]): (place, _count(one)) for place, one in enumerate(cells, 1)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _count(cell: dict[str, object]) -> int | None:
+    count = cell.get("execution_count")
+    return count if isinstance(count, int) else None
+
+
+def without_cells(text: str, cells: Cells) -> str:
+    """Replace links to cells by their text and the cell's number."""
+
+    def named(found: re.Match[str]) -> str:
+        name = called(*cells.get(found[2], (0, None)))
+        return f"{found[1]} ({name})" if name else found[1]
+
+    return _TO_CELLS.sub(named, text)
+
+
+# -------------------------------------------------------------------------------------------------
+# What a person can answer when a draft waits, and the question that says so.
+
+KEYS = {
+    **dict.fromkeys(("r", "run", "y", "yes"), "run"),
+    **dict.fromkeys(("n", "no"), "reject"),
+    **dict.fromkeys(("e", "edit"), "edit"),
+}
+ALL = {"a": "all", "all": "all"}
+
+
+def question_for(draft: Draft) -> str:
+    runs = draft.runs and draft.kind != "delete"
+    asked, choices = ("Run it?", ["[r]un"]) if runs else ("Do it?", ["[y]es"])
+    if draft.editable:
+        choices.append("[e]dit")
+    choices.append("[n]o REASON")
+    if draft.can_run_all:
+        choices.append("[a]ll code in this turn")
+    return f"{asked} {', '.join(choices)}: "
+
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
@@ -53,7 +99,7 @@ _GOOD, _BAD = "green", "red"
 
 class Person:
     """``asks``: whether a person can answer; ``language``: the kernel's; ``yes``: see
-    ``covered.py``; ``notebook``: its file, if it is on this machine."""
+    ``fronts.py``; ``notebook``: its file, if it is on this machine."""
 
     def __init__(
         self,

@@ -9,11 +9,97 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from ..visible import has_heaped_marks
-from . import shown_html
 from .installs import found_in
+
+# -------------------------------------------------------------------------------------------------
+# Python that shows HTML or JavaScript which does not stand in the code as a literal.
+#
+# A script in such an output runs in the page of whoever looks at it: it may press buttons there.
+# So the card says where it is shown. Help for a reader, like all notices.
+
+_SHOWS = {
+    **dict.fromkeys(("HTML", "display_html", "HTMLMath"), "HTML"),
+    **dict.fromkeys(("Javascript", "display_javascript"), "JavaScript"),
+    **dict.fromkeys(("SVG", "display_svg"), "SVG"),
+    **dict.fromkeys(("Markdown", "display_markdown"), "Markdown"),
+    **dict.fromkeys(
+        ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument", "FileLink", "FileLinks"),
+        "a page or link",
+    ),
+    **dict.fromkeys(("publish_display_data", "publish"), "raw data"),
+}
+_ROOTS = ("IPython", "ipywidgets", "get_ipython()")
+_FETCHES = ("url", "filename", "lib", "css")
+_METHODS = frozenset(
+    (
+        *("_repr_html_", "_repr_javascript_", "_repr_svg_", "_repr_markdown_"),
+        *("_repr_mimebundle_", "_ipython_display_"),
+    )
+)
+_FORMATTERS = frozenset(("display_formatter", "mimebundle_formatter"))
+_WARNING = "its scripts run in this page with your rights"
+
+
+def shows(name: str, imported: Collection[str]) -> str:
+    """What is shown under this name (`IPython.display.HTML`), "" if nothing of the kind.
+    ``imported`` are the packages that the cell imports; a name of none may come from IPython
+    all the same, through an earlier cell."""
+    root, _, _ = name.partition(".")
+    last = name.rpartition(".")[2]
+    known = last in _SHOWS and (last != "publish" or "display_pub" in name)
+    return _SHOWS[last] if known and (root in _ROOTS or root not in imported) else ""
+
+
+def warned(kind: str, name: str) -> str:
+    last = name.rpartition(".")[2]
+    return f"shows {kind} created at run time ({last}): {_WARNING}"
+
+
+def is_literal(call: ast.Call) -> bool:
+    """Whether all that the call is given stands there, and nothing is fetched."""
+    given = [*call.args, *(word.value for word in call.keywords)]
+    named = {word.arg for word in call.keywords}
+    return (
+        all(map(_constant, given)) and not named.intersection(_FETCHES) and not _address(call.args)
+    )
+
+
+def _constant(node: ast.expr) -> bool:
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return all(map(_constant, node.elts))
+    if isinstance(node, ast.Dict):
+        return None not in node.keys and all(
+            _constant(part) for part in (*node.keys, *node.values) if part is not None
+        )
+    return isinstance(node, ast.Constant)
+
+
+def _address(args: list[ast.expr]) -> bool:
+    """IPython fetches what begins like an address, and reads what is given as bytes of a file."""
+    first = args[0] if args else None
+    value = first.value if isinstance(first, ast.Constant) else ""
+    return isinstance(value, str) and value.lower().startswith("http")
+
+
+def raw_display(call: ast.Call, name: str) -> str:
+    """What to say of ``display(…, raw=True)``, "" if it is none or all of it stands there."""
+    raw = next((word.value for word in call.keywords if word.arg in ("raw", None)), None)
+    shown = name.rpartition(".")[2] == "display" and raw is not None
+    off = isinstance(raw, ast.Constant) and not raw.value
+    return warned("raw data", "display") if shown and not off and not is_literal(call) else ""
+
+
+def defines(name: str) -> str:
+    """What to say where a name is defined, assigned to or stands in a string."""
+    if name in _METHODS:
+        return f"defines how the page shows a value ({name}): {_WARNING}"
+    if name in _FORMATTERS:
+        return f"changes how the page shows values ({name}): {_WARNING}"
+    return ""
+
 
 _MOST_NOTICES = 8
 SAVED_KEY = "Contains a saved key, or a part of one."
@@ -242,33 +328,33 @@ class _Visitor(ast.NodeVisitor):
             self.found.append((line, f"imports, and so runs, the local module {module}"))
 
     def visit_Call(self, node: ast.Call) -> None:
-        if shown_html.is_literal(node):
+        if is_literal(node):
             self.literal.add(node.func)
-        self._say(node, shown_html.raw_display(node, self._name(node.func)))
+        self._say(node, raw_display(node, self._name(node.func)))
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         self._named(node)
         if isinstance(node.ctx, ast.Store):
-            self._say(node, shown_html.defines(node.id))
+            self._say(node, defines(node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self._named(node)
         if isinstance(node.ctx, ast.Store) or node.attr.endswith("_formatter"):
-            self._say(node, shown_html.defines(node.attr))
+            self._say(node, defines(node.attr))
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._say(node, shown_html.defines(node.name))
+        self._say(node, defines(node.name))
         self.generic_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> None:
-        self._say(node, shown_html.defines(node.arg or ""))
+        self._say(node, defines(node.arg or ""))
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
-            self._say(node, shown_html.defines(node.value))
+            self._say(node, defines(node.value))
 
     def _say(self, node: ast.expr | ast.stmt | ast.keyword, words: str) -> None:
         if words:
@@ -283,9 +369,9 @@ class _Visitor(ast.NodeVisitor):
         elif (
             isinstance(node.ctx, ast.Load)
             and node not in self.literal
-            and (kind := shown_html.shows(name, self.roots))
+            and (kind := shows(name, self.roots))
         ):
-            self.found.append((node.lineno, shown_html.warned(kind, name)))
+            self.found.append((node.lineno, warned(kind, name)))
 
     def _name(self, node: ast.expr, dots: int = _LONGEST_NAME) -> str:
         if isinstance(node, ast.Name):

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ..errors import CommandError
-from ..events import Draft
+from ..wire.events import Draft
 from .policy import is_barred
 
 BY_HAND = "Run by hand."

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 import msgspec
 
-from .parsing import base, parse
-from .python_of import may_bring_any
+from .parsing import base, may_bring_any, parse
 
 PARSED = 10_000
 """Characters: at most some 30 ms. A longer cell has no names."""

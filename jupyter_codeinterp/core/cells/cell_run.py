@@ -14,28 +14,56 @@ from typing import NamedTuple
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
-from ..approval.modes import MODES
+from ..approval.policy import MODES
 from ..checks import protected
 from ..document.ops import Delete, Move, Receipt, SetSource
-from ..events import DraftDecided, DraftWaiting, Event
-from ..hooks.hooks import Note
-from ..labels import Label
+from ..findings import Label
+from ..hooks import Note
 from ..messages import ToolUse
 from ..off_loop import off_loop
-from ..ports import KernelInfo
+from ..ports import ExecutionDone, KernelInfo, OutputsChanged, Slot
 from ..turn.results import Result
+from ..wire.events import DraftDecided, DraftWaiting, Event
 from . import checked, hooked, packages, reported
 from .draft import DraftCell
-from .execution import (
-    CHANGED,
-    NOT_CONFIRMED,
-    RESTARTED,
-    Execution,
-    changed_meanwhile,
-    why_not,
-)
+from .execution import CHANGED, NOT_CONFIRMED, RESTARTED, Execution, changed_meanwhile, why_not
 from .run_by_hand import ExecutionByHand
-from .scratch import Scratch
+
+# -------------------------------------------------------------------------------------------------
+# A run without a cell: the same decision and kernel, and nothing of it in the notebook.
+
+
+class Scratch(Execution):
+    """Its outputs are on the card and go to the model."""
+
+    async def _begin(self) -> bool:
+        self.turn.notebook.worked = True
+        return True
+
+    def _show_outputs(self, event: OutputsChanged) -> None:
+        """The card has them at the end."""
+
+    async def _noted(self, slot: Slot, done: ExecutionDone) -> tuple[str, ...]:
+        return ()
+
+    async def _shown(self, done: ExecutionDone) -> tuple[str, ...]:
+        self._ended = True
+        return ()
+
+    def _post_end(
+        self, done: ExecutionDone | None, trusted: bool | None = None, kept: str = ""
+    ) -> asyncio.Future[Receipt]:
+        self._ended = True
+        receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        receipt.set_result(Receipt("done"))
+        return receipt
+
+    def _back_to_draft(self) -> None:
+        self.ask_again = RESTARTED
+
+    def _ran(self) -> None:
+        """The notebook has nothing of it."""
+
 
 THEIR_VERSION = "Their version was:"
 MORE_TO_SEE = "There is more to see about this cell since you decided."

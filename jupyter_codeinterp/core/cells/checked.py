@@ -17,11 +17,11 @@ import msgspec
 from ..checks import protected
 from ..checks.run import expected
 from ..checks.shared import tables
-from ..checks.shared.contract import Contract
+from ..checks.shared.check import Contract
 from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
 from ..history.transcript import FACTS
-from ..hooks.hook import CellCode, CellOutputs
+from ..hooks import CellCode, CellOutputs
 from ..model_view.plain_text import clean
 from ..model_view.untrusted import escaped
 from ..ports import ExecutionDone

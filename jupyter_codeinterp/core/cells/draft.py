@@ -15,18 +15,15 @@ from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
 from ..checks import protected
 from ..checks.labelling import labels, theirs
-from ..checks.shared.contract import Contract
+from ..checks.shared.check import Contract
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
-from ..events import Draft, DraftOpened
-from ..findings import Finding
-from ..hooks.code_checks import checked
-from ..hooks.hook import CellCode
-from ..hooks.hooks import Checked, Note
-from ..labels import Label
+from ..findings import Finding, Label
+from ..hooks import CellCode, Checked, Note, checked
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Room
 from ..turn.turn import Turn
+from ..wire.events import Draft, DraftOpened
 from .checked import heard
 
 Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]

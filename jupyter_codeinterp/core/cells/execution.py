@@ -18,28 +18,61 @@ from collections.abc import AsyncIterator
 from functools import partial
 
 from ..approval.decisions import Decision
-from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
+from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, Snapshot, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
-from ..events import Event, KernelWaiting, Note, RunProgress, RunStarted
 from ..history.prose import known_language
 from ..messages import ToolUse
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
-from ..ports import (
-    DisplayUpdated,
-    EnginesWork,
-    ExecutionDone,
-    KernelInfo,
-    OutputsChanged,
-    Slot,
-)
+from ..ports import DisplayUpdated, EnginesWork, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from ..staleness import Cell, Watch
 from ..turn.results import Result
 from ..turn.turn import Turn, identity
-from . import stale_input
+from ..wire.events import Event, KernelWaiting, Note, RunProgress, RunStarted
 from .draft import DraftCell
 from .run_by_hand import EDITED
+
+# -------------------------------------------------------------------------------------------------
+# Notes the agent's runs for the marks of stale cells, and what a run read that is out of date.
+
+TOLD = "[This run read what may be out of date: {reason}]"
+
+
+async def noted(
+    turn: Turn, kernel: KernelInfo, cell_id: str, number: int | None, source: str
+) -> str:
+    """Note a run. Returns what to tell the model of it; "" if it read nothing stale."""
+    watch, path = turn.watch, turn.document.path
+    if watch is None or number is None or kernel.language != "python":
+        return ""
+    if not watch.knows(path):
+        _report(turn, watch, turn.notebook.snapshot)
+    watch.put(path, Cell(cell_id, source), turn.notebook.above(cell_id)[1:])
+    watch.ran(kernel.kernel_id, cell_id, number, source)
+    if cell_id not in watch.stale(path, kernel.kernel_id):
+        return ""
+    # A window's report comes a moment after an edit.
+    reason = await _looked(turn, watch, kernel, cell_id)
+    return TOLD.format(reason=turn.untrusted.inert(reason)) if reason else ""
+
+
+async def _looked(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
+    try:
+        # Not ``notebook.look``: the person's edits are still to be told.
+        snapshot = await turn.document.snapshot()
+    except DocumentError:
+        return ""  # The result says already that the notebook does not answer.
+    _report(turn, watch, snapshot)
+    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
+
+
+def _report(turn: Turn, watch: Watch, snapshot: Snapshot) -> None:
+    code = [cell for cell in snapshot.cells if cell.cell_type == "code"]
+    sources = {cell.cell_id: cell.source for cell in code}
+    watch.report(turn.document.path, list(sources), sources)
+
 
 RESTARTED = "The kernel was restarted or changed since you decided. Variables may be gone."
 RESTARTED_BEFORE = (
@@ -298,7 +331,7 @@ class Execution:
         turn, count = self.turn, done.execution_count
         if done.captured:
             turn.notebook.has_run(self._cell_id, done.everything)
-        stale = await stale_input.noted(turn, slot.info, self._cell_id, count, self._source)
+        stale = await noted(turn, slot.info, self._cell_id, count, self._source)
         return (stale,) if stale else ()
 
     async def _shown(self, done: ExecutionDone) -> tuple[str, ...]:

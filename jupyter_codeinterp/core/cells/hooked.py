@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ..history.transcript import REPORT
-from ..hooks.hook import CellCode, CellOutputs
-from ..hooks.hooks import Note
+from ..hooks import CellCode, CellOutputs, Note
 from ..messages import Text, ToolUse
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import bare

@@ -2,12 +2,88 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Collection
 from typing import Any
 
-from ..hooks.hook import CellCode
-from ..model_view.distributions import hint
+from ..hooks import CellCode
 from ..ports import ExecutionDone
 from ..turn.results import Result, noted
+
+# -------------------------------------------------------------------------------------------------
+# The package that a missing Python module probably comes from.
+#
+# Many modules have another name than their package. Where the table knows none, both are probably
+# the same.
+
+_MISSING = re.compile(r"No module named '([A-Za-z_][A-Za-z0-9_]{0,60})(?:[.'])")
+
+PACKAGES = {
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "Bio": "biopython",
+    "community": "python-louvain",
+    "Crypto": "pycryptodome",
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "faiss": "faiss-cpu",
+    "fitz": "PyMuPDF",
+    "git": "GitPython",
+    "github": "PyGithub",
+    "google": "google-api-python-client",
+    "jose": "python-jose",
+    "jwt": "PyJWT",
+    "Levenshtein": "python-Levenshtein",
+    "magic": "python-magic",
+    "mpl_toolkits": "matplotlib",
+    "MySQLdb": "mysqlclient",
+    "nacl": "PyNaCl",
+    "OpenSSL": "pyOpenSSL",
+    "osgeo": "GDAL",
+    "PIL": "pillow",
+    "pptx": "python-pptx",
+    "psycopg2": "psycopg2-binary",
+    "pylab": "matplotlib",
+    "serial": "pyserial",
+    "shapefile": "pyshp",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "slugify": "python-slugify",
+    "telegram": "python-telegram-bot",
+    "umap": "umap-learn",
+    "usb": "pyusb",
+    "win32com": "pywin32",
+    "yaml": "PyYAML",
+    "zmq": "pyzmq",
+}
+"""Package names by the name of the module."""
+
+
+def missing_module(message: str) -> str:
+    """The top-level module that a ``ModuleNotFoundError`` names; "" if none, or if no package
+    has it because it belongs to Python."""
+    match = _MISSING.match(message)
+    return match[1] if match and match[1] not in sys.stdlib_module_names else ""
+
+
+def package_of(module: str) -> str:
+    return PACKAGES.get(module, module.replace("_", "-"))
+
+
+def hint(message: str, local: Collection[str]) -> str:
+    """A line for the model after such an error; "" if there is nothing to install. ``local``
+    are modules beside the notebook."""
+    module = missing_module(message)
+    if not module or module in local:
+        return ""
+    return (
+        f"{module} is probably in the package {package_of(module)}. If the work needs it, call "
+        f"run_cell with `%pip install {package_of(module)}` alone: the person decides. Then run "
+        "the failed cell again with edit_cell."
+    )
 
 
 def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:

@@ -15,7 +15,7 @@ import msgspec
 
 from ..cell_code.cell_names import names_of
 from ..document.ops import called
-from ..hooks.hook import CellCode
+from ..hooks import CellCode
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
 from ..off_loop import off_loop

@@ -16,10 +16,10 @@ from typing import Literal
 
 from ..approval.decisions import Decision, RunByHand
 from ..errors import DocumentError, KernelError
-from ..events import Event, RunStarted
 from ..messages import ToolUse
 from ..ports import ExecutionDone
 from ..turn.results import Result
+from ..wire.events import Event, RunStarted
 from .draft import DraftCell
 
 RAN = "The person ran this cell themselves."

@@ -14,9 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ..findings import Finding
-from ..hooks.bounded import Caller, CallFailed
-from ..hooks.hook import CellCode
-from ..hooks.hooks import is_name
+from ..hooks import Caller, CallFailed, CellCode, is_name
 from ..off_loop import off_loop
 from .run import expected, filters, joins, lost_values
 from .shared.check import Check, SeenRun

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from ..approval import installs
 from ..cell_code.cell_names import is_plain, names_of
 from ..document.ops import CellView
-from ..labels import WORDS, Kind, Label
+from ..findings import WORDS, Kind, Label
 from . import protected
 from .shared.source import Source, dotted, keyword, parsed
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ..commands import BranchPoint, SessionInfo
 from ..errors import CommandError
-from ..events import (
+from ..messages import Message, Text, Usage
+from ..stores import Beginning, NumberedEvents, StoredOps
+from ..wire.commands import BranchPoint, SessionInfo
+from ..wire.events import (
     CellRemoved,
     ChangesKept,
     Event,
@@ -29,8 +31,6 @@ from ..events import (
     TurnUndone,
     UsageChanged,
 )
-from ..messages import Message, Text, Usage
-from ..stores import Beginning, NumberedEvents, StoredOps
 
 _OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
 """What a branch has in its ``SessionInfo`` as it is now, or counts for itself."""

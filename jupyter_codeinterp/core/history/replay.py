@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..events import (
+import msgspec
+
+from ..document.ops import BeginRun, FinishRun
+from ..stores import SessionStore, StoredOp
+from ..wire.events import (
     CellRemoved,
     ChangesKept,
     Cost,
@@ -31,8 +35,28 @@ from ..events import (
     UsageChanged,
     WentOn,
 )
-from ..stores import SessionStore
-from .review import State
+from .changes import State
+
+# -------------------------------------------------------------------------------------------------
+# Runs that a killed server left open. Pure.
+
+
+def ends_of_runs(ops: Iterable[StoredOp]) -> tuple[FinishRun, ...]:
+    """The end of each run in ``ops``, a turn's, that the notebook may still show as running. One
+    that the server had posted is posted again, with its outputs: the notebook may have it already,
+    and the person may have run the cell since."""
+    ends: dict[str, FinishRun] = {}
+    for stored in ops:
+        op = stored.op
+        if isinstance(op, BeginRun):
+            ends[op.run_id] = FinishRun(op.cell_id, op.run_id, (), None, cut_off=True)
+        elif isinstance(op, FinishRun):
+            if stored.receipt is None:
+                ends[op.run_id] = msgspec.structs.replace(op, cut_off=True)
+            else:
+                ends.pop(op.run_id, None)
+    return tuple(ends.values())
+
 
 LOST = (
     "[The server was stopped during the previous turn. Variables may be gone. This "

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
-from ..events import (
+from ..injection.caution import BEGINS
+from ..wire.events import (
     DraftDecided,
     DraftOpened,
     DraftWaiting,
@@ -30,7 +31,6 @@ from ..events import (
     TurnUndone,
     WentOn,
 )
-from ..injection.caution import BEGINS
 
 
 @dataclass

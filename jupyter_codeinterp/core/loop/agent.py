@@ -1,7 +1,7 @@
 """The agent loop: ask the model, carry out its tool calls, send it the results.
 
 A draft that the person writes about goes on waiting, while the model answers them. The turn then
-ends only after the decision (``call_at_work.py``).
+ends only after the decision (``calls.py``).
 
 ``Agent.run`` yields events until the turn is over; ``ending`` then says how. It raises
 ModelError when the model is unavailable. After a cancellation ``stopped`` gives every open tool
@@ -14,25 +14,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from ..errors import DocumentError, ModelError
-from ..events import (
-    Event,
-    MessagesHeard,
-    Note,
-    Reference,
-    Retrying,
-    StepDiscarded,
-    StepStarted,
-    TextDelta,
-    TextDone,
-    ThinkingDelta,
-)
 from ..injection.caution import named
 from ..messages import Message, Text, ToolUse, Usage, tool_uses, user
 from ..model_view import rule_files
 from ..model_view.context import Context
 from ..model_view.outputs import size
 from ..off_loop import off_loop
-from ..own_commands.for_model import NO_SKILLS, skills_told
+from ..own_command import NO_SKILLS, skills_told
 from ..ports import (
     Model,
     ModelDone,
@@ -44,12 +32,23 @@ from ..ports import (
 )
 from ..tools.registry import ToolRegistry
 from ..turn import budget
-from ..turn.budget import Budget
+from ..turn.budget import ASK, Budget, only_announces
 from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
+from ..wire.events import (
+    Event,
+    MessagesHeard,
+    Note,
+    Reference,
+    Retrying,
+    StepDiscarded,
+    StepStarted,
+    TextDelta,
+    TextDone,
+    ThinkingDelta,
+)
 from . import system_prompt
-from .announcing import ASK, only_announces
 from .calls import Calls
 from .conversation import Conversation
 from .figure_origins import figures_found

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..attached.showing import weight
-from ..history.deferred_writes import DeferredWrites
+from ..history.event_log import DeferredWrites
 from ..injection.caution import Cautions
 from ..messages import (
     Document,
@@ -22,6 +21,7 @@ from ..messages import (
     user,
     with_room,
 )
+from ..model_view.attached import weight
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
 from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..events import Figure, FiguresFound
 from ..figures.lookup import look_up, work
 from ..figures.outputs import Cell
 from ..messages import Message, Text, ToolResult
 from ..model_view.notebook_prompt import is_private
 from ..off_loop import off_loop
 from ..turn.turn import Turn
+from ..wire.events import Figure, FiguresFound
 
 NOT_FOUND = "[No output, cell or message has these figures of your last answer:"
 MOST_NAMED = 20

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..attached import showing
 from ..errors import DocumentError, KernelError
-from ..events import Note, Reference
+from ..model_view import attached
 from ..model_view.notebook_prompt import one_line
 from ..model_view.outputs import size
 from ..model_view.references import Named, named
 from ..off_loop import off_loop
-from ..own_commands.for_model import commands_told
-from ..own_commands.own_command import OwnCommand
+from ..own_command import OwnCommand, commands_told
 from ..turn.turn import Turn
+from ..wire.events import Note, Reference
 
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook."""
@@ -31,7 +30,7 @@ class Found(msgspec.Struct, frozen=True):
 
     text: str = ""
     commands: str = ""
-    shown: tuple[showing.Shown, ...] = ()
+    shown: tuple[attached.Shown, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
@@ -92,30 +91,30 @@ async def _called(
 
 async def _see_files(
     turn: Turn, references: Sequence[Reference], sizes: dict[str, int]
-) -> dict[str, showing.Seen]:
+) -> dict[str, attached.Seen]:
     """The files that exist, by name, in the order of the references."""
-    seen: dict[str, showing.Seen] = {}
+    seen: dict[str, attached.Seen] = {}
     results, read = turn.results, turn.read_file
-    room = showing.Room(
-        showing.IMAGES_A_CONVERSATION - results.attached, showing.MOST_OF_ALL - results.shown
+    room = attached.Room(
+        attached.IMAGES_A_CONVERSATION - results.attached, attached.MOST_OF_ALL - results.shown
     )
     for reference in references:
         name = reference.name
         if reference.kind != "file" or read is None or name in seen or name.endswith("/"):
             continue
         if name in sizes:
-            fits = sizes[name] <= showing.MOST_READ
-            data = await read(name, showing.MOST_READ) if fits else None
+            fits = sizes[name] <= attached.MOST_READ
+            data = await read(name, attached.MOST_READ) if fits else None
             seen[name] = await _see(turn, name, data, room)
     return seen
 
 
-async def _see(turn: Turn, name: str, data: bytes | None, room: showing.Room) -> showing.Seen:
+async def _see(turn: Turn, name: str, data: bytes | None, room: attached.Room) -> attached.Seen:
     title = one_line(turn.scrub(name))
     return await off_loop(
-        lambda: showing.see(name, title, data, turn.model_info, room),
+        lambda: attached.see(name, title, data, turn.model_info, room),
         len(data or b""),
-        showing.Seen,
+        attached.Seen,
     )
 
 
@@ -125,7 +124,7 @@ def _missing(found: Named) -> list[Note]:
     return [Note(f"Mentioned in the message but not found: {', '.join(found.missing)}.", "warning")]
 
 
-def _not_shown(turn: Turn, seen: dict[str, showing.Seen]) -> list[Note]:
+def _not_shown(turn: Turn, seen: dict[str, attached.Seen]) -> list[Note]:
     return [
         Note(f"{one_line(turn.scrub(name))} is not shown to the model: {one.why}.", "warning")
         for name, one in seen.items()

@@ -13,7 +13,6 @@ import msgspec
 
 from ..document.ops import CellView, Snapshot
 from ..errors import ModelError
-from ..events import Event, FiguresFound, Mistake, TextDone, ToolDone, TurnStarted, UsageChanged
 from ..history.transcript import FACTS
 from ..messages import Text, user
 from ..model_view.notebook_prompt import is_private
@@ -23,6 +22,15 @@ from ..model_view.untrusted import Untrusted, bare, escaped
 from ..ports import Model, ModelDone, ModelRequest
 from ..turn.meter import CallUsage, Meter
 from ..visible import visible_line
+from ..wire.events import (
+    Event,
+    FiguresFound,
+    Mistake,
+    TextDone,
+    ToolDone,
+    TurnStarted,
+    UsageChanged,
+)
 
 SYSTEM = """\
 A colleague answered a question about data with the cells below. Look for mistakes that make the \

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ..document.ops import CellView, Snapshot, called
-from ..events import Reference
+from ..wire.events import Reference
 from .notebook_prompt import file_lines, is_private, one_line, outputs_text, variable_lines
 from .outputs import see
 from .plain_text import cut

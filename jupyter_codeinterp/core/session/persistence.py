@@ -1,7 +1,7 @@
 """A session and its journal: loaded, shared with other servers, appended to.
 
 A failed write stops the turn. The session still shows the event and writes it later
-(``deferred_writes.py``). A lease keeps other servers out meanwhile (``lease.py``).
+(``event_log.py``). A lease keeps other servers out meanwhile.
 """
 
 from __future__ import annotations
@@ -16,24 +16,20 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
-from ..events import Cleared, Event, MadeFile, Note, TurnEnded
-from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
-from ..history.event_log import EventLog
+from ..history.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..history.ledger import Ledger
-from ..history.open_runs import ends_of_runs
-from ..history.replay import Replay
+from ..history.replay import Replay, ends_of_runs
 from ..loop.conversation import Conversation
 from ..loop.figure_origins import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
-from ..own_commands.own_command import OwnCommand
+from ..own_command import OwnCommand
 from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
-from ..staleness.watch import Watch
-from ..stores import INHERITED, SessionStore
+from ..staleness import Watch
+from ..stores import INHERITED, LEASE_TIME, Holder, LeaseStore, SessionStore
 from ..tools.outside.port import OutsideTools
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import NOTHING_WAITS, OverlayFiles, Seen
@@ -41,15 +37,79 @@ from ..turn.limits import MAX_FILES, Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
 from ..verify.verification import FreshRuns
-from .lease import SessionLease, held_elsewhere, named
+from ..wire.commands import SessionInfo
+from ..wire.events import Cleared, Event, MadeFile, Note, TurnEnded
+
+# -------------------------------------------------------------------------------------------------
+# This server's exclusive right to work on a session, among servers with the same journal.
+
+RENEWED_EVERY = LEASE_TIME / 3
+
+log = logging.getLogger(__name__)
+
+
+class SessionLease:
+    def __init__(self, store: LeaseStore, session_id: str, lost: Callable[[], None]) -> None:
+        """Calls ``lost`` if another server has the lease at a renewal."""
+        self._store = store
+        self._session_id = session_id
+        self._lost = lost
+        self._renewing: asyncio.Task[None] | None = None
+
+    @property
+    def held(self) -> bool:
+        return self._renewing is not None
+
+    def take(self) -> None:
+        """Hold the lease until ``release``. Raises CommandError ``held_elsewhere``, StoreError."""
+        holder = self._store.take_lease(self._session_id)
+        if holder is not None:
+            raise held_elsewhere(holder)
+        if self._renewing is None:
+            self._renewing = asyncio.get_running_loop().create_task(self._renew())
+
+    def release(self) -> None:
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        self._renewing = None
+        try:
+            self._store.release_lease(self._session_id)
+        except StoreError as error:
+            log.info("The lease of %s is about to expire: %s", self._session_id, error.message)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWED_EVERY)
+            try:
+                kept = self._store.renew_lease(self._session_id)
+            except StoreError as error:
+                # Try again. If the lease runs out, the store refuses writes (``repeated``).
+                log.warning("Could not renew a lease: %s", error.message)
+                continue
+            if not kept:
+                self._renewing = None
+                self._lost()
+                return
+
+
+def named(holder: Holder) -> str:
+    return f"{holder.host} (process {holder.pid})"
+
+
+def held_elsewhere(holder: Holder) -> CommandError:
+    words = (
+        f"This conversation is open on the server {named(holder)}. It is read-only here until "
+        "that server finishes or stops."
+    )
+    return CommandError("held_elsewhere", words)
+
 
 AGAIN = 5.0
 """Seconds between attempts to write what the journal refused."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
 SAVED_NOW = "Saved what could not be saved before."
 NOT_SAVED = "Could not save the end of this turn. Retrying."
-
-log = logging.getLogger(__name__)
 
 
 class Workplace(Protocol):

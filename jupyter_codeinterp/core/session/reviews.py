@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from ..errors import CommandError
-from ..events import ChangesKept, Kept, TurnUndone
 from ..history.branching import beginning
-from ..history.changes import Change
-from ..history.outputs import outputs_of
-from ..history.review import Review, review
+from ..history.changes import Change, Review, review
+from ..history.ledger import outputs_of
 from ..stores import INHERITED, Beginning
-from . import redo, undo
+from ..wire.events import ChangesKept, Kept, TurnUndone
+from . import undo
 from .persistence import PersistentSession
 from .waiting_files import WaitingFiles
 
@@ -122,7 +121,7 @@ class Reviews:
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             if chosen:
                 astray, ledger = self._moved(turn, undone=True), self._session.ledger
-                redone = await redo.redo(turn, chosen, document, ledger, outputs, astray)
+                redone = await undo.redo(turn, chosen, document, ledger, outputs, astray)
                 self._session.show(replace(redone, window=window))
             if files:
                 await self._waiting_files.put_back(turn, window, redo=True)

@@ -12,18 +12,16 @@ from typing import Literal, NamedTuple, Protocol
 import msgspec
 
 from ..approval.decisions import Alone
-from ..approval.modes import ASKING
-from ..commands import Doing, DoneElsewhere, SessionInfo
+from ..approval.policy import ASKING
 from ..errors import CodeInterpError, CommandError
-from ..events import Kept, Mode, Reference
 from ..history.branching import title_of
-from ..history.review import Review
-from ..redaction.pasted_keys import without_keys
+from ..history.changes import Review
+from ..redaction.found_secrets import without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
-from .messages.checked_message import checked, need_short
-from .messages.input_routing import Does
-from .messages.title import TITLE_LENGTH
+from ..wire.commands import Doing, DoneElsewhere, SessionInfo
+from ..wire.events import Kept, Mode, Reference
+from .messages import TITLE_LENGTH, Does, checked, need_short
 from .session import NO_LONGER, Session
 from .waiting_files import WaitingList, WaitingText
 

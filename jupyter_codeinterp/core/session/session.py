@@ -10,10 +10,15 @@ from typing import Literal
 
 import msgspec
 
-from ..approval import modes
+from ..approval import policy
 from ..approval.decisions import Alone
 from ..errors import CommandError
-from ..events import (
+from ..messages import Text, user
+from ..model_view.context import Context
+from ..redaction.found_secrets import without_keys
+from ..turn.limits import Limits
+from ..visible import visible_line
+from ..wire.events import (
     Draft,
     FindingSilenced,
     Mode,
@@ -24,13 +29,7 @@ from ..events import (
     Reference,
     TitleChanged,
 )
-from ..messages import Text, user
-from ..model_view.context import Context
-from ..redaction.pasted_keys import without_keys
-from ..turn.limits import Limits
-from ..visible import visible_line
-from .messages.input_routing import Does, route
-from .messages.title import from_question
+from .messages import Does, from_question, route
 from .turns import TurnRunner
 
 MOST_WORKED = 20
@@ -86,7 +85,7 @@ class Session(TurnRunner):
         second_look: str | None = None,
         alone: Alone = "",
     ) -> Does:
-        """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
+        """Route a message by ``messages.py``. Returns where it went. ``source`` is that of
         the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look``
         and ``alone`` apply to a turn that begins.
 
@@ -124,7 +123,7 @@ class Session(TurnRunner):
     ) -> None:
         self.need_idle()
         with self.here():
-            self._set(mode=modes.cap(mode, self._rules.highest_mode))
+            self._set(mode=policy.cap(mode, self._rules.highest_mode))
             if model and model != self.info.model:
                 self._change_model(model, window)
             if not self.info.title:
@@ -162,7 +161,7 @@ class Session(TurnRunner):
         nobody: bool = False,
     ) -> Draft:
         """The decided draft. Raises as ``Decisions.decide``."""
-        allowed = run_all and modes.may_run_all(self._rules.highest_mode)
+        allowed = run_all and policy.may_run_all(self._rules.highest_mode)
         return self.decisions.decide(
             draft_id, nonce, action, source, allowed, window, said, person, nobody
         )
@@ -170,7 +169,7 @@ class Session(TurnRunner):
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """Set the mode from the next decision on, also in a running turn. Returns whether it
         changed."""
-        mode = modes.cap(mode, self._rules.highest_mode)
+        mode = policy.cap(mode, self._rules.highest_mode)
         other = mode != self.info.mode
         if self._turn is not None and self.running:
             other = other or mode != self._turn.mode

@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from ..approval import modes
+from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..checks.checks import Checks
-from ..commands import SessionInfo
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import (
@@ -25,19 +24,20 @@ from ..errors import (
     ModelError,
     StoreError,
 )
-from ..events import Cleared, Looked, MadeFile, Note, Reference, TurnStarted
-from ..history.deferred_writes import TAKEN
-from ..hooks.hooks import Hooks
+from ..history.event_log import TAKEN
+from ..hooks import Hooks
 from ..loop.agent import Agent
 from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..model_view.context import Late
 from ..model_view.outputs import size
 from ..model_view.rule_files import NOT_READ
+from ..model_view.untrusted import Untrusted
 from ..off_loop import off_loop
-from ..own_commands.own_command import skills_of
+from ..own_command import skills_of
 from ..ports import Model
 from ..stores import SessionStore
+from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.files import NOTHING_WAITS, Seen, made
@@ -46,13 +46,112 @@ from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
 from ..visible import visible_line
+from ..wire.commands import SessionInfo
+from ..wire.events import (
+    Cleared,
+    Looked,
+    MadeFile,
+    MessageQueued,
+    MessagesHeard,
+    MessageTakenBack,
+    Note,
+    Reference,
+    TurnStarted,
+)
 from . import undo
-from .messages.input_routing import GOES_ON
+from .messages import GOES_ON
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
-from .queue import Queue
 from .reviews import Reviews
-from .turn_tools import TurnTools
 from .waiting_files import WaitingFiles
+
+# -------------------------------------------------------------------------------------------------
+# The tools of a conversation's turns: the agent's own, and those of MCP servers.
+
+
+class TurnTools:
+    def __init__(self, own: ToolRegistry, workplace: Workplace) -> None:
+        self._own = self.registry = own
+        self._workplace = workplace
+        self._complete = False
+        """Whether ``registry`` has the tools of MCP servers, too: from the first turn on, unless
+        a fault hides some."""
+        self._said: set[str] = set()
+
+    async def find(self, untrusted: Untrusted) -> list[str]:
+        """Add the tools of MCP servers. Returns what a person should know and has not read yet.
+
+        Once they are complete, tools stay the same within a conversation, because models cache
+        them."""
+        if self._complete:
+            return []
+        found = await self._workplace.outside_tools()
+        self._complete = found is None or found[0].complete
+        if found is None:
+            return []
+        tools, faults = tools_of(found[0], untrusted)
+        self.registry = self._own.with_outside(tools)
+        new = [words for words in dict.fromkeys((*found[1], *faults)) if words not in self._said]
+        self._said.update(new)
+        return new
+
+
+# -------------------------------------------------------------------------------------------------
+# Messages sent while a turn runs. The journal keeps them; they reach the model with the next
+# results or begin the next turn (``messages.py``).
+
+MOST_QUEUED = 20
+MOST_CHARACTERS = 100_000
+"""Of all queued messages together."""
+
+
+class Queue:
+    def __init__(self, session: PersistentSession) -> None:
+        self._session = session
+        self.goes_on = False
+        """Whether queued messages begin a turn after this one."""
+
+    @property
+    def messages(self) -> tuple[MessageQueued, ...]:
+        return tuple(self._session.replay.queued.values())
+
+    def take_back(self, number: int, window: int = 0) -> None:
+        """Raises CommandError ``not_queued`` or ``held_elsewhere``, and StoreError."""
+        with self._session.here():
+            if number not in self._session.replay.queued:
+                words = "This message is no longer queued. The model already has it."
+                raise CommandError("not_queued", words)
+            self._session.publish(MessageTakenBack(number, window))
+
+    def add(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
+        if len(self.messages) >= MOST_QUEUED:
+            words = f"{MOST_QUEUED} messages are already queued. Remove one first."
+            raise CommandError("too_many_queued", words)
+        if sum(len(message.text) for message in self.messages) + len(text) > MOST_CHARACTERS:
+            words = f"Queued messages may have {MOST_CHARACTERS:,} characters in total."
+            raise CommandError("too_many_queued", words)
+        with self._session.here():
+            self._session.publish(
+                MessageQueued(self._session.replay.said + 1, text, window, references)
+            )
+        if not self._session.may_cancel:
+            # The turn is already stopping or ending.
+            self.goes_on = True
+
+    def with_text(self, text: str) -> str:
+        parts = [*(message.text for message in self.messages), text]
+        return "\n\n".join(part for part in parts if part)
+
+    def with_references(self, references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        """The references of queued messages, then these, each once."""
+        queued = (named for message in self.messages for named in message.references)
+        return tuple(dict.fromkeys((*queued, *references)))
+
+    def delivery(self) -> MessagesHeard | None:
+        if not self.messages:
+            return None
+        numbers = tuple(message.number for message in self.messages)
+        return MessagesHeard(numbers, self.with_text(""), self.with_references(()))
+
 
 INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until the person learns that the kernel goes on."""
@@ -313,7 +412,7 @@ class TurnRunner(PersistentSession):
             titles=self.replay.titles,
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
-            may_run_all=modes.may_run_all(self._rules.highest_mode),
+            may_run_all=policy.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
             before=before,

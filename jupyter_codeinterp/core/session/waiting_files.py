@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..errors import CommandError, KernelError
-from ..events import FileLeft, FilesKept, FilesPutBack
-from ..history.review import FilesOffer, TurnFiles
+from ..history.changes import FilesOffer, TurnFiles
 from ..ports import Overlay, WaitingFile
 from ..turn.files import MOST, OverlayFiles, is_plain
+from ..wire.events import FileLeft, FilesKept, FilesPutBack
 from .persistence import PersistentSession
 
 LISTED = 500

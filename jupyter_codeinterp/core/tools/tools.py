@@ -16,12 +16,12 @@ import msgspec
 from ..approval import policy
 from ..cells.draft import part_id
 from ..errors import DocumentError, KernelError
-from ..events import Event
 from ..messages import Text, ToolResult, ToolUse
 from ..model_view.untrusted import bare
 from ..ports import ModelToolInput
 from ..turn.results import Result
 from ..turn.turn import Turn
+from ..wire.events import Event
 from .registry import BUILT_IN, ToolRegistry
 from .shared.arguments import so_far
 from .shared.base import CellOutcome, CellRequest, Tool, ToolContext

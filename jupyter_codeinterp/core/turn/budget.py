@@ -6,14 +6,63 @@ the model reads then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from ..approval.decisions import ALONE, Alone
+from ..messages import ToolUse
 from .ending import Ending
 from .limits import Limits
+
+# -------------------------------------------------------------------------------------------------
+# Loop guard: notices a model that goes in circles, from what it calls and what came back.
+
+REPEATS_BEFORE_NOTE = 2
+"""The same tool, input and result this often running: the model is told."""
+
+NOTE = (
+    "Note: this gave the same result {count} times. Repeating it will not help. Try something "
+    "different, or stop and tell the person what the obstacle is."
+)
+
+
+class LoopGuard:
+    """One turn's calls. ``add`` answers ``go``, ``note`` (tell the model) or ``stop``.
+
+    ``stop`` comes when the very thing that was noted happens once more.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._last = ""
+
+    @property
+    def note(self) -> str:
+        return NOTE.format(count=self.count)
+
+    @property
+    def reason(self) -> str:
+        """Why the turn is stopped, for the person."""
+        return f"Stopped: the same step gave the same result {self.count} times."
+
+    def add(self, call: ToolUse, result: str) -> Literal["go", "note", "stop"]:
+        key = _key(call.name, call.input, result)
+        self.count = self.count + 1 if key == self._last else 1
+        self._last = key
+        if self.count > REPEATS_BEFORE_NOTE:
+            return "stop"
+        return "note" if self.count == REPEATS_BEFORE_NOTE else "go"
+
+
+def _key(name: str, arguments: dict[str, Any], result: str) -> str:
+    """Tool, input and result, without what differs from run to run: ids, counts, times."""
+    bare = re.sub(r"\b(cell_id|place|execution_count|elapsed)=\S+|\bIn ?\[\d+\]", "", result)
+    given = {k: v for k, v in arguments.items() if k != "title"}
+    return f"{name} {msgspec.json.encode(given, order='sorted').decode()} {bare}"
+
 
 Stage = Literal["go_on", "warn", "last", "end"]
 """``last``: one model call without tools, for the answer so far."""
@@ -128,3 +177,37 @@ def _calls(number: int) -> str:
 
 def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+
+
+# -------------------------------------------------------------------------------------------------
+# Finds a reply that only announces a step, in English, without a call that takes it.
+#
+# It misses some rather than to take an answer, an offer or a plan for an announcement. The table
+# in ``tests/core/test_announcing.py`` is the rule.
+
+ASK = f"{BUDGET} you announced a step, but called no tool. Take it, or finish with the answer.]"
+LONGEST = 400
+"""Characters of a reply that only announces. A longer one has more to say."""
+_VERBS = (
+    "add analy[sz]e begin build calculate change check clean compare compute convert correct "
+    "count create debug examine explore filter find fit fix get group inspect investigate join "
+    "list load look merge open plot print proceed read rerun run search see sort start test try "
+    "update verify write"
+).replace(" ", "|")
+_ANNOUNCES = re.compile(
+    r"(?:(?:now|first|next|then|so|ok|okay|great|sure|alright|certainly)[,!.:]? )?"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to) "
+    rf"(?:(?:now|first|next|then|also|quickly|just) )?(?:{_VERBS})\b"
+)
+_NO_ANNOUNCEMENT = re.compile(
+    r"[?\d|`#]|\b(?:you|your|would|could|plan|done|answer is)\b|^ *[-*] ", re.MULTILINE
+)
+_SENTENCE = re.compile(r"(?<=[.!:\n]) ")
+
+
+def only_announces(text: str) -> bool:
+    said = text[: LONGEST + 1].strip().lower().replace("\u2019", "'")
+    if len(said) > LONGEST or _NO_ANNOUNCEMENT.search(said):
+        return False
+    last = _SENTENCE.split(said.replace("\n", ". "))[-1]
+    return _ANNOUNCES.match(last.strip()) is not None

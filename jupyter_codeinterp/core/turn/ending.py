@@ -7,8 +7,8 @@ import logging
 import msgspec
 
 from ..errors import CodeInterpError, StoreError
-from ..events import StopReason
-from ..history.deferred_writes import GONE
+from ..history.event_log import GONE
+from ..wire.events import StopReason
 
 log = logging.getLogger(__name__)
 

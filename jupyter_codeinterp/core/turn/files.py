@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from ..events import MadeFile
+from ..wire.events import MadeFile
 
 MOST = 50
 """Files that a turn's end names."""

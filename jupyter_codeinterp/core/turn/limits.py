@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..approval.modes import HIGHEST
-from ..events import Mode
+from ..approval.policy import HIGHEST
+from ..wire.events import Mode
 
 MAX_FILES = 50
 """Names of files beside the notebook that the model is told of with each turn."""

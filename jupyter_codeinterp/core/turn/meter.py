@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..events import Cost, ModelUse, UsageChanged
 from ..messages import AnyBlock, Document, Image, Text, Thinking, ToolResult, ToolUse, Usage
 from ..ports import (
     ASSUMED_WINDOW,
@@ -18,6 +17,7 @@ from ..ports import (
     ModelThinking,
     ModelToolInput,
 )
+from ..wire.events import Cost, ModelUse, UsageChanged
 
 CHARACTERS = 3
 """Characters a token, for estimates; errs on the expensive side."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from ..document.ops import (
     BeginRun,
@@ -23,8 +26,94 @@ from ..errors import StoreError
 from ..history.ledger import Ledger
 from ..ports import Document
 from ..redaction.private_names import PrivateNames
-from .naming_cells import Found, found_in
-from .placing import Place, Rule, last_of, place
+
+# -------------------------------------------------------------------------------------------------
+# Cells by the numbers that people and models name them by.
+#
+# A cell has an id, a place (1 is the top one) and, once it ran, an execution count. "7" is the
+# cell at place 7, "[7]" the one that ran as number 7; where only one of both exists, it is meant.
+
+_NUMBER = re.compile(r"(?:In ?|cell ?)?(\[?)(\d{1,6})\]?", re.IGNORECASE)
+
+
+class Found(NamedTuple):
+    """``note`` tells the model how its words were read; "" for an id."""
+
+    cell_id: str
+    note: str = ""
+
+
+def found_in(cells: Sequence[CellView], name: str) -> Found | None:
+    """The cell that a number names; None if ``name`` is none, or no cell has it."""
+    match = _NUMBER.fullmatch(name.strip())
+    if match is None:
+        return None
+    number = int(match[2])
+    at = cells[number - 1] if 0 < number <= len(cells) else None
+    ran = next((cell for cell in cells if cell.execution_count == number), None)
+    first, second = (ran, at) if match[1] else (at, ran)
+    meant = first or second
+    if meant is None:
+        return None
+    how = {id(at): f"cell {number}, counted from 1 at the top", id(ran): f"the cell [{number}]"}
+    note = f'"{name.strip()}" was read as {how[id(meant)]}: cell_id={meant.cell_id}.'
+    if first is not None and second is not None and first is not second:
+        note += f" Not meant: {how[id(second)]}, cell_id={second.cell_id}."
+    return Found(meant.cell_id, note)
+
+
+# -------------------------------------------------------------------------------------------------
+# Where a new cell goes if the model names no position: a policy as data (``ORDER``).
+#
+# Pure. Its cases are in ``tests/place_cases.json``.
+
+Rule = Literal["this_turn", "chosen", "person", "earlier_turns", "gone_to"]
+
+ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "earlier_turns", "person", "gone_to")
+"""After which cell: the first of these that is there, else the last of the notebook.
+``this_turn``: the agent's last new cell of this turn; ``chosen``: what the person has chosen with
+the message; ``earlier_turns``: the last cell of the conversation; ``person``: where they have typed
+or run something; ``gone_to``: the cell that they have selected. Once the conversation has cells,
+only what they choose moves the place."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """``after`` is the id of the cell above, "" for the top. ``instead`` is that of an empty cell
+    which the new one takes the place of."""
+
+    after: str = ""
+    instead: str = ""
+
+
+def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> Place:
+    """``candidates``: an id for each rule, where there is one."""
+    there = {cell.cell_id: index for index, cell in enumerate(cells)}
+    named = (candidates.get(rule, "") for rule in ORDER)
+    after = next((cell_id for cell_id in named if cell_id in there), "")
+    if not after and cells:
+        after = cells[-1].cell_id
+    empty = after in there and is_empty(cells[there[after]])
+    return Place(after, after if empty else "")
+
+
+def last_of(ids: Sequence[str], agents: Sequence[str]) -> str:
+    """The last cell of the conversation: the newest of ``agents`` (oldest first) that is there, or
+    the lowest of those directly below it. "" if none is there."""
+    known = {cell_id: index for index, cell_id in enumerate(ids)}
+    index = next((known[one] for one in reversed(agents) if one in known), None)
+    if index is None:
+        return ""
+    ours = set(agents)
+    while index + 1 < len(ids) and ids[index + 1] in ours:
+        index += 1
+    return ids[index]
+
+
+def is_empty(cell: CellView) -> bool:
+    """Whether nothing of anybody's is in it."""
+    bare = not cell.source.strip() and not cell.outputs and not cell.tags and not cell.assigns
+    return cell.cell_type == "code" and bare
+
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..attached.showing import weight
 from ..document.ops import Output
-from ..events import Status, ToolDone
-from ..labels import Observation
+from ..findings import Observation
 from ..messages import PICTURE_OF, Image, Text, ToolResult, ToolUse
 from ..model_view import outputs
+from ..model_view.attached import weight
 from ..model_view.outputs import Seen
 from ..model_view.untrusted import Untrusted, bare
 from ..off_loop import INLINE, off_loop
 from ..ports import ExecutionDone
 from ..visible import visible_line
+from ..wire.events import Status, ToolDone
 
 log = logging.getLogger(__name__)
 

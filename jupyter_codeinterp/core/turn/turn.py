@@ -3,37 +3,69 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..approval.modes import MODES, RUN_ALL, Permissions
+from ..approval.policy import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..errors import KernelError
-from ..events import Mode
 from ..history.ledger import Ledger
-from ..hooks.hooks import Hooks
+from ..hooks import Hooks
 from ..injection.caution import Cautions
 from ..model_view.context import Context, Late
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
-from ..own_commands.own_command import OwnCommand
+from ..own_command import OwnCommand
 from ..ports import Document, Kernel, KernelInfo, ModelInfo, NewNotebooks
 from ..redaction.private_names import PrivateNames, Variables
-from ..staleness.watch import Watch
+from ..staleness import Watch
 from ..stores import SessionStore
 from ..verify.verification import FreshRuns
-from .clock import Clock
+from ..wire.events import Mode
+from .budget import LoopGuard
 from .files import Seen
 from .limits import Limits
-from .loop_guard import LoopGuard
 from .notebook import TurnNotebook
 from .results import Results
+
+# -------------------------------------------------------------------------------------------------
+# The time that a turn takes by itself: what it waits for the person is not its own.
+
+T = TypeVar("T")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._attended = 0.0
+        """Seconds that it has waited for the person."""
+        self._waits = 0
+        """How many answers it waits for: a question may come while a draft waits."""
+        self._since = 0.0
+
+    async def attend(self, answer: Awaitable[T]) -> T:
+        """Wait for the person."""
+        if not self._waits:
+            self._since = time.monotonic()
+        self._waits += 1
+        try:
+            return await answer
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self._attended += time.monotonic() - self._since
+
+    @property
+    def unattended(self) -> float:
+        """Seconds that it has worked by itself."""
+        return time.monotonic() - self._started - self._attended
 
 
 class StoppedRun(Protocol):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Literal, Protocol, Union
 
 import msgspec
+
+from ..cell_code.cell_names import names_of
 
 Status = Literal["waiting", "running", "same", "new", "differs", "failed", "skipped"]
 GOOD: tuple[Status, ...] = ("same", "new")
@@ -112,3 +115,119 @@ def counted(cells: Sequence[CellLine]) -> dict[str, int]:
     for line in cells:
         found[line.status] = found.get(line.status, 0) + 1
     return found
+
+
+# -------------------------------------------------------------------------------------------------
+# What the code alone shows: cells that ran out of order, and names that no cell defines.
+
+_GIVEN = frozenset(
+    {*dir(builtins), "__file__", "In", "Out", "_", "__", "___", "get_ipython", "display", "exit"}
+    | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
+)
+"""Names that IPython gives."""
+MOST_NAMES = 12
+
+
+def findings(cells: Sequence[CodeCell], language: str) -> tuple[Finding, ...]:
+    """All of them, in the order of the cells. ``language`` is the kernel's; names are known for
+    Python."""
+    found = list(_out_of_order(cells))
+    if language == "python":
+        found += _missing(cells)
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[Finding]:
+    highest = 0
+    for cell in cells:
+        if cell.count is None:
+            continue
+        if cell.count < highest:
+            yield Finding("out_of_order", cell.cell_id, cell.number)
+        highest = max(highest, cell.count)
+
+
+def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
+    each = [names_of(cell.source) for cell in cells]
+    if not all(names.known for names in each):
+        return  # What that cell defines is unknown.
+    everywhere: frozenset[str] = frozenset().union(*(names.defines for names in each))
+    above: set[str] = set(_GIVEN)
+    for cell, names in zip(cells, each, strict=True):
+        nowhere = names.uses - everywhere - _GIVEN
+        if nowhere:
+            yield Finding(
+                "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
+            )
+        # What its functions need is needed only when they are called.
+        later = (names.reads & everywhere) - above - names.defines
+        if later:
+            yield _finding("later", cell, later)
+        above |= names.defines
+
+
+def _finding(kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]) -> Finding:
+    return Finding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))
+
+
+# -------------------------------------------------------------------------------------------------
+# What the model reads of a verification: a line a cell, within bounds.
+
+MOST_LINES = 60
+LONGEST = 160
+"""Characters of what one cell showed before, shows now, or failed with."""
+_ENDED = {
+    "done": "",
+    "cancelled": " It was cancelled.",
+    "failed": " It could not go on.",
+    "running": "",
+}
+
+
+def summary(now: Verification) -> str:
+    counts = counted(now.cells)
+    parts = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return f"{len(now.cells)} cells: {parts}.{_ENDED[now.state]}"
+
+
+def lines(now: Verification, hidden: Set[str], clean: Callable[[str], str]) -> list[str]:
+    """Of cells in ``hidden`` the status alone. ``clean`` makes one line of a text, without keys.
+    Cells in a row that are the same share a line."""
+    told = [now.words] if now.words else []
+    told += _lines(now.cells, hidden, clean)
+    left = len(told) - MOST_LINES
+    return told if left <= 0 else [*told[:MOST_LINES], f"{left} more lines"]
+
+
+def _lines(
+    cells: tuple[CellLine, ...], hidden: Set[str], clean: Callable[[str], str]
+) -> Iterator[str]:
+    first = 0
+    for place, line in enumerate(cells):
+        following = cells[place + 1].status if place + 1 < len(cells) else ""
+        if line.status in ("same", "new", "skipped"):
+            if following == line.status:
+                continue
+            begin = cells[first]
+            name = (
+                f"Cell {line.number} ({line.cell_id})"
+                if begin is line
+                else f"Cells {begin.number} ({begin.cell_id}) to {line.number} ({line.cell_id})"
+            )
+            yield f"{name}: {line.status}"
+        else:
+            shown = "" if line.cell_id in hidden else _shown(line, clean)
+            yield f"Cell {line.number} ({line.cell_id}): {line.status}{shown}"
+        first = place + 1
+
+
+def _shown(line: CellLine, clean: Callable[[str], str]) -> str:
+    if line.status == "differs":
+        return f"; it was {_cut(clean(line.old))!r} and is {_cut(clean(line.new))!r}"
+    text = clean(line.text)
+    # The last words of a traceback say what happened.
+    return f"; {text[-LONGEST:]}" if text else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026"

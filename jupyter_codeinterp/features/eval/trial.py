@@ -15,19 +15,17 @@ import msgspec
 from traitlets.config import Config
 
 from ...adapters.documents.live.hand_over import IN_FILE
-from ...adapters.providers.replay.model import ReplayModel
-from ...adapters.providers.replay.recording import parse
+from ...adapters.providers.replay.model import ReplayModel, parse
 from ...cli.commands.turn import LocalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
-from ...cli.terminal.covered import covers
-from ...cli.terminal.fronts import Decision, Program
+from ...cli.terminal.fronts import Decision, Program, covers
 from ...cli.terminal.stopping import Stopping
-from ...core import events as e
-from ...core.approval.modes import HIGHEST
+from ...core.approval.policy import HIGHEST
 from ...core.errors import CodeInterpError
 from ...core.history.transcript import Card, ModelText, Turn, turns
 from ...core.ports import Model
+from ...core.wire import events as e
 from ...server.workbench.settings import CodeInterpSettings
 from .checking import Ended, faults
 from .tasks import FILE, Task

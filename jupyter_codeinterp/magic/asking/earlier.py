@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def private_names(self) -> set[str]:
-        from ...core.redaction.assigned import assigned
+        from ...core.redaction.private_names import assigned
 
         sources = self._sources()
         private = filter(self._is_private, self._tags)
@@ -87,7 +87,7 @@ class Earlier:
 
     def _view(self, number: int, source: str) -> CellView:
         from ...core.document.ops import PRIVATE, RanCode
-        from ...core.redaction.assigned import assigned
+        from ...core.redaction.private_names import assigned
 
         if self._is_private(number):
             return RanCode(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from typing import Any, Protocol, Union
 
-from ...core.events import Draft
+from ...core.wire.events import Draft
 from ..asking.typed import request
 from ..turn.assistant import Assistant
 from .choice import Choice
@@ -63,7 +63,6 @@ def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> R
         return NoReview(screen, NOBODY, yes)
     if importlib.util.find_spec("ipywidgets") is None:
         return NoReview(screen, NO_BUTTONS, yes)
-    from .below import CellInserter
-    from .widgets import WidgetReview
+    from .widgets import CellInserter, WidgetReview
 
     return WidgetReview(screen, assistant, CellInserter(shell))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...adapters import typed_ahead
-from ...core.events import Draft
 from ...core.visible import visible
+from ...core.wire.events import Draft
 from .choice import Choice
 from .harmless import prose
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ...core.errors import CommandError
-from ...core.events import (
+from ...core.findings import sentence
+from ...core.wire.events import (
     Draft,
     DraftDecided,
     DraftOpened,
@@ -25,7 +26,6 @@ from ...core.events import (
     TurnEnded,
     UsageChanged,
 )
-from ...core.labels import sentence
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice

@@ -7,20 +7,78 @@ code and outputs stay in the cell.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
+from comm import create_comm
 
-from ...core.events import Draft
 from ...core.visible import visible
-from .below import CellInserter
+from ...core.wire.events import Draft
+from ...kernel_side.model_endpoint import URL
+from ..asking.typed import request
 from .choice import Action, Choice
 from .notebook import NotebookScreen
-from .run_all import HELD
 
 if TYPE_CHECKING:
     from ..turn.assistant import Assistant
+
+
+# -------------------------------------------------------------------------------------------------
+# Inserts code as a new cell below the prompt's cell, without running it.
+#
+# A click comes after the cell's execute reply, which could have inserted a cell. So this asks the
+# page over a comm. It works in JupyterLab and Notebook 7 with the extension.
+
+TARGET = "jupyter_codeinterp.below"
+"""src/notebook/below.ts has the other end."""
+
+
+class CellInserter:
+    """Inserts below the cell that the kernel is running."""
+
+    def __init__(self, shell: Any) -> None:
+        self._cell = str(request(shell).get("metadata", {}).get("cellId") or "")
+        self._comms: list[Any] = []
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the page sends cell ids and belongs to a server with the extension."""
+        return bool(self._cell and os.environ.get(URL))
+
+    def put(self, source: str, answered: Callable[[bool], None]) -> None:
+        """Ask the page. Calls ``answered`` with its success."""
+
+        def closed(message: dict[str, Any]) -> None:
+            answered(message["content"].get("data", {}).get("inserted") is True)
+
+        comm = create_comm(target_name=TARGET, data={"cell": self._cell, "source": source})
+        comm.on_close(closed)
+        self._comms = [comm]
+
+
+# -------------------------------------------------------------------------------------------------
+# Stops "Run All" at a prompt that waits for a click: later cells may need its result.
+
+HELD = (
+    "If you chose Run All, it stops here: the cells below did not run. Run them after your "
+    "decision."
+)
+
+
+def hold_back(shell: Any) -> None:
+    """Abort the cells that wait in the kernel, as it does itself after an error. An error would
+    do the same, but the prompt has not failed."""
+    kernel = shell.kernel
+    abort = getattr(kernel, "_abort_queues", None)
+    if abort is None:
+        return
+    if hasattr(kernel, "shell_channel_thread"):  # ipykernel 7
+        abort(request(shell).get("header", {}).get("subshell_id"))
+    else:
+        abort()
+
 
 WAITING = "This code is waiting for your decision. Use the buttons here."
 NOT_INSERTED = "This page cannot insert a cell. Choose Edit to copy the code."

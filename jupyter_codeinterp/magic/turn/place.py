@@ -13,7 +13,7 @@ from ...adapters.kernels.in_process import InProcessKernel
 from ...adapters.rule_file import HIDDEN, OPEN, read_file
 from ...adapters.table_heads import heads
 from ...core.model_view.rule_files import RuleFile
-from ...core.own_commands.own_command import OwnCommand
+from ...core.own_command import OwnCommand
 
 MOST_FILES = 50
 MOST_LOOKED_AT = 2_000

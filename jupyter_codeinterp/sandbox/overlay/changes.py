@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
 from ..shared import trees
-from ..shared.protected import is_protected
+from ..shared.folders import is_protected
 from .layer import Layer
 
 Kind = Literal["file", "link", "folder", "other", "gone"]

@@ -6,11 +6,168 @@ mapped memory. Then the layer knows an older state, and keeps the person's versi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+import os
+import struct
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 
-from ..seen.files import FolderWatch
-from ..shared.protected import PROTECTED
+from ..shared.folders import PROTECTED
 from .layer import Layer
+
+# -------------------------------------------------------------------------------------------------
+# Sees which files below a folder change, by inotify of Linux.
+
+ENTRIES = 20_000
+"""Files and folders below the folder, at most."""
+SECONDS_TO_LIST = 0.2
+"""For listing them."""
+NAMES = 50
+"""Most file names in a report."""
+_MODIFY, _ATTRIB = 0x2, 0x4
+_MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
+_CHANGES = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
+_ONLYDIR, _IS_FOLDER, _OVERFLOW = 0x0100_0000, 0x4000_0000, 0x4000
+_HEAD = struct.Struct("iIII")
+_PIECE = 65_536
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Touched(NamedTuple):
+    """Paths from the folder. ``lost``: more happened than Linux, or a name here, keeps."""
+
+    changed: tuple[str, ...] = ()
+    lost: bool = False
+
+
+class FolderWatch:
+    """Watches one folder, from each ``begin`` to ``touched``.
+
+    Files and folders with a name in ``left_out`` are not looked into. A change counts whoever
+    makes it: Linux does not say which program it was. A folder that holds more than ``entries``,
+    or takes longer than ``seconds`` to list, is not watched. For threads.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        left_out: Collection[str] = (),
+        *,
+        entries: int = ENTRIES,
+        seconds: float = SECONDS_TO_LIST,
+    ) -> None:
+        self._folder = folder
+        self._left_out = left_out
+        self._mask = _CHANGES | _ONLYDIR
+        self._entries, self._seconds = entries, seconds
+        self._lock = threading.Lock()
+        self._number = -1
+        self._folders: dict[int, str] = {}
+        self._stale = True
+        """Whether there may be folders that are not watched yet, or have another name now."""
+        self._closed = False
+
+    def begin(self) -> bool:
+        """Forget what happened until now. False if it cannot be watched: it has too many files, or
+        Linux lets this user watch no more folders. The first time takes longer, and the first one
+        after new folders."""
+        with self._lock:
+            for _ in self._events():
+                pass
+            if self._stale and not self._closed:
+                self._watch()
+            return self._number >= 0
+
+    def touched(self) -> Touched:
+        """Since ``begin``."""
+        changed: dict[str, None] = {}
+        lost = False
+        with self._lock:
+            for number, mask, name in self._events():
+                path = f"{self._folders.get(number, '')}{name}"
+                if mask & _OVERFLOW:
+                    lost = True
+                elif mask & _CHANGES and name:
+                    changed[path] = None
+        return Touched(tuple(changed)[:NAMES], lost or len(changed) > NAMES)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a folder came or moved: ``touched`` does not tell what it holds."""
+        return self._stale
+
+    def close(self) -> None:
+        """May be called again."""
+        with self._lock:
+            self._closed = True
+            self._drop()
+
+    def _watch(self) -> None:
+        self._drop()
+        self._stale = False
+        try:
+            self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+            bounds = (self._entries, self._seconds)
+            for path, name in _folders(self._folder, self._left_out, *bounds):
+                number = _libc.inotify_add_watch(self._number, os.fsencode(path), self._mask)
+                self._folders[_checked(number)] = name
+        except OSError:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._number >= 0:
+            # Linux takes some milliseconds to close it.
+            threading.Thread(target=os.close, args=(self._number,), daemon=True).start()
+        self._number, self._folders = -1, {}
+
+    def _events(self) -> Iterator[tuple[int, int, str]]:
+        while self._number >= 0:
+            try:
+                data = os.read(self._number, _PIECE)
+            except BlockingIOError:
+                return
+            place = 0
+            while place < len(data):
+                number, mask, _, length = _HEAD.unpack_from(data, place)
+                place += _HEAD.size + length
+                name = data[place - length : place].rstrip(b"\0")
+                self._stale = self._stale or _may_move_folders(mask)
+                yield number, mask, os.fsdecode(name)
+
+
+def _folders(
+    folder: Path, left_out: Collection[str], entries: int, seconds: float
+) -> Iterator[tuple[str, str]]:
+    """Each folder, and its path from the first one with a slash at its end; that one is "". Follows
+    no link."""
+    waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + seconds
+    while waiting:
+        path, name = waiting.pop()
+        yield path, name
+        with suppress(PermissionError), os.scandir(path) as found:
+            for entry in found:
+                seen += 1
+                if entry.name not in left_out and entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, f"{name}{entry.name}/"))
+        if seen > entries or time.monotonic() > deadline:
+            raise OSError("the folder has too many files")
+
+
+def _may_move_folders(mask: int) -> bool:
+    moves = _CREATE | _MOVED_FROM | _MOVED_TO
+    return bool(mask & _OVERFLOW or (mask & _IS_FOLDER and mask & moves))
+
+
+def _checked(number: int) -> int:
+    if number < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return number
+
 
 SECONDS = 1.0
 """For listing the folder. A look at the whole folder takes some four times as long, so a shorter

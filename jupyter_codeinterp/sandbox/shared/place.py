@@ -16,6 +16,18 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+# -------------------------------------------------------------------------------------------------
+# Data for another program, by an open descriptor.
+
+
+def data(content: bytes) -> int:
+    """A descriptor that another program reads this from."""
+    number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
 NAME = "codeinterp-sandbox-"
 LONGEST = 90
 """Bytes of a path: a socket's may have 107, with its number."""

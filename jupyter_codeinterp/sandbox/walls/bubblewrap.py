@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 from ..network.gate import Gate
 from ..overlay.layer import Layer
 from ..shared import folders, interpreter, seccomp
-from ..shared.descriptor import data
 from ..shared.folders import Folders
 from ..shared.limits import Limits
-from ..shared.place import Place
+from ..shared.place import Place, data
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LaunchError, Process, launch
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ...adapters.documents.live import FileWriter, LiveNotebook, Window
-from ...core.commands import DraftRun, SessionInfo
 from ...core.document.ops import Receipt
 from ...core.errors import CodeInterpError, StoreError
 from ...core.stores import LEASE_TIME, Journal, OpsBySession
 from ...core.turn.ending import Ending
+from ...core.wire.commands import DraftRun, SessionInfo
 from ..preload import freeze
 from .file_tracker import REPLACED, FileTracker
 

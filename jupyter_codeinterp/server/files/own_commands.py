@@ -15,10 +15,10 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ...adapters.rule_file import entries
+from ...core import own_command
 from ...core.model_view.rule_files import NOT_READ
-from ...core.own_commands import own_command
-from ...core.own_commands.own_command import Kind, OwnCommand
-from .on_disk import root_of
+from ...core.own_command import Kind, OwnCommand
+from .paths import root_of
 from .rule_files import TIMEOUT, folders_of, read_instructions
 
 COMMANDS = ".codeinterp/commands"

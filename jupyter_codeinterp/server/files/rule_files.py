@@ -17,7 +17,7 @@ from tornado import web
 
 from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, read_file
 from ...core.model_view.rule_files import TOO_LARGE, RuleFile
-from .on_disk import root_of
+from .paths import root_of
 
 MAX_FOLDERS = 10
 """The notebook's folder and the nearest above it."""

@@ -10,7 +10,7 @@ from typing import Any
 from tornado import web
 
 from ...sandbox.shared import open_folders
-from .on_disk import root_of
+from .paths import root_of
 
 
 def before_save(*, model: dict[str, Any], path: str, contents_manager: Any, **_: Any) -> None:

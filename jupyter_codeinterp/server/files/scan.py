@@ -12,7 +12,7 @@ from typing import Any
 from ...core.turn.files import Seen
 from ...core.visible import is_text
 from ...sandbox.shared import trees
-from .on_disk import root_of
+from .paths import root_of
 
 MAX_DEPTH = 3
 """Folders below the notebook's."""

@@ -21,7 +21,7 @@ from ...core.model_view.notebook_prompt import MOST_COUNTED, MOST_FILES
 from ...core.turn.limits import MAX_FILES
 from ...core.visible import is_text
 from ...sandbox.shared import trees
-from .on_disk import root_of
+from .paths import root_of
 
 LISTING_TIMEOUT = 1.0
 """Seconds. Folders with tens of thousands of files take longer."""

@@ -28,7 +28,7 @@ from ...core.ports import (
     ModelRequest,
     ModelRetry,
 )
-from ..models.spending import metered
+from ..models.limits import metered
 from .messages import Answer, error_body, error_frame, model_entry, model_list, read
 from .tokens import Grant, KernelTokens
 

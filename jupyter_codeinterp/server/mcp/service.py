@@ -3,25 +3,132 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from ...core.approval.modes import ASKING, RUN_ALL
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...core.approval.policy import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError
-from ...core.messages import Image, Text
+from ...core.messages import Image, Message, Text, ToolResult
 from ...core.visible import visible_line
+from ...sandbox.shared import trees
+from ..files.paths import normalize, root_of
 from ..socket.connection import NOT_ALLOWED
-from ..windows.windows import Bearer
-from . import notebooks
+from ..windows import Bearer
 from .clients import MODELS, Clients
-from .conversations import Conversation, Tell
-from .delegation import ask
+from .conversations import Conversation, Tell, end_of_turn
 from .tokens import NO_TOKEN, Token, Tokens
 from .tools import LOOKS, needs_of, offered
 
 if TYPE_CHECKING:
     from ..notebook_kernels import NotebookKernels
     from ..session_manager import SessionManager
+
+
+# -------------------------------------------------------------------------------------------------
+# The notebooks of a folder, as a client lists them.
+
+MOST = 200
+"""Entries of a list."""
+
+
+async def listed(contents: Any, folder: str, is_open: Callable[[str], bool]) -> str:
+    """Notebooks and folders as JSON. Raises CommandError ``unknown_path``."""
+    folder = normalize(folder)
+    await _need_no_link(contents, folder)
+    try:
+        model = await ensure_async(contents.get(folder, content=True, type="directory"))
+    except web.HTTPError as error:
+        words = f"Cannot list the folder {folder!r}: {error.log_message or error.reason}"
+        raise CommandError("unknown_path", words) from None
+    entries = sorted(model["content"], key=lambda entry: str(entry["name"]))
+    books = [one["path"] for one in entries if one["type"] == "notebook"]
+    folders = [one["path"] for one in entries if one["type"] == "directory"]
+    shown: dict[str, Any] = {
+        "notebooks": [{"path": path, "open": is_open(path)} for path in books[:MOST]],
+        "folders": folders[:MOST],
+    }
+    left = max(len(books) - MOST, 0) + max(len(folders) - MOST, 0)
+    if left:
+        shown["left_out"] = left
+    return json.dumps(shown, ensure_ascii=False)
+
+
+async def need(contents: Any, notebook: str) -> str:
+    """The path of an existing notebook. Raises CommandError ``unknown_notebook``."""
+    path = normalize(notebook)
+    await _need_no_link(contents, path)
+    try:
+        model = await ensure_async(contents.get(path, content=False))
+    except web.HTTPError as error:
+        words = f"No notebook {path!r}: {error.log_message or error.reason}"
+        raise CommandError("unknown_notebook", words) from None
+    if model["type"] != "notebook":
+        raise CommandError("unknown_notebook", f"{path!r} is no notebook.")
+    return path
+
+
+async def _need_no_link(contents: Any, path: str) -> None:
+    root = root_of(contents)
+    if root is not None and await asyncio.to_thread(trees.has_link, root, path):
+        raise CommandError("unknown_path", f"{path!r} is a link, or behind one.")
+
+
+# -------------------------------------------------------------------------------------------------
+# ``ask``: a whole turn of the agent on behalf of an outside client.
+
+MOST_IMAGES = 4
+"""The latest figures of a turn that go with its answer."""
+LONGEST_ANSWER = 20_000
+"""Characters."""
+
+
+async def ask(
+    manager: SessionManager, text: str, where: dict[str, str], mode: Any, by: int, tell: Tell
+) -> tuple[list[Union[Text, Image]], bool]:
+    """The content of the result, and whether the turn failed. Cancelling it stops the turn.
+
+    ``where`` has ``session_id``, or the ``notebook`` of a new conversation. Raises CommandError
+    and StoreError as ``SessionService.send``, and CommandError ``busy``.
+    """
+    if where.get("session_id") and manager.session(where["session_id"]).running:
+        raise CommandError("busy", "A turn is running in this conversation. Try again later.")
+    given: dict[str, Any] = dict(where)
+    session = manager.service.send(text, **given, mode=mode, by=by, headless=True).session
+    session_id, store = session.info.session_id, manager.store
+    before = store.count_messages(session_id)
+    try:
+        ended = await end_of_turn(session, session.event_log.last_seq, tell)
+    except asyncio.CancelledError:
+        with suppress(CommandError):  # Somebody has deleted it.
+            manager.service.stop(session_id, by)
+        raise
+    messages = store.all_messages(session_id)[before:]
+    facts = [f"conversation: {session_id}"]
+    for name in ("added", "edited", "removed", "run_again", "failed"):
+        cells = getattr(ended, name)
+        if cells:
+            facts.append(f"{name.replace('_', ' ')} cells: {', '.join(cells)}")
+    said = _answer(messages)[:LONGEST_ANSWER]
+    words = "\n\n".join(part for part in (said, ended.message, "\n".join(facts)) if part)
+    return [Text(words), *_figures(messages)[-MOST_IMAGES:]], ended.stop_reason != "end_turn"
+
+
+def _answer(messages: Iterable[Message]) -> str:
+    """The texts of the model's last message."""
+    replies = [message for message in messages if message.role == "assistant"]
+    last = replies[-1].content if replies else ()
+    return "\n".join(block.text for block in last if isinstance(block, Text))
+
+
+def _figures(messages: Iterable[Message]) -> list[Image]:
+    results = (b for message in messages for b in message.content if isinstance(b, ToolResult))
+    return [part for result in results for part in result.content if isinstance(part, Image)]
+
 
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
 MAY = "codeinterp_may"
@@ -98,16 +205,14 @@ class OutsideClients:
             raise CommandError("no_token", NO_TOKEN)
         if name not in {tool.name for tool in offered(token.scope)}:
             raise CommandError("not_allowed", LOOKS_ONLY)
-        for need in needs_of(name):
-            if not await may(*need):
-                raise CommandError("not_allowed", NOT_ALLOWED[need])
+        for right in needs_of(name):
+            if not await may(*right):
+                raise CommandError("not_allowed", NOT_ALLOWED[right])
         by = self._number(token)
         if name == "list_notebooks":
             has = self._manager.notebooks.has_window
-            return Result(
-                (Text(await notebooks.listed(self._contents, _text(given, "folder"), has)),)
-            )
-        path = await notebooks.need(self._contents, _text(given, "notebook"))
+            return Result((Text(await listed(self._contents, _text(given, "folder"), has)),))
+        path = await need(self._contents, _text(given, "notebook"))
         rest = {key: value for key, value in given.items() if key != "notebook"}
         if name == "ask":
             return await self._ask(path, rest, by, tell)

@@ -1,13 +1,11 @@
 """Models, providers and keys. Keys stay on the server.
 
 registry.py    models of all providers
-connections.py addresses and keys that a person entered
-key_file.py    credentials.json
-limits.py      the admin's limits
-described.py   connections without their keys, for people
+connections.py addresses and keys that a person entered, and credentials.json
+limits.py      the admin's limits, and the cost of a day
 """
 
-from .described import Described
+from .connections import Described
 from .limits import Limits
 from .registry import Models
 

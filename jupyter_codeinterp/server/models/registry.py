@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 
 from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.anthropic import servers as messages_servers
 from ...adapters.providers.anthropic.clouds import provider as clouds
-from ...adapters.providers.anthropic.servers import looking
-from ...adapters.providers.anthropic.servers import provider as messages_servers
 from ...adapters.providers.openai import provider as openai
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CommandError, ModelError
@@ -34,11 +33,8 @@ from ...core.providers import (
 from ...core.redaction.secrets import Secrets
 from ..extensions import Added, Extensions
 from ..preload import freeze
-from .connections import Connections
-from .described import Described
-from .key_file import KeyFile
-from .limits import NONE, Limits
-from .spending import MeteredModel, Spending
+from .connections import Connections, Described, KeyFile
+from .limits import NONE, Limits, MeteredModel, Spending
 
 MAX_KEY = 4_096
 """Characters. Tokens of clouds can have a few thousand."""
@@ -57,7 +53,7 @@ class TriedAddress(msgspec.Struct, frozen=True):
 class LocalServers(msgspec.Struct, frozen=True):
     """The result of a search for model servers on this machine, with all addresses tried."""
 
-    servers: list[looking.LocalServer]
+    servers: list[messages_servers.LocalServer]
     tried: list[TriedAddress]
 
 
@@ -437,9 +433,9 @@ class Models:
                 "servers. Add one by its address."
             )
             raise CommandError("not_here", words)
-        places = looking.places(self._local_addresses, self.limits.provider)
+        places = messages_servers.places(self._local_addresses, self.limits.provider)
         tried = [TriedAddress(one.name, public(one.base_url)) for one in places]
-        return LocalServers(await looking.found(places), tried)
+        return LocalServers(await messages_servers.found(places), tried)
 
     async def close(self) -> None:
         for name, connection in self._connections.items():

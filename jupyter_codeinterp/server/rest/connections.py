@@ -8,7 +8,7 @@ import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from ...core.commands import DoneElsewhere
+from ...core.wire.commands import DoneElsewhere
 from ..files.paths import normalize
 from .base import Handler, Nothing
 from .settings import status

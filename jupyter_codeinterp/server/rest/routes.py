@@ -8,25 +8,14 @@ from tornado import web
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..mcp.handler import MCP_ROUTES
 from ..socket.handler import ChannelHandler
-from . import (
-    completions,
-    connections,
-    events,
-    names,
-    sessions,
-    settings,
-    tables,
-    turns,
-    verify,
-    windows,
-)
+from . import completions, connections, notebooks, sessions, settings, turns, windows
 from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
 SERVER = r"([0-9a-f]{64})"
-_NUMBER = events.NUMBER
+_NUMBER = sessions.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"status", settings.StatusHandler),
@@ -39,10 +28,10 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"complete", completions.CompleteHandler),
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
-    (r"names", names.NamesHandler),
-    (r"commands", names.CommandsHandler),
-    (r"tables", tables.TablesHandler),
-    (r"verifications", verify.VerificationsHandler),
+    (r"names", notebooks.NamesHandler),
+    (r"commands", notebooks.CommandsHandler),
+    (r"tables", notebooks.TablesHandler),
+    (r"verifications", notebooks.VerificationsHandler),
     (r"mcp/tokens", windows.McpTokensHandler),
     (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
     (r"tool-servers", connections.ToolServersHandler),
@@ -52,7 +41,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"leaving", windows.LeavingHandler),
     (r"sessions", sessions.SessionsHandler),
     (rf"sessions/{_ID}", sessions.SessionHandler),
-    (rf"sessions/{_ID}/events", events.EventsHandler),
+    (rf"sessions/{_ID}/events", sessions.EventsHandler),
     (rf"sessions/{_ID}/export", sessions.ExportHandler),
     (rf"sessions/{_ID}/sent/{_NUMBER}", sessions.SentHandler),
     (rf"sessions/{_ID}/messages", turns.MessagesHandler),

@@ -13,8 +13,8 @@ from tornado import web
 
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CommandError
-from ...core.events import Mode
 from ...core.providers import Source
+from ...core.wire.events import Mode
 from .base import Handler
 
 

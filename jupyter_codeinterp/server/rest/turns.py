@@ -13,9 +13,9 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.approval.decisions import Alone
-from ...core.commands import SessionInfo
-from ...core.events import Mode, Reference
-from ...core.session.messages.input_routing import Does
+from ...core.session.messages import Does
+from ...core.wire.commands import SessionInfo
+from ...core.wire.events import Mode, Reference
 from .base import Handler, Nothing
 
 

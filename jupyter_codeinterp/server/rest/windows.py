@@ -12,7 +12,7 @@ from ...core.errors import CommandError
 from ..mcp.endpoint import Endpoint
 from ..mcp.tokens import Scope, Token
 from ..socket.handler import bearer_of
-from ..windows.windows import Bearer
+from ..windows import Bearer
 from .base import Handler, Nothing
 
 TOKEN_ONLY = (

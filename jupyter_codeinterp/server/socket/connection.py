@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...adapters.documents.live import WindowState
-from ...core import commands as c
 from ...core.errors import CodeInterpError, CommandError, StoreError
+from ...core.wire import commands as c
 from ..files.paths import normalize
 from ..session_manager import SessionManager, changed
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
-    from ...core.session.messages.input_routing import Does
+    from ...core.session.messages import Does
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000

@@ -18,7 +18,7 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..session_manager import SessionManager
-from ..windows.windows import Bearer, Windows
+from ..windows import Bearer, Windows
 from .connection import MAX_SNAPSHOT, ClientConnection
 from .send_queue import SendQueue
 

@@ -15,7 +15,7 @@ from ...adapters.rule_file import read_file
 from ...adapters.tool_servers.entries import BadFile, Entry, entries, parsed
 from ...core.model_view.rule_files import NOT_READ
 from ...core.visible import visible_line
-from ..files.on_disk import root_of
+from ..files.paths import root_of
 from ..files.rule_files import folders_of, read_instructions
 
 PROJECT = ".codeinterp/mcp.json"

@@ -1,6 +1,5 @@
 """Runs notebooks in fresh kernels: compares their outputs."""
 
-from .notebook_runs import NotebookRuns
-from .verifier import Verifier
+from .verifier import NotebookRuns, Verifier
 
 __all__ = ["NotebookRuns", "Verifier"]

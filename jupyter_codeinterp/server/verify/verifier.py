@@ -7,26 +7,62 @@ server forgets all.
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from ...core.approval.modes import MODES
+from ...core.approval.policy import MODES
 from ...core.errors import CodeInterpError, CommandError
-from ...core.events import Mode
-from ...core.verify.beforehand import findings
 from ...core.verify.comparing import compare, last_lines
-from ...core.verify.verification import CellLine, CodeCell, Verification, title_of
-from ..files.on_disk import root_of
+from ...core.verify.verification import CellLine, CodeCell, Verification, findings, title_of
+from ...core.wire.events import Mode
+from ..files.paths import root_of
 from ..notebook_kernels import NotebookKernels
 from .folder import cannot_copy, copied, remove
-from .images import alike
 from .notebook import Book, read
+
+# -------------------------------------------------------------------------------------------------
+# Whether two images look the same.
+
+SIDE = 48
+"""Pixels of the small copies that are compared."""
+FARTHEST = 10
+"""Of 255: the most by which a pixel of the small copies may differ."""
+MOST_PIXELS = 20_000_000
+
+log = logging.getLogger(__name__)
+
+
+def alike(one: bytes, other: bytes) -> bool:
+    """Compare small grey copies. Without Pillow, which comes with matplotlib, only equal bytes are
+    alike."""
+    try:
+        from PIL import Image, ImageChops
+    except ImportError:
+        return one == other
+    try:
+        small = []
+        for data in (one, other):
+            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP")) as image:
+                if image.width * image.height > MOST_PIXELS:
+                    return one == other
+                small.append((image.size, image.convert("L").resize((SIDE, SIDE))))
+    except Exception as error:
+        # Pillow raises anything for damaged images.
+        log.info("Could not read an image: %r", error)
+        return one == other
+    (size, first), (other_size, second) = small
+    if size != other_size:
+        return False
+    farthest = max(ImageChops.difference(first, second).tobytes())
+    return farthest <= FARTHEST
+
 
 AT_ONCE = 2
 """Runs at the same time on this server."""
@@ -37,8 +73,6 @@ LONGEST_WAIT = 20.0
 SKIPPED = "A cell above failed."
 CELL_LIMIT = 600.0
 """Seconds for a cell where the admin sets no limit."""
-
-log = logging.getLogger(__name__)
 
 
 class Verifier:
@@ -281,3 +315,39 @@ async def _cleaned_up(kernel: Any, copy: Path | None) -> None:
         log.exception("Could not end a fresh kernel")
     if copy is not None:
         await asyncio.to_thread(remove, copy)
+
+
+# -------------------------------------------------------------------------------------------------
+# Verifies the notebook of a conversation for the agent.
+
+
+class NotebookRuns:
+    """Implements the core's ``FreshRuns``. ``path``: of the notebook, which may move."""
+
+    def __init__(self, verifier: Verifier, path: Callable[[], str]) -> None:
+        self._verifier = verifier
+        self._path = path
+        self._ending: set[asyncio.Task[None]] = set()
+        """Runs that end after Stop; the event loop holds tasks only weakly."""
+
+    async def cells(self) -> Sequence[CodeCell]:
+        verifier = self._verifier
+        return (await read(verifier.contents, verifier.kernels, self._path())).cells
+
+    async def run(self, in_place: bool) -> Verification:
+        path = self._path()
+        starting = asyncio.ensure_future(self._verifier.start(path, in_place=in_place))
+        try:
+            await asyncio.shield(starting)
+            return await self._verifier.ended(path)
+        except asyncio.CancelledError:
+            # Stop waits for no kernel.
+            ending = asyncio.ensure_future(self._end(path, starting))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            raise
+
+    async def _end(self, path: str, starting: asyncio.Future[Verification]) -> None:
+        await asyncio.wait({starting})
+        if starting.exception() is None:
+            await self._verifier.cancel(path)

@@ -16,21 +16,21 @@ from jupyter_core.utils import ensure_async
 
 from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
-from ...core.commands import OpReceipt, SnapshotTaken
 from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
+from ...core.wire.commands import OpReceipt, SnapshotTaken
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
-from ..files.on_disk import folder_of, root_name
 from ..files.own_commands import own_commands
+from ..files.paths import folder_of, root_name
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files, sibling_heads
 from ..mcp.clients import MODELS, Clients
-from ..models.spending import Spending
+from ..models.limits import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
     from ...core.checks.checks import Checks
-    from ...core.hooks.hooks import Hooks
+    from ...core.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
-    from ...core.own_commands.own_command import OwnCommand
+    from ...core.own_command import OwnCommand
     from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
 

@@ -1,9 +1,8 @@
 """The notebook as a file that nobody has open: ops go into it as into a window's copy.
 
 document.py    takes frames as a window does; reads, applies, writes, answers
-contents.py    the file through Jupyter's contents manager: checks, format, versions
+contents.py    the file through Jupyter's contents manager: checks, format, ids, versions
 swap.py        replaces a file in one step, if nobody else has changed it
-normalized.py  fixes odd notebooks; ids for files that store none
 
 The marker of a notebook's ops, and its view for the model, are in ``notebook_content``.
 """

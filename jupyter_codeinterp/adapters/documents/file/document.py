@@ -12,12 +12,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Protocol, Union
 
-from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
 from ....core.document.apply import apply, read_back
 from ....core.document.ops import Notebook, Receipt, protected_in
 from ....core.errors import DocumentError
-from ...notebook_content.marker import applied, marked
-from ...notebook_content.view import views
+from ....core.wire.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
+from ...notebook_content import applied, marked, views
 from .contents import CHANGED, Reading
 
 log = logging.getLogger(__name__)

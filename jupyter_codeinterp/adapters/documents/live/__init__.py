@@ -3,10 +3,8 @@
 session_document.py  one session's view of it: the ``Document`` port
 notebook.py          one per path: ops, receipts and reads, and who gets them
 holder.py            state machine of who works in it: states, events, one table
-hand_over.py         carries it out: windows, the lease, the file writer
-sharing.py           windows that are views of a room
+hand_over.py         carries it out: windows, the lease, the file writer; views of a room
 protocols.py         windows, the file writer, the notebook's owner
-file_holds.py        which ops its file is known to hold
 outbox.py            ops on their way, kept until the notebook's file has them
 reads.py             reads that wait for the holder
 live_preview.py      what a window that attaches in mid-turn needs besides the ops

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from ....core.commands import OutputsFrame, StreamFrame
 from ....core.document.ops import FinishRun, Insert, Op, Output
+from ....core.wire.commands import OutputsFrame, StreamFrame
 
 StreamKind = Literal["insert", "edit", "markdown"]
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import msgspec
 
-from ....core.commands import (
+from ....core.document.ops import Insert, Op, Output, Receipt, SetSource, Snapshot, protected
+from ....core.errors import DocumentError
+from ....core.stores import StoredOps
+from ....core.wire.commands import (
     DisplayFrame,
     FileState,
     Lease,
@@ -22,14 +25,10 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import Insert, Op, Output, Receipt, SetSource, Snapshot, protected
-from ....core.errors import DocumentError
-from ....core.stores import StoredOps
-from .file_holds import FileHolds
 from .hand_over import HandOver
 from .holder import State
 from .live_preview import LivePreview, StreamKind
-from .outbox import Outbox, PendingOp
+from .outbox import FileHolds, Outbox, PendingOp
 from .protocols import Owner, Window, WindowState
 from .reads import SAVE_ONLY, CellIds, Reads
 

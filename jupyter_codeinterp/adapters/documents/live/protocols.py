@@ -7,9 +7,9 @@ from typing import Optional, Protocol, TypeVar
 
 import msgspec
 
-from ....core.commands import OpenNotebook, ServerFrame
 from ....core.document.ops import Receipt
 from ....core.stores import OpsBySession
+from ....core.wire.commands import OpenNotebook, ServerFrame
 
 NotebookT = TypeVar("NotebookT", contravariant=True)
 

@@ -12,8 +12,8 @@ import msgspec
 
 from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
 from ....core.errors import StoreError
-from ....core.history.deferred_writes import DeferredWrites
-from ....core.history.outputs import Store, light_receipt
+from ....core.history.event_log import DeferredWrites
+from ....core.history.ledger import Store, light_receipt
 from ....core.stores import StoredOp
 from .live_preview import StreamKind
 from .notebook import LiveNotebook

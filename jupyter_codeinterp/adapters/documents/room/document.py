@@ -14,7 +14,9 @@ from typing import Any, NamedTuple, Protocol, Union
 
 from pycrdt import Map
 
-from ....core.commands import (
+from ....core.document.ops import Cell, CellView, Insert, Op, Receipt, protected_in
+from ....core.errors import DocumentError
+from ....core.wire.commands import (
     OpFrame,
     OpReceipt,
     OutputsFrame,
@@ -23,9 +25,7 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import Cell, CellView, Insert, Op, Receipt, protected_in
-from ....core.errors import DocumentError
-from ...notebook_content.view import views
+from ...notebook_content import views
 from . import rooms, saves
 from .gone import GoneCells, Ids
 from .presence import Presence

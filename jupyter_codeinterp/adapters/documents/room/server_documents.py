@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .files import RoomFiles
-from .rooms import LOBBY
+from .rooms import LOBBY, RoomFiles
 
 DOCUMENTS = "jupyter_server_documents"
 

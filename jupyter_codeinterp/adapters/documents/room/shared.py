@@ -29,7 +29,7 @@ from ....core.document.ops import (
     run_id_of,
     shaped,
 )
-from ...notebook_content.marker import applied, marked
+from ...notebook_content import applied, marked
 from . import cells as shared_cells
 
 ORIGIN = "codeinterp"

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ....core.cells.collector import OUTPUT_TYPES
 from ....core.document.ops import Output
 from ....core.errors import KernelError
-from ....core.labels import Observation
+from ....core.findings import Observation
 from ....core.ports import KernelInfo
-from ...kernel_iopub.counting import Counter
-from ...kernel_iopub.widgets import OutputWidgets
+from ...kernel_iopub import Counter, OutputWidgets
 from ...kernel_wire import Message, Process, Wire
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import zmq.asyncio
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-from ....core.labels import Observation
+from ....core.findings import Observation
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ....core.cells.collector import OUTPUT_TYPES, Collector
 from ....core.document.ops import Output
 from ....core.errors import KernelError
-from ....core.labels import Observation
+from ....core.findings import Observation
 from ....core.ports import (
     DisplayUpdated,
     EnginesWork,
@@ -24,7 +24,7 @@ from ....core.ports import (
     OutputsChanged,
 )
 from ....kernel_side.mark import LOOKS_AT, WATCH
-from ...kernel_iopub.counting import UNSURE, Mark
+from ...kernel_iopub import UNSURE, Mark
 from ...kernel_wire import Message, execute_request
 from .link import EXIT_TIMEOUT, KernelLink
 

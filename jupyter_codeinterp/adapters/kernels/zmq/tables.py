@@ -11,9 +11,8 @@ from typing import Any
 
 from ....core.errors import KernelError
 from ...kernel_wire import execute_request
-from .kernel_files import files
 from .link import KernelLink
-from .variables import Variables
+from .variables import Variables, files
 
 LIMIT = 1.0
 """Seconds to wait for a page."""

@@ -25,9 +25,7 @@ from ...model_http.connection import (
 from ...model_http.faults import Fault, Refusal, Server, no_key, status_of
 from ...model_http.keys import custom_headers
 from ...model_http.listing import Entry, entry
-from .credentials import Credentials
-from .profile import Profile, known_info
-from .wire import request_body
+from .wire import Credentials, Profile, known_info, request_body
 
 
 class Connection(HttpConnection):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ....core.ports import ModelInfo, Prices
 from ....core.providers import origin
 from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
-from .credentials import Credentials, resolve
-from .profile import ANTHROPIC, KNOWN, Profile, known_info, profile_for, taken
+from .wire import ANTHROPIC, KNOWN, Credentials, Profile, known_info, profile_for, resolve, taken
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....core.providers import Credentials, Provider, Settings
 from ...model_http.keys import custom_headers
-from .credentials import ANTHROPIC_URL
+from .wire import ANTHROPIC_URL
 
 if TYPE_CHECKING:
     from .model import AnthropicModel

@@ -24,11 +24,9 @@ from ...model_http.connection import (
 from ...model_http.faults import Fault, Refusal, no_key, status_fault
 from ...model_http.keys import custom_headers
 from ...model_http.listing import Entry, shown_name
-from . import chat_request, responses_request
-from .chat_stream import ChatWire
-from .credentials import Credentials
+from . import chat, responses
 from .refusals import refusal_of
-from .responses_stream import ResponsesWire
+from .services import Credentials
 
 
 class Connection(HttpConnection):
@@ -54,9 +52,9 @@ class Connection(HttpConnection):
         self._max_tokens = max_tokens
         if (credentials.is_public or self._service.resources) and not credentials.secret:
             raise no_key(credentials)
-        responses = self._service.wire == "responses"
-        self.answers_path = "/responses" if responses else "/chat/completions"
-        self.optional = responses_request.OPTIONAL if responses else chat_request.OPTIONAL
+        wire = responses if self._service.wire == "responses" else chat
+        self.answers_path = wire.PATH
+        self.optional = wire.OPTIONAL
         with self.faults(""):
             client = openai.AsyncOpenAI(
                 api_key=credentials.secret or "none",  # the placeholder is never sent
@@ -74,11 +72,11 @@ class Connection(HttpConnection):
 
         wire: Wire
         if self._service.wire == "responses":
-            wire = ResponsesWire(refused)
-            body = responses_request.body(request, self._max_tokens, without)
+            wire = responses.ResponsesWire(refused)
+            body = responses.body(request, self._max_tokens, without)
         else:
-            wire = ChatWire(refused)
-            body = chat_request.body(request, self._service, self._max_tokens, without)
+            wire = chat.ChatWire(refused)
+            body = chat.body(request, self._service, self._max_tokens, without)
         return self.stream(body, wire, request.model, self._max_tokens)
 
     async def info(self, model: str) -> ModelInfo:

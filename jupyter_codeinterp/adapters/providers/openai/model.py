@@ -12,8 +12,7 @@ from ....core.messages import PDF
 from ....core.ports import ModelInfo
 from ...model_http.listing import shown_name
 from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
-from .credentials import Credentials, resolve
-from .services import Service
+from .services import Credentials, Service, resolve
 
 if TYPE_CHECKING:
     import httpx2

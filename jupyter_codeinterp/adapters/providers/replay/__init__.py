@@ -1,8 +1,7 @@
 """The offline demo: a recorded conversation as a model.
 
-provider.py   facts about it, and its notebooks
-model.py      plays the recording
-recording.py  the format of recordings
+provider.py  facts about it, and its notebooks
+model.py     plays the recording; the format of recordings
 
 Nothing is imported here: the server's start needs ``provider`` alone.
 """

@@ -1,6 +1,6 @@
 """A recorded conversation as a model: recorded code, live execution.
 
-Recordings name their tool calls (``recording.py``). ``{{name.cell}}`` is the live id of the cell
+Recordings name their tool calls (``Step``). ``{{name.cell}}`` is the live id of the cell
 that the call of that name made or edited (in ``cell_id``, ``position`` and texts).
 
 Outputs are never recorded. For each call, the recording has the status and a regular expression
@@ -19,7 +19,7 @@ import hashlib
 import re
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Union
 
 import msgspec
 
@@ -27,15 +27,52 @@ from .... import demo
 from ....core.history.transcript import is_report
 from ....core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
 from ....core.model_view.untrusted import bare
-from ....core.ports import (
-    ModelDone,
-    ModelEvent,
-    ModelInfo,
-    ModelRequest,
-    ModelText,
-    ModelToolInput,
-)
-from .recording import Expected, Recording, Step, parse
+from ....core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
+
+# -------------------------------------------------------------------------------------------------
+# The format of recordings: JSONL, first a ``Header``, then one ``Step`` a line, an assistant
+# message in the form of the Messages API.
+
+
+class Header(msgspec.Struct, frozen=True):
+    """``questions`` are wordings of the one question, the usual one first."""
+
+    title: str
+    version: Literal[1]
+    questions: tuple[str, ...]
+
+
+class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The outcome of a call that the recording requires.
+
+    ``reads`` is a regular expression (multi-line) that must match in the result; ``digest`` the
+    SHA-256 of the match, each run of whitespace made one space.
+    """
+
+    status: Literal["ok", "error"] = "ok"
+    reads: str = ""
+    digest: str = ""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One assistant message; ``expect`` is by call name, ``Expected()`` if missing."""
+
+    role: Literal["assistant"]
+    content: tuple[Union[Text, ToolUse], ...]
+    expect: dict[str, Expected] = {}
+
+
+class Recording(msgspec.Struct, frozen=True):
+    header: Header
+    steps: tuple[Step, ...]
+
+
+def parse(text: bytes) -> Recording:
+    """A recording of this package. Raises msgspec.DecodeError."""
+    first, *others = text.splitlines()
+    header = msgspec.json.decode(first, type=Header)
+    return Recording(header, tuple(msgspec.json.decode(line, type=Step) for line in others))
+
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""

@@ -13,8 +13,68 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from ....core.errors import StoreError
-from . import mark, schema
+from . import schema
+
+# -------------------------------------------------------------------------------------------------
+# How far the journal was known to be on the disk, in a small file beside it.
+#
+# For SQLite, a write-ahead log that lost its end is valid: it silently holds less. The mark
+# reveals that. It is written after the log is on the disk, so it never claims too much.
+
+MISSING = (
+    "The end of the journal is missing. The last messages of a conversation are lost; saved "
+    "notebooks are not affected."
+)
+LOST = "The journal of earlier conversations is gone. Another program emptied or deleted it."
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """The last event: the log is in order, so all before it were there, too."""
+
+    session_id: str
+    seq: int
+
+
+def of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-mark")
+
+
+def write(path: Path, last: Mark) -> None:
+    file = of(path)
+    file.touch(mode=0o600)
+    file.write_bytes(msgspec.json.encode(last))
+
+
+def forget(path: Path, session_id: str) -> None:
+    """Record a deletion on purpose."""
+    last = _read(path)
+    if last is not None and last.session_id == session_id:
+        of(path).unlink(missing_ok=True)
+
+
+def missing(path: Path, db: sqlite3.Connection) -> str:
+    """A message for the person, once, if the journal holds less than it did."""
+    last = _read(path)
+    if last is None:
+        return ""
+    found = db.execute(
+        "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?", (last.session_id,)
+    ).fetchone()[0]
+    if found >= last.seq:
+        return ""
+    of(path).unlink(missing_ok=True)
+    return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
+
+
+def _read(path: Path) -> Mark | None:
+    """None if there is none, or its writing was cut off."""
+    with suppress(FileNotFoundError, msgspec.MsgspecError):
+        return msgspec.json.decode(of(path).read_bytes(), type=Mark)
+    return None
+
 
 _QUICKLY_CHECKED = 500_000
 """Bytes of a file whose check takes some 10 ms."""
@@ -90,7 +150,7 @@ def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
         _prepare(path)
         return _connect(path), notice
     try:
-        return db, mark.missing(path, db)
+        return db, missing(path, db)
     except BaseException:
         db.close()
         raise
@@ -137,7 +197,7 @@ def _kind_of_file_system(folder: Path) -> int:
     return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF
 
 
-def sync_log(path: Path, last: mark.Mark | None = None) -> None:
+def sync_log(path: Path, last: Mark | None = None) -> None:
     """Wait until the disk has the write-ahead log. Without one, each append has waited. ``last``
     is the log's last event; the next opening checks that it is still there."""
     log = path.with_name(f"{path.name}-wal")
@@ -145,7 +205,7 @@ def sync_log(path: Path, last: mark.Mark | None = None) -> None:
         with suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
             os.fsync(file.fileno())
         if last is not None:
-            mark.write(path, last)
+            write(path, last)
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
@@ -251,7 +311,7 @@ def _prepare(path: Path) -> None:
 def _move_aside(path: Path) -> str:
     damaged = _free_name(path)
     path.rename(damaged)
-    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark.of(path)):
+    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), of(path)):
         if side.exists():
             side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
     return (

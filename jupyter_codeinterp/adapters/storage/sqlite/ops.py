@@ -20,11 +20,11 @@ import msgspec
 
 from ....core.document.ops import FinishRun, Op, Output, Receipt, Restore, fits
 from ....core.errors import StoreError
-from ....core.history.outputs import light_op, light_receipt, whole_op
+from ....core.history.ledger import light_op, light_receipt, whole_op
 from ....core.stores import StoredOp
 from .file import connect, in_words
 from .journal import Journal, read
-from .output_rows import add_part, begin, end, parts, put, written
+from .schema import add_part, begin, end, parts, put, written
 
 _Ops = list[StoredOp]
 _OpsBySession = list[tuple[str, list[StoredOp]]]

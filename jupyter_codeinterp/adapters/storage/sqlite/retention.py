@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ....core.stores import LEASE_TIME
-from . import mark
+from . import file
 from .file import connect, in_words
 
 DAY = 86_400.0
@@ -60,7 +60,7 @@ def keep(path: Path, retention: Retention, writing: threading.Lock) -> bool:
         work = _Retainer(db, writing)
         if retention.conversations_days is not None:
             for session_id in work.drop_sessions(now - retention.conversations_days * DAY):
-                mark.forget(path, session_id)  # A deletion on purpose is no loss.
+                file.forget(path, session_id)  # A deletion on purpose is no loss.
         if retention.outputs_days is not None:
             work.drop_outputs(now - retention.outputs_days * DAY)
         work.drop_unused(now - _WRITE_TIMEOUT)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...findings import Finding
-from ..shared.check import Check, Result, SeenRun
-from ..shared.contract import Contract
-from ..shared.reading import listed
+from ..shared.check import Check, Contract, Result, SeenRun
+from ..shared.source import listed
 
 NAME = "Expected result"
 COUNTED = ("list", "tuple", "set", "dict")

@@ -8,18 +8,19 @@ from typing import Literal
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import (
+from ..shared.source import (
+    Source,
     code_at,
     facts,
     is_literal,
     is_looked_at,
     listed,
     number,
+    parsed,
     text,
     texts,
     within,
 )
-from ..shared.source import Source, parsed
 
 NAME = "Filter"
 FEW = 5

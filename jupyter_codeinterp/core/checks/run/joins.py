@@ -9,8 +9,19 @@ from typing import Literal
 from ...cell_code.parsing import base
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import assigned_name, calls_after, facts, listed, number, texts
-from ..shared.source import Source, is_method_call, keyword, parsed, same
+from ..shared.source import (
+    Source,
+    assigned_name,
+    calls_after,
+    facts,
+    is_method_call,
+    keyword,
+    listed,
+    number,
+    parsed,
+    same,
+    texts,
+)
 
 NAME = "Join"
 DISTINCT = {"nunique", "unique", "drop_duplicates"}

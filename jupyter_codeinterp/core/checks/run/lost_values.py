@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import calls_after, facts, listed, number, text, texts
-from ..shared.source import Source, label, parsed
+from ..shared.source import Source, calls_after, facts, label, listed, number, parsed, text, texts
 
 NAME = "Lost values"
 _MARK = re.compile(

@@ -4,13 +4,112 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 import msgspec
+from msgspec import Meta
 
 from ...findings import Finding, Place
-from ...hooks.hook import CellCode, CellOutputs
-from .contract import Contract
+from ...hooks import CellCode, CellOutputs
+
+# -------------------------------------------------------------------------------------------------
+# What the model says of a cell before it runs: the result's type and extent, and which variables
+# may change.
+#
+# The server compares it with what the kernel saw (``checks/run/expected.py``). It never makes a
+# finding disappear.
+
+LONGEST = 100
+"""Characters of a name."""
+MOST_NAMES = 50
+_SAME = {
+    "array": "ndarray",
+    "boolean": "bool",
+    "dataframe": "DataFrame",
+    "dictionary": "dict",
+    "index": "Index",
+    "integer": "int",
+    "nonetype": "None",
+    "none": "None",
+    "numeric": "number",
+    "series": "Series",
+    "string": "str",
+    "table": "DataFrame",
+    "text": "str",
+}
+
+Rows = tuple[int, Union[int, None]]
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """The model's words. Raises ValueError, with words for the model, where they say nothing
+    that can be compared. Without a ``name`` it is about the cell's last value."""
+
+    name: Annotated[
+        Union[str, None], Meta(description="A variable; default: the cell's last value.")
+    ] = None
+    type: Annotated[Union[str, None], Meta(description="Such as DataFrame.")] = None
+    columns: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Columns that it must have.")
+    ] = None
+    rows: Annotated[
+        Union[int, str, None], Meta(description='A number, or a range: "10-20", "1-".')
+    ] = None
+    may_change: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Existing variables that may change.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.name and not _is_name(self.name):
+            raise ValueError("name must be the name of a variable")
+        if len(self.type or "") > LONGEST:
+            raise ValueError("type must be the name of a type")
+        for names in (self.columns or (), self.may_change or ()):
+            if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
+                raise ValueError(
+                    f"columns and may_change take {MOST_NAMES} names of {LONGEST} characters"
+                )
+        if not all(map(_is_name, self.may_change or ())):
+            raise ValueError("may_change takes names of variables")
+        if self.rows is not None and self.bounds is None:
+            raise ValueError('rows must be a number or a range, as "10-20" or "1-"')
+
+    @property
+    def bounds(self) -> Rows | None:
+        """The fewest and the most rows; None if ``rows`` is not readable."""
+        if isinstance(self.rows, int):
+            return (self.rows, self.rows) if 0 <= self.rows < 10**12 else None
+        parts = [part.strip() for part in (self.rows or "").split("-")]
+        if len(parts) > 2 or not _is_count(parts[0]):
+            return None
+        low = int(parts[0])
+        if len(parts) == 1:
+            return low, low
+        if not parts[1]:
+            return low, None
+        return (low, int(parts[1])) if _is_count(parts[1]) and low <= int(parts[1]) else None
+
+    @property
+    def kind(self) -> str:
+        """The type in one way of writing, without its module: ``DataFrame``."""
+        last = (self.type or "").strip().split(".")[-1]
+        return _SAME.get(last.lower(), last)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is to look at; empty if nothing."""
+        about = (self.name, self.type, self.columns, self.rows)
+        if not any(part not in (None, "", ()) for part in about):
+            return {}
+        return {"name": self.name or "", "columns": list(self.columns or ())}
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= LONGEST and text.isidentifier()
+
+
+def _is_count(text: str) -> bool:
+    return 0 < len(text) <= 12 and text.isascii() and text.isdigit()
 
 
 class Fact(msgspec.Struct, frozen=True):

@@ -8,9 +8,8 @@ from typing import Any, Union
 import msgspec
 
 from ...findings import Place
-from ...hooks.hook import CellCode, CellOutputs
-from .check import Change, Fact, Result, SeenRun
-from .contract import Contract
+from ...hooks import CellCode, CellOutputs
+from .check import Change, Contract, Fact, Result, SeenRun
 from .source import Source, parsed
 
 MOST_FACTS = 60

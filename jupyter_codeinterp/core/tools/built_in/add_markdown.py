@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from ...events import Event
 from ...messages import ToolUse
+from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from .run_cell import Position

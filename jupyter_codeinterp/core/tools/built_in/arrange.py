@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Meta
 
 from ...cells.draft import DraftCell, part_id
-from ...events import Event
 from ...messages import ToolUse
 from ...turn.notebook import ANCHORS
+from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import NO_POSITION, Drafting
 from ..shared.several import Several
-from ..shared.titles import title_of
+from ..shared.step import title_of
 from .run_cell import Position
 
 

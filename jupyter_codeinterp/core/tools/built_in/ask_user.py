@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...events import Event, QuestionAnswered, QuestionAsked
 from ...messages import ToolUse
+from ...wire.events import Event, QuestionAnswered, QuestionAsked
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
 

@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Union
 
 import msgspec
 from msgspec import Meta
 
-from ...checks.shared.contract import Contract
-from ...events import Event
+from ...checks.shared.check import Contract
 from ...messages import ToolUse
+from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import Drafting, How
-from ..shared.edits import Edit, edited
 from .run_cell import Timeout, Title
+
+# -------------------------------------------------------------------------------------------------
+# Partial edits of a source, by text that occurs in it once.
+
+LONGEST_SHOWN = 200
+"""Characters of a quoted line."""
+MOST_LINES = 2_000
+"""Lines among which the nearest is looked for."""
+
+
+_WORD = re.compile(r"\w+")
+
+
+class Edit(msgspec.Struct, frozen=True):
+    old: Annotated[str, Meta(description="Text that occurs exactly once in the cell.")]
+    new: Annotated[str, Meta(description="What takes its place.")]
+
+
+def edited(source: str, edits: Sequence[Edit]) -> str:
+    """The source after all edits, each made in the result of the one before. Raises ValueError
+    with words for the model; nothing is edited then."""
+    for number, edit in enumerate(edits, 1):
+        which = f"Edit {number}: " if len(edits) > 1 else ""
+        if not edit.old:
+            raise ValueError(f"{which}`old` is empty. Quote the text to replace.")
+        found = source.count(edit.old)
+        if found > 1:
+            words = f"`old` occurs {found} times in the cell. Quote more of what is around it."
+            raise ValueError(f"{which}{words}")
+        if not found:
+            raise ValueError(f"{which}`old` is not in the cell.{_nearest(source, edit.old)}")
+        source = source.replace(edit.old, edit.new)
+    return source
+
+
+def _nearest(source: str, old: str) -> str:
+    """The line of the cell that has the most words of the first line of ``old``."""
+    first = next((line for line in old.splitlines() if line.strip()), "")
+    wanted = set(_WORD.findall(first[:LONGEST_SHOWN]))
+    lines = [line.strip()[:LONGEST_SHOWN] for line in source.splitlines()[:MOST_LINES]]
+    shared = [len(wanted.intersection(_WORD.findall(line))) for line in lines]
+    most = max(shared, default=0)
+    return f" The nearest line is: {lines[shared.index(most)]}" if most else ""
+
 
 ONE_OF = "Give either `edits` or `source`."
 SAME = "The cell would not change: it has this source already. To run it, use run_cells."

@@ -12,16 +12,15 @@ from msgspec import Meta
 from ...approval import policy
 from ...cells.lost import Lost, lost_variables
 from ...errors import KernelError
-from ...events import Draft, DraftWaiting, Event
 from ...messages import ToolUse
 from ...model_view.plain_text import cut
 from ...ports import KernelControl
 from ...turn.results import Result
 from ...turn.turn import Turn, identity
 from ...visible import visible_line
+from ...wire.events import Draft, DraftWaiting, Event
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
-from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
 
 NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
 ANOTHER = "The kernel was restarted or changed since you decided."

@@ -11,13 +11,12 @@ from msgspec import Meta
 
 from ...approval import policy
 from ...errors import CommandError, StoreError
-from ...events import DraftWaiting, Event, WentOn
 from ...messages import ToolUse
 from ...ports import NewNotebooks
 from ...visible import visible_line
+from ...wire.events import DraftWaiting, Event, WentOn
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
-from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
 
 NOT_AVAILABLE = "Not available here: only this notebook is open. Go on in it."
 TAKEN = "The name was taken meanwhile. Decide again."

@@ -12,7 +12,7 @@ from ...document.ops import PRIVATE
 from ...model_view import outputs
 from ...model_view.outputs import Seen
 from ...off_loop import off_loop
-from ...own_commands.for_model import skill_text
+from ...own_command import skill_text
 from ...turn.results import UNREADABLE
 from ..shared.base import Tool, ToolContext
 

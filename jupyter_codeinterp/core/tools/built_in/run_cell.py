@@ -8,9 +8,9 @@ from typing import Annotated, Union
 import msgspec
 from msgspec import Meta
 
-from ...checks.shared.contract import Contract
-from ...events import Event
+from ...checks.shared.check import Contract
 from ...messages import ToolUse
+from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import Drafting, How
 

@@ -11,12 +11,12 @@ from msgspec import Meta
 from ...cells.draft import DraftCell, part_id
 from ...document.ops import PRIVATE, CellView
 from ...errors import DocumentError
-from ...events import Event
 from ...messages import ToolUse
+from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from ..shared.several import Several
-from ..shared.titles import title_of
+from ..shared.step import title_of
 from .run_cell import Timeout
 
 NOTHING = "There is no code cell to run."

@@ -15,19 +15,16 @@ from ...approval import code_warnings, policy
 from ...cells import hooked
 from ...document.ops import PRIVATE
 from ...errors import CommandError, DocumentError
-from ...events import DraftWaiting, Event, Status
-from ...hooks.code_checks import checked
-from ...hooks.hook import CellCode
-from ...hooks.hooks import Checked, Note
+from ...hooks import CellCode, Checked, Note, checked
 from ...messages import ToolUse
 from ...model_view.plain_text import clean
 from ...turn.results import Result
 from ...turn.turn import Turn
-from ...verify import reporting
+from ...verify import verification
 from ...verify.verification import CodeCell, FreshRuns
+from ...wire.events import DraftWaiting, Event, Status
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
-from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
 
 NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
 NOT_SAVED = "The notebook has unsaved changes, so nothing ran. Ask the person to save it."
@@ -117,10 +114,10 @@ class _Verifying:
     async def _run(self, fresh: FreshRuns, cells: Sequence[CodeCell], in_place: bool) -> None:
         now = await fresh.run(in_place)
         hidden = {cell.cell_id for cell in cells if PRIVATE in cell.tags}
-        told = "\n".join(reporting.lines(now, hidden, self._line))
+        told = "\n".join(verification.lines(now, hidden, self._line))
         failed = any(cell.status == "failed" for cell in now.cells)
         status: Status = "ok" if now.state == "done" and not failed else "error"
-        self.end(status, reporting.summary(now), self._turn.untrusted.quoted(told))
+        self.end(status, verification.summary(now), self._turn.untrusted.quoted(told))
 
     def _line(self, text: str) -> str:
         return " ".join(clean(self._turn.scrub(text)).split())

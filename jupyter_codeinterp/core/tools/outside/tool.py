@@ -3,29 +3,100 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from ...approval import policy
 from ...approval.code_warnings import hidden_characters
+from ...document.ops import Output
 from ...errors import ToolServerError
-from ...events import DraftWaiting, Event, Status
 from ...injection.signs import signs
 from ...messages import ToolUse
-from ...model_view.plain_text import clean, cut
+from ...model_view.outputs import BUDGET, IMAGES_A_RESULT
+from ...model_view.plain_text import READ, clean, cut
 from ...model_view.untrusted import Untrusted
 from ...turn.results import Result
 from ...turn.turn import Turn
 from ...visible import visible_line
+from ...wire.events import DraftWaiting, Event, Status
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
-from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
-from . import schemas, shown_call
+from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from . import schemas
 from .port import OutsideTool, OutsideTools
-from .result import bounded
 from .schemas import BadSchema
+
+# -------------------------------------------------------------------------------------------------
+# What a tool of an MCP server returned, within the bounds of a result.
+
+MOST = BUDGET - 500
+"""Characters of all texts. ``read_output`` cannot read on, so nothing may say that it does."""
+LEAST = 200
+"""Characters that a later text still gets; with less, it is left out."""
+NO_IMAGE = "[image not shown: a result has at most {most}]"
+
+
+def bounded(outputs: Sequence[Output], scrub: Callable[[str], str]) -> Iterator[Output]:
+    """The same, with at most three images and without keys."""
+    left, images = MOST, IMAGES_A_RESULT
+    for number, output in enumerate(outputs):
+        text = output["data"].get("text/plain")
+        if text is None:
+            images -= 1
+            shown = output if images >= 0 else None
+            text = NO_IMAGE.format(most=IMAGES_A_RESULT) if shown is None else ""
+        else:
+            shown = None
+            text = clean(scrub(cut(text, READ)))
+        if shown is not None:
+            yield shown
+        elif left < LEAST:
+            yield _text(f"[{len(outputs) - number} more parts left out]")
+            return
+        else:
+            text = cut(text, left)
+            left -= len(text)
+            yield _text(text)
+
+
+def _text(text: str) -> Output:
+    return {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
+
+
+# -------------------------------------------------------------------------------------------------
+# A call of an outside tool as people read it before they decide: nothing cut, nothing hidden.
+
+LONGEST = 20_000
+"""Characters of a call's arguments. A person cannot review more."""
+LONGEST_TITLE = 60
+
+
+def title(server: str, tool: str) -> str:
+    text = visible_line(f"{tool} ({server})")
+    return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
+
+
+def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
+    """Raises ValueError, with words for the model, if nobody could review it."""
+    try:
+        plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise ValueError("The arguments are no plain JSON.") from None
+    if len(plain) > LONGEST:
+        words = f"The arguments have {len(plain):,} characters; {LONGEST:,} are allowed."
+        raise ValueError(words)
+    place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
+    return f"{place}\nArguments: {_visible(plain)}"
+
+
+def _visible(text: str) -> str:
+    """The same JSON with escapes for characters that cannot be seen."""
+    if text.isascii():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
 
 LONGEST_DESCRIPTION = 1_000
 """Characters."""
@@ -51,7 +122,7 @@ def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], li
         try:
             made.append(_tool(source, tool, untrusted))
         except BadSchema as error:
-            faults.append(f"{shown_call.title(tool.server, tool.tool)}: {error}.")
+            faults.append(f"{title(tool.server, tool.tool)}: {error}.")
     return made, faults
 
 
@@ -68,7 +139,7 @@ def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
 
     return Tool(
         tool.name,
-        shown_call.title(tool.server, tool.tool),
+        title(tool.server, tool.tool),
         f"{DESCRIPTION.format(server=server)}\n{quoted}",
         dict,
         effect="changes",
@@ -96,7 +167,7 @@ class _Call:
         self._given = given
         self._source = source
         self._tool = tool
-        self._title = shown_call.title(tool.server, tool.tool)
+        self._title = title(tool.server, tool.tool)
 
     async def events(self) -> AsyncIterator[Event]:
         turn = self._turn
@@ -104,7 +175,7 @@ class _Call:
             self._reject(policy.refusal("outside", turn.mode), policy.refused(turn.mode))
             return
         try:
-            words = shown_call.call(self._tool.server, self._tool.tool, self._given)
+            words = call(self._tool.server, self._tool.tool, self._given)
         except ValueError as error:
             self._end("not_started", str(error))
             return

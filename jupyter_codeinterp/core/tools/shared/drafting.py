@@ -4,24 +4,66 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Literal
 
 import msgspec
 
 from ...approval import policy
+from ...approval.decisions import Decision, new_nonce
 from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
-from ...checks.shared.contract import Contract
+from ...checks.shared.check import Contract
 from ...document.ops import PRIVATE, CellView, RanCode, normalise
-from ...events import Event
 from ...messages import ToolUse
 from ...model_view import outputs
-from ...turn.placing import Place
+from ...turn.notebook import Place
 from ...turn.results import Result
 from ...turn.turn import new_cell_id
+from ...wire.events import Draft, DraftDecided, Event
 from .arguments import so_far
 from .base import Tool
-from .step import Step, joined
-from .titles import title_of, title_so_far
+from .step import Step, joined, title_of, title_so_far
+
+# -------------------------------------------------------------------------------------------------
+# Drafts that concern no cell: words that say what happens after the person's decision.
+
+CUT_OFF = "The turn ended while this was done. It may have had effects."
+DIFFERS = "The decision was about something else. Decide again."
+
+
+def draft_of(
+    call: ToolUse,
+    kind: Literal["kernel", "notebook", "verify", "tool", "cells"],
+    title: str,
+    words: str,
+    why: str,
+) -> Draft:
+    """``words`` are what a decision is about, ``why`` the reason to ask again, if any."""
+    return Draft(
+        draft_id=f"{kind}-{call.id}",
+        call_id=call.id,
+        kind=kind,
+        cell_id="",
+        title=title,
+        source=words,
+        nonce=new_nonce(),
+        notices=(why,) if why else (),
+        runs=False,
+    )
+
+
+def decided(draft: Draft, decision: Decision) -> DraftDecided:
+    return DraftDecided(
+        draft.call_id,
+        draft.draft_id,
+        decision.action,
+        decision.by,
+        reason=decision.reason,
+        window=decision.window,
+        said=decision.said,
+        person=decision.person,
+    )
+
 
 SHOWN_AFTER = 0.05
 """Seconds. A source that is complete by then comes in one change of the notebook, drawn once."""

@@ -11,15 +11,14 @@ from ...cells import hooked
 from ...cells.cell_run import CellRun, Granted
 from ...cells.draft import DraftCell
 from ...document.ops import CellView, called
-from ...events import DraftWaiting, Event, Status
-from ...hooks.hooks import Note
-from ...labels import Label
+from ...findings import Label
+from ...hooks import Note
 from ...messages import Image, ToolUse
 from ...model_view import outputs
 from ...turn.results import Room, noted
-from .drafting import Drafting
+from ...wire.events import DraftWaiting, Event, Status
+from .drafting import DIFFERS, Drafting, decided, draft_of
 from .step import joined
-from .without_cell import DIFFERS, decided, draft_of
 
 LONGEST = 200_000
 """Characters of code in one decision."""

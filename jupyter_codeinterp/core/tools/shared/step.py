@@ -7,12 +7,35 @@ from typing import Protocol
 import msgspec
 
 from ...cells.cell_run import CellRun
-from ...events import Event, ToolStarted
 from ...messages import Text, ToolUse
 from ...turn.results import Result, noted
 from ...turn.turn import Turn
+from ...wire.events import Event, ToolStarted
 from .base import Tool
-from .titles import title_of
+
+# -------------------------------------------------------------------------------------------------
+# The titles of tools' cards.
+
+TITLE_LENGTH = 60
+"""Characters."""
+
+
+def title_so_far(title: object, source: str) -> str:
+    """The card's name while ``source`` is being written; "" until it is known."""
+    given = isinstance(title, str) and bool(title.strip())
+    whole_lines, _, _ = source.rpartition("\n")
+    return title_of(title, whole_lines) if given or whole_lines.strip() else ""
+
+
+def title_of(title: object, source: str) -> str:
+    """The card's name: the title, else the first comment or line of the source."""
+    text = title if isinstance(title, str) and title.strip() else ""
+    if not text:
+        lines = (line.strip() for line in source.splitlines())
+        text = next((line for line in lines if line and not line.startswith("%%")), "")
+        text = text.lstrip("#").strip() or "Cell"
+    text = " ".join(text.split())
+    return text if len(text) <= TITLE_LENGTH else text[: TITLE_LENGTH - 1] + "…"
 
 
 class Known(Protocol):

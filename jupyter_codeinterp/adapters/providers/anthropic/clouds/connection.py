@@ -15,13 +15,12 @@ import httpx2
 import msgspec
 
 from .....core.ports import ModelInfo
+from ....model_http.events import mapping, string
 from ....model_http.faults import Fault, Refusal, no_key, no_model_server, status_of
 from ....model_http.listing import Entry
-from ....model_http.reading import mapping, string
 from ..connection import Connection, omitted_headers
-from ..profile import Profile, known_info
-from .credentials import CloudCredentials
-from .table import plain_name
+from ..wire import Profile, known_info
+from .table import CloudCredentials, plain_name
 
 _ANSWERED = (400, 404, 422, 429)
 """Statuses for a request without a question, or for a model that the account lacks."""
@@ -199,3 +198,14 @@ def _error_object(error: Exception) -> dict[str, Any]:
     if isinstance(body, list) and body:
         body = body[0]
     return body if isinstance(body, dict) else {}
+
+
+# -------------------------------------------------------------------------------------------------
+# The SDK's client for Microsoft Foundry: a resource's Messages API, with the resource's key.
+
+
+class FoundryConnection(CloudConnection):
+    def client_with(self, **options: Any) -> Any:
+        return anthropic.AsyncAnthropicFoundry(
+            api_key=self.server.secret or "", base_url=self.server.base_url, **options
+        )

@@ -12,9 +12,8 @@ import msgspec
 from .....core.errors import ModelError
 from .....core.ports import ModelInfo
 from ....model_http.model import ATTEMPTS, HttpModel, SetPrices, backoff
-from ..profile import ANTHROPIC, known_info, taken
-from .credentials import CloudCredentials, resolve
-from .table import Cloud, plain_name
+from ..wire import ANTHROPIC, known_info, taken
+from .table import Cloud, CloudCredentials, plain_name, resolve
 
 if TYPE_CHECKING:
     import httpx2
@@ -99,6 +98,6 @@ def _connection_of(cloud: Cloud) -> Callable[..., CloudConnection]:
         from .vertex import VertexConnection
 
         return VertexConnection
-    from .foundry import FoundryConnection
+    from .connection import FoundryConnection
 
     return FoundryConnection

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .....core.providers import Credentials, Provider, Settings
-from .credentials import home
-from .table import CLOUDS, Cloud
+from .table import CLOUDS, Cloud, home
 
 if TYPE_CHECKING:
     from .model import CloudModel

@@ -1,1 +1,0 @@
-"""What a kernel publishes: counted, and collected for runs and widgets."""

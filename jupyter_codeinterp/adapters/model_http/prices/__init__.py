@@ -1,1 +1,0 @@
-"""Prices that others keep."""

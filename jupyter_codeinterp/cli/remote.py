@@ -1,0 +1,173 @@
+"""A running server, driven over REST."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+
+from ..core.errors import CommandError
+from .local.problems import FAILED, USAGE, Problem
+
+# -------------------------------------------------------------------------------------------------
+# Logs in to a Jupyter server as a browser does, and makes requests of its REST interface.
+#
+# The server's token alone decides nothing there, because code in a kernel can read it. So the
+# token or password goes through the login page, for the cookies of a session. A hub has no such
+# page: its token is sent with each request, and counts if an admin allows it.
+
+REQUEST_TIME = 60.0
+SILENCE = 45.0
+"""Seconds without a line after which the connection counts as cut: the server sends one at least
+every 15."""
+RECONNECT = 300.0
+"""Seconds for which a cut connection is tried again."""
+AGAIN = 1.0
+"""Seconds between two tries."""
+HUB_HEADER = "X-JupyterHub-Version"
+"""In each answer of a hub's servers."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def address(given: str) -> str:
+    """The server's address without a slash at its end. Raises Problem."""
+    parts = urlsplit(given)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Problem("--server needs the address of a server, as in http://localhost:8888", USAGE)
+    if parts.username or parts.query or parts.fragment:
+        words = "Leave the token and all after the path out of --server: others can read it there."
+        raise Problem(words, USAGE)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def is_open(url: str) -> bool:
+    """Whether others on the way can read what is sent."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and parts.hostname not in LOOPBACK
+
+
+class RemoteServer:
+    """``url`` as from ``address``."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._http = httpx2.AsyncClient(timeout=REQUEST_TIME)
+        self._headers: dict[str, str] = {}
+        self._heard = 0.0
+        """When the stream of events last had a line, also one without an event."""
+
+    async def __aenter__(self) -> RemoteServer:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def log_in(self, password: str) -> None:
+        """``password``: of the login page, or the server's token. Raises Problem."""
+        try:
+            page = await self._http.get(f"{self.url}/login")
+            if HUB_HEADER in page.headers:
+                self._headers["Authorization"] = f"token {password}"
+            else:
+                await self._by_form(page, password)
+            answer = await self.post("clients", {})
+        except httpx2.HTTPError as error:
+            raise Problem(f"{self.url} does not answer: {error}.") from None
+        except CommandError as error:
+            raise Problem(error.message) from None
+        self._headers["X-Codeinterp-Window"] = str(answer["secret"])
+
+    async def _by_form(self, page: httpx2.Response, password: str) -> None:
+        xsrf = self._http.cookies.get("_xsrf") or ""
+        form = {"password": password, "_xsrf": xsrf}
+        said = await self._http.post(f"{self.url}/login", data=form)
+        if said.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise Problem(f"{self.url} does not accept this password or token.", USAGE)
+        if not (page.is_success or page.is_redirect) or not said.is_redirect:
+            words = f"{self.url}/login answers with {said.status_code}. Is it a Jupyter server?"
+            raise Problem(words, FAILED)
+        self._headers["X-XSRFToken"] = self._http.cookies.get("_xsrf") or xsrf
+
+    async def post(self, path: str, body: Mapping[str, Any], *, again: bool = False) -> Any:
+        """The answer's JSON. ``again``: a request that may arrive twice, tried until it arrives.
+
+        Raises CommandError with the server's code and words, and httpx2.HTTPError.
+        """
+        until = time.monotonic() + (RECONNECT if again else 0.0)
+        while True:
+            try:
+                said = await self._http.post(
+                    f"{self.url}/codeinterp/api/{path}", content=json.dumps(body),
+                    headers=self._headers,
+                )  # fmt: skip
+                return _answer(said, said.content)
+            except httpx2.TransportError:
+                if time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(AGAIN)
+
+    async def delete(self, path: str) -> None:
+        """Raises CommandError and httpx2.HTTPError."""
+        url = f"{self.url}/codeinterp/api/{path}"
+        said = await self._http.delete(url, headers=self._headers)
+        _answer(said, said.content)
+
+    async def events(self, session_id: str, last: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+        """The numbered events of a conversation after ``last``, without an end. After a cut it
+        goes on where it was. Raises Problem, after a while without a connection too."""
+        self._heard = time.monotonic()
+        while True:
+            try:
+                async for number, event in self._stream(session_id, last):
+                    last = number
+                    yield number, event
+            except httpx2.TransportError:
+                pass
+            except CommandError as error:
+                raise Problem(error.message) from None
+            if time.monotonic() >= self._heard + RECONNECT:
+                words = (
+                    "The connection was lost. The turn continues on the server. To see it, open "
+                )
+                raise Problem(f"{words}the notebook there.")
+            await asyncio.sleep(AGAIN)
+
+    async def _stream(self, session_id: str, after: int) -> AsyncIterator[tuple[int, bytes]]:
+        given = {**self._headers, "Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        route = f"{self.url}/codeinterp/api/sessions/{session_id}/events"
+        limit = httpx2.Timeout(REQUEST_TIME, read=SILENCE)
+        async with self._http.stream("GET", route, headers=given, timeout=limit) as said:
+            if not said.is_success:
+                _answer(said, await said.aread())
+            number = after
+            async for line in said.aiter_lines():
+                self._heard = time.monotonic()
+                name, _, value = line.partition(": ")
+                if name == "id":
+                    number = int(value)
+                elif name == "data":
+                    yield number, value.encode()
+
+
+def _answer(said: httpx2.Response, content: bytes) -> Any:
+    try:
+        answer = json.loads(content or b"{}")
+    except ValueError:
+        answer = {}
+    if said.is_success:
+        return answer
+    told = answer if isinstance(answer, dict) else {}
+    words = str(told.get("message") or f"The server answers with {said.status_code}.")
+    raise CommandError(str(told.get("code") or "refused"), words)

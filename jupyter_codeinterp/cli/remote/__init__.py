@@ -1,1 +1,0 @@
-"""A running server, driven over REST."""

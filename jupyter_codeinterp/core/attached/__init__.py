@@ -1,1 +1,0 @@
-"""Files that a message names, as a model sees them: images and PDFs."""

@@ -1,1 +1,0 @@
-"""A conversation as a file to read elsewhere."""

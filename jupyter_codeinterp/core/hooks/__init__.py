@@ -1,1 +1,0 @@
-"""What is asked before code runs and told after it: our own checks, and those of others."""

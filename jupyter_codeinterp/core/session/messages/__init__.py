@@ -1,1 +1,0 @@
-"""What becomes of a person's message."""

@@ -1,1 +1,0 @@
-"""Cells whose inputs have changed since they ran. Pure; see ``stale.find``."""

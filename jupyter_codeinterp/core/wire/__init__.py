@@ -1,0 +1,1 @@
+"""What travels between a session and its fronts: commands and events."""

@@ -1,1 +1,0 @@
-"""Sees a sandbox from outside: ``files`` that change, and its ``programs``."""

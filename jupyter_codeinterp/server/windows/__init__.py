@@ -1,1 +1,0 @@
-"""Connected windows: identity, and frames to all of them."""
