@@ -586,8 +586,8 @@ def test_the_widest_yes_holds() -> None:
 
 
 def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
-    screen = Screen(file=StringIO(), width=100)
-    person = Person(screen, Stopping(), False, str, notebook=Path("nb.ipynb"))
+    file = StringIO()
+    person = Person(Screen(file=file, width=100), Stopping(), False, str, notebook=Path("nb.ipynb"))
     head, figure = "status=ok cell_id=c place=4/6", "[image: <Figure size 800x450 with 1 Axes>]"
     table = "\n".join(f"row {number}" for number in range(40))
     for event in (
@@ -598,7 +598,7 @@ def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
         e.ToolDone("5", "run_cell", "Long", "ok", cell_id="c", detail=f"{head}\n{table * 2}"),
     ):
         person.show(event, b"")
-    said = screen.file.getvalue()
+    said = file.getvalue()
     assert "✓ Move “Chart”  (now cell 4)\n" in said and "Move a cell" not in said
     assert "[picture: in cell 4 of nb.ipynb]" in said and "Figure" not in said
     assert "row 20" in said.partition("Long")[0] and said.count("lines more") == 1
