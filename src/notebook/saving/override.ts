@@ -1,14 +1,10 @@
-/**
- * Puts a function in place of an object's method, and takes it away again without taking
- * away what others have put in its place since.
- */
 import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 
 /**
- * `around` is called in place of the method, with what stood there before and the arguments.
- * After the end of it the method is what it was; if another has wrapped ours meanwhile, theirs
- * stays and ours does nothing but call what stood there before.
+ * Replace a method of an object by `around` until disposed; `around` gets the original method
+ * and the arguments. If other code has wrapped the replacement, its wrapper stays, and the
+ * replacement only calls the original.
  */
 export function override<
   K extends string,
