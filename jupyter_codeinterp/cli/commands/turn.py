@@ -240,7 +240,7 @@ class LocalConversation:
         """Stop the turn at the time limit; otherwise check again later."""
         document = self._here.workplace.document
         if isinstance(document, SessionDocument):
-            document.heard = following.heard
+            document.on_outputs = following.heard
         if self._clock is not None:
             self._clock.cancel()
         if self._timeout is None:
