@@ -13,7 +13,7 @@ from ...core.errors import ToolServerError
 
 if TYPE_CHECKING:
     from ...adapters.tool_servers.client import Connection
-    from ...adapters.tool_servers.listing import Told
+    from ...adapters.tool_servers.listing import RawTool
     from ...core.tools.outside.port import Answer
 
 CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
@@ -38,7 +38,7 @@ class Live:
         self.entry = entry
         self.fault = ""
         """Why it does not run, for people."""
-        self.told: list[Told] = []
+        self.told: list[RawTool] = []
         """What it said last of its tools."""
         self.secrets = secrets_of(entry, environment)
         """What no text may show while it is on."""
@@ -69,7 +69,7 @@ class Live:
                 await self._disconnect()
         await self.look()
 
-    async def look(self) -> list[Told]:
+    async def look(self) -> list[RawTool]:
         """Its tools as it tells them now. Raises ToolServerError."""
         try:
             self.told = await self._listed()
@@ -80,16 +80,16 @@ class Live:
             self.fault = failed.message
             raise failed from None
 
-    async def _listed(self) -> list[Told]:
+    async def _listed(self) -> list[RawTool]:
         connection = await self._connected()
         try:
-            return await connection.told()
+            return await connection.list_tools()
         except ToolServerError as error:
             if error.code != "ended":
                 raise
         # A list does nothing, so it can be asked for again: an address learns only now that its
         # server has restarted.
-        return await (await self._connected()).told()
+        return await (await self._connected()).list_tools()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""

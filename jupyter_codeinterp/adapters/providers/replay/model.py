@@ -35,7 +35,7 @@ from ....core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, Model
 
 
 class Header(msgspec.Struct, frozen=True):
-    """``questions`` are wordings of the one question, the usual one first."""
+    """``questions`` are wordings of the recording's one question, the usual one first."""
 
     title: str
     version: Literal[1]
@@ -90,7 +90,7 @@ class Found(NamedTuple):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The live outcome of a recorded call. ``text`` is its tool result's."""
+    """The live outcome of a recorded call. ``text``: of its tool result."""
 
     name: str
     title: str
@@ -144,7 +144,7 @@ class ReplayModel:
         return (await self.info(demo.MODEL),)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a recording has no connection."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         blocks = self._reply(request.messages)
@@ -258,7 +258,7 @@ def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
 
 
 def _result(block: ToolResult) -> str:
-    """Without the notes of hooks, which a recording does not quote."""
+    """The result's text without the notes of hooks, which a recording does not quote."""
     texts = (part.text for part in block.content if isinstance(part, Text))
     return "".join(text for text in texts if not is_report(text))
 
