@@ -131,7 +131,7 @@ class Person:
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
         self._not_done: dict[str, str] = {}
-        """Titles of drafts rejected in this turn without asking, and the option that allows each."""
+        """Titles of drafts rejected without asking in this turn, and the option that allows each."""
 
     @property
     def alone(self) -> Alone:
