@@ -155,7 +155,10 @@ class OutputWidgets:
             self._captures.remove(capture)
             if capture.outputs.take() is None:
                 continue
-            outputs = [_saved(output) for output in capture.outputs.outputs]
+            outputs = [
+                {key: value for key, value in output.items() if key != "transient"}
+                for output in capture.outputs.outputs
+            ]
             self._outputs[capture.comm_id] = outputs
             self._note(capture.msg_id, capture.comm_id)
             self._awaited[capture.comm_id] = self._send(capture.comm_id, outputs)
@@ -165,7 +168,3 @@ def _listed(outputs: Any) -> list[Output]:
     """Untrusted: code in the kernel may send anything."""
     given = outputs if isinstance(outputs, (list, tuple)) else ()
     return [output for output in given if isinstance(output, dict)]
-
-
-def _saved(output: Output) -> Output:
-    return {key: value for key, value in output.items() if key != "transient"}

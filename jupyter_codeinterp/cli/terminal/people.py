@@ -131,7 +131,7 @@ class Person:
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
         self._not_done: dict[str, str] = {}
-        """Titles of drafts rejected without asking in this turn, and the option that allows each."""
+        """Titles of drafts rejected in this turn without asking, and what option allows each."""
 
     @property
     def alone(self) -> Alone:
@@ -345,7 +345,7 @@ class Person:
             return refused(draft)
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:
-            source = self._source(draft)
+            source = self._edits.get(draft.draft_id, draft.source)
             key, _, rest = (await self._ask(question_for(draft))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
@@ -356,10 +356,6 @@ class Person:
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
                 return Decision("reject", source, reason=rest.strip())
-
-    def _source(self, draft: e.Draft) -> str:
-        """The code that the person saw last."""
-        return self._edits.get(draft.draft_id, draft.source)
 
     async def _edit(self, draft: e.Draft, source: str) -> None:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
-from ....core.errors import StoreError
 from ....core.history.event_log import DeferredWrites
 from ....core.history.ledger import Store, light_receipt
 from ....core.stores import StoredOp
@@ -34,11 +33,10 @@ class SessionDocument:
         self._turn = 0
         self._looked = False
         self._keeping: set[asyncio.Task[None]] = set()
-        self._receipts = DeferredWrites(self._not_stored)
+        self._receipts = DeferredWrites(
+            lambda error: log.warning("Storing a receipt later: %s", error.message)
+        )
         """A receipt that cannot be stored is stored with the next one."""
-
-    def _not_stored(self, error: StoreError) -> None:
-        log.warning("Storing a receipt later: %s", error.message)
 
     def begin_turn(self, turn: int) -> None:
         """Assign ops from now on to this turn; 0 for none."""

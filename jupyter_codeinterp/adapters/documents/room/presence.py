@@ -52,7 +52,8 @@ class Presence:
         self._here = False
         if self._room.is_open:
             _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
-        if self._lobby is not None and _current_of(self._lobby) == self._current:
+        shown = (self._lobby.get_local_state() or {}) if self._lobby is not None else {}
+        if shown.get("current") == self._current:
             _change(self._lobby, dict.fromkeys(("user", "current")))
 
     @property
@@ -66,10 +67,6 @@ def _change(awareness: Any, fields: dict[str, Any]) -> None:
     before = awareness.get_local_state() or {}
     changed = {**before, **fields}
     awareness.set_local_state({key: value for key, value in changed.items() if value is not None})
-
-
-def _current_of(awareness: Any) -> Any:
-    return (awareness.get_local_state() or {}).get("current")
 
 
 def _cursor_at_end(text: Any) -> list[dict[str, Any]]:

@@ -68,10 +68,11 @@ class Saves:
         while True:
             words = await self._heard.get()
             try:
-                if words := await self._why_not(words):
-                    self._say(words)
-                else:
-                    self._failed = False
+                words = await self._why_not(words)
+                if words and not self._failed:
+                    self._notebook.not_saved(NOT_SAVED.format(words=words))
+                self._failed = bool(words)
+                if not words:
                     self._notebook.saved_in_room((await self._look())[1])
             except DocumentError as error:
                 log.info("Cannot tell what the file holds: %s", error.message)
@@ -88,8 +89,3 @@ class Saves:
         except DocumentError as error:
             return "" if error.code == "no_file" else error.message
         return words
-
-    def _say(self, words: str) -> None:
-        if not self._failed:
-            self._failed = True
-            self._notebook.not_saved(NOT_SAVED.format(words=words))

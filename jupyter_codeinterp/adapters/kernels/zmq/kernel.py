@@ -201,7 +201,7 @@ class ZmqKernel:
     async def state(self) -> KernelState:
         try:
             link, variables = await self.current()
-            if not await link.is_alive():
+            if not await link.process.is_alive():
                 return KernelState(dead=True)
             return await variables.state()
         except KernelError as error:

@@ -128,9 +128,6 @@ class KernelLink:
             sandboxed=self.process.is_sandboxed,
         )
 
-    async def is_alive(self) -> bool:
-        return await self.process.is_alive()
-
     async def spec_name(self) -> str:
         """The display name of its kernelspec; "" if unknown."""
         spec = await self.process.spec()
@@ -350,17 +347,14 @@ class KernelLink:
     # --- the connection and the process behind it ------------------------------------
 
     @property
-    def wire(self) -> Wire:
-        return self.connect()
-
-    @property
     def cuts(self) -> int:
         """How often the connection to this process was cut."""
         return self._wire.cuts if self._wire is not None else 0
 
-    def connect(self) -> Wire:
-        """Open the wire, the first time or for a new process; from now on we receive what the
-        kernel publishes. Raises KernelError ``kernel_dead`` if the kernel was shut down."""
+    @property
+    def wire(self) -> Wire:
+        """The connection to the current process; opens it on first use. From then on we receive
+        what the kernel publishes. Raises KernelError ``kernel_dead`` after a shutdown."""
         if self.closed:
             raise KernelError("kernel_dead", "The kernel has been shut down.")
         if self._wire is None:

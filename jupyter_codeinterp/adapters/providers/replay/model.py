@@ -76,6 +76,7 @@ def parse(text: bytes) -> Recording:
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
+_NOTES = re.compile(r"\A(?:\[[^\]\n]*\]\n)+")
 CODE_CHUNK = 4
 """Characters of code that appear at once."""
 CODE_SPEED = 2
@@ -192,7 +193,7 @@ class ReplayModel:
             last = messages[index].content[-1]
             if messages[index].role == "user" and isinstance(last, Text):
                 known = [_words(question) for question in self._header.questions]
-                return index if _words(_without_notes(last.text)) in known else None
+                return index if _words(_NOTES.sub("", last.text)) in known else None
         return None
 
     def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
@@ -265,10 +266,6 @@ def _result(block: ToolResult) -> str:
 
 def _calls(step: Step) -> tuple[ToolUse, ...]:
     return tuple(block for block in step.content if isinstance(block, ToolUse))
-
-
-def _without_notes(text: str) -> str:
-    return re.sub(r"\A(?:\[[^\]\n]*\]\n)+", "", text)
 
 
 def _words(text: str) -> list[str]:

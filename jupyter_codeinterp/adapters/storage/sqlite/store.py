@@ -238,7 +238,10 @@ class SqliteStore(Ops):
 
     def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
         return [
-            (session_id, seq, _kind(event), getattr(event, "block", None), self._written(event))
+            (
+                *(session_id, seq, event.__struct_config__.tag),
+                *(getattr(event, "block", None), self._written(event)),
+            )
             for seq, event in events
         ]
 
@@ -395,11 +398,6 @@ class SqliteStore(Ops):
             for info, stored, last_seq in rows
             if (notebook := self._root.relative(stored)) is not None
         ]
-
-
-def _kind(event: Event) -> str:
-    """The event's tag: `text_delta`, `turn_ended`, …"""
-    return str(event.__struct_config__.tag)
 
 
 def _copy_conversation(
