@@ -1,4 +1,4 @@
-"""Runs the checks on a cell's code and on what its run did.
+"""Runs the checks on a cell's code and on its finished run.
 
 Add one with a line in ``BUILT_IN``, or from another package with the entry-point group
 ``jupyter_codeinterp.checks``.
@@ -98,7 +98,7 @@ def _first(found: Iterable[Finding] | None) -> list[Finding]:
 
 
 def _listed(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call, which reads what a generator yields in the call's own thread."""
+    """The call, with a generator's findings read in the call's own thread."""
     if inspect.iscoroutinefunction(call):
         return call
 
