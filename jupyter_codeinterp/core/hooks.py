@@ -258,15 +258,7 @@ class Hooks:
 
     def add(self, hook: Hook) -> None:
         """Add another package's hook. Raises ValueError with the fault."""
-        if not isinstance(hook, Hook):
-            raise ValueError(f"{hook!r} is not a Hook")
-        if not is_name(hook.name):
-            raise ValueError(f"{hook.name!r} is not a valid hook name")
-        if hook.name in {known.name for known in (*self._ours, *self._others)}:
-            raise ValueError(f"a hook named {hook.name!r} already exists")
-        given = [call for call in (hook.before_run, hook.after_run) if call is not None]
-        if not given or not all(map(callable, given)):
-            raise ValueError(f"{hook.name!r} must have a callable before_run or after_run")
+        validate(hook, Hook, (*self._ours, *self._others))
         self._others.append(hook)
 
     async def before_run(self, cell: CellCode) -> Checked:
@@ -324,9 +316,18 @@ class Hooks:
         return None
 
 
-def is_name(name: object) -> bool:
-    """Whether a hook or a check may have this name."""
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+def validate(added: Any, kind: type[Any], known: Iterable[Any]) -> None:
+    """Raises ValueError if ``added`` is not a valid Hook or Check (``kind``) with a new name."""
+    if not isinstance(added, kind):
+        raise ValueError(f"{added!r} is not a {kind.__name__}")
+    name, word = added.name, kind.__name__.lower()
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not a valid {word} name")
+    if name in {one.name for one in known}:
+        raise ValueError(f"a {word} named {name!r} already exists")
+    given = [call for call in (added.before_run, added.after_run) if call is not None]
+    if not given or not all(map(callable, given)):
+        raise ValueError(f"{name!r} must have a callable before_run or after_run")
 
 
 NOT_MADE = "This check failed to run."
