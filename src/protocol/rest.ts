@@ -19,8 +19,8 @@ export interface ICredentials {
 }
 
 /**
- * ``approve`` starts it, also again; ``off`` ends it; ``pick`` names the ``tools`` that new
- * conversations get (None: as many as fit).
+ * ``approve`` starts or restarts the server; ``off`` stops it; ``pick`` names the ``tools`` that
+ * new conversations get (None: as many as fit).
  */
 export interface IWish {
   readonly notebook: string;
@@ -195,8 +195,8 @@ export interface IToolServers {
 }
 
 /**
- * A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
- * start; of an admin's server they have no secrets. ``why``: why it cannot be used.
+ * A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
+ * without secrets for an admin's server. ``why``: why it cannot be used.
  */
 export interface IToolServer {
   readonly id: string;
@@ -293,7 +293,7 @@ export interface IOwnCommands {
 }
 
 /**
- * A command or skill in a file (``path``). ``hint``: which words go behind its name.
+ * A command or skill in a file (``path``). ``hint``: its arguments, for display.
  * ``trouble``: why it cannot be used; "" if it can.
  */
 export interface IOwnCommand {
@@ -349,7 +349,7 @@ export interface ITableHead {
 }
 
 /**
- * Of one column. ``read``: the values that it is based on, all or a sample.
+ * A profile of one column. ``read``: number of values that it is based on, all or a sample.
  *
  * Numbers and times have ``min``, ``median``, ``max`` and ``bins`` (counts); other values have
  * ``top`` (the most frequent, with counts) and ``distinct``.
