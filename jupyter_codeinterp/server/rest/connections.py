@@ -91,7 +91,7 @@ class LocalHandler(Handler):
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``approve`` starts or restarts the server; ``off`` stops it; ``pick`` names the ``tools`` that
+    """``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
     new conversations get (None: as many as fit)."""
 
     notebook: str
