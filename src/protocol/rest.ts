@@ -19,7 +19,7 @@ export interface ICredentials {
 }
 
 /**
- * ``approve`` starts or restarts the server; ``off`` stops it; ``pick`` names the ``tools`` that
+ * ``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
  * new conversations get (None: as many as fit).
  */
 export interface IWish {

@@ -1,8 +1,8 @@
 """Oddities in the columns of tables that a cell made or changed. This file's text runs **in the
 kernel**.
 
-Every count is of all rows; columns that take too long are skipped. Values of unknown types are never
-compared or printed. Standard library only.
+Every count is of all rows; columns that take too long are skipped. Values of unknown types are
+never compared or printed. Standard library only.
 """
 
 from __future__ import annotations
