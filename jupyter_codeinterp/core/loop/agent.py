@@ -186,6 +186,8 @@ class Agent:
         """The person's words, after what the model must know of the notebook."""
         words = text or (GO_ON if self.talk.is_answered else "")
         may = self._budget.opening if words else ""
+        if self.talk.has(may):
+            may = ""
         before = (described, self._late(), *self._instructions(), may, note, found.text)
         said = _texts(found.commands, self.turn.scrub(words))
         content = (*_texts(*before), *found.shown, *said)
