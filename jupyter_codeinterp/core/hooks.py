@@ -1,4 +1,4 @@
-"""What is asked before code runs and told after it: our own checks, and those of others."""
+"""Hooks before and after each run of code: built-in ones, and those of other packages."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .off_loop import off_loop
 from .wire.events import Status
 
 # -------------------------------------------------------------------------------------------------
-# What a hook is: a function that is asked before code runs, or told what came of it, or both.
+# A hook is a function called before code runs, or after it with the outputs, or both.
 
 
 class CellCode(msgspec.Struct, frozen=True):
-    """Code that is to run, or has run. ``cell_id`` is "" where it ran in no cell of the
-    notebook; ``language`` is the kernel's, in its own writing; ``files`` are names of what lies
-    beside the notebook, folders with a slash; ``unread``: no person can read it before it runs."""
+    """Code before or after its run. ``cell_id``: "" if it runs in no cell of the notebook;
+    ``language``: the kernel's own name for it; ``files``: names of files beside the notebook,
+    folders with a slash; ``unread``: no person can read it before it runs."""
 
     notebook: str
     cell_id: str
@@ -45,7 +45,7 @@ class CellCode(msgspec.Struct, frozen=True):
 
 
 class CellOutputs(msgspec.Struct, frozen=True):
-    """What came of a run. ``outputs`` are nbformat's, a copy; ``elapsed`` is seconds."""
+    """The result of a run. ``outputs``: a copy, as in nbformat; ``elapsed``: seconds."""
 
     status: Status
     outputs: tuple[Output, ...]
@@ -55,8 +55,8 @@ class CellOutputs(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Notes:
-    """What a hook has to say, a sentence or a few each. With ``ask``, which counts before a
-    run only, a person must decide on the run in every mode."""
+    """Notes of a hook, one or a few sentences each. ``ask`` (only before a run): a person must
+    decide in every mode."""
 
     texts: Sequence[str] = ()
     ask: bool = False
@@ -64,8 +64,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The code does not run, whoever has decided on it. ``reason`` is for the model and the
-    person, in words."""
+    """Forbids the run, even after a person's decision. ``reason``: words for model and person."""
 
     reason: str
 
@@ -78,15 +77,14 @@ AfterRun = Callable[[CellCode, CellOutputs], Union[After, Awaitable[After]]]
 
 @dataclass(frozen=True)
 class Hook:
-    """``before_run`` is asked about each piece of code of the agent that is to run, in the
-    bytes that would run; its notes stand on the card while a person is asked. A run that the
-    person began by hand cannot be refused any more. ``after_run`` is told of each run that has
-    come to its end, the agent's own or one that the person made of its draft; its notes go to
-    the model and onto the card.
+    """``before_run`` gets each code of the agent, exactly as it would run; the card shows its notes
+    while a person is asked. A run that the person began by hand cannot be refused. ``after_run``
+    gets each ended run of the agent, or of its draft by the person; its notes go to the model and
+    the card.
 
-    A plain function runs in a thread of its own. A coroutine function runs on the server's
-    event loop, which it must not block. Each has ``bounded.DEADLINE`` seconds. One that raises
-    or takes longer ends no turn: it is logged; before a run, a person is asked instead.
+    A plain function runs in its own thread. A coroutine function runs on the server's event
+    loop, which it must not block. Each has ``DEADLINE`` seconds. If one raises or takes
+    longer, the failure is logged; before a run, a person is asked instead.
     """
 
     name: str
@@ -102,7 +100,7 @@ class Hook:
 # in daemon threads: asyncio's pool is small, and a stopping server waits for it.
 
 DEADLINE = 5.0
-"""Seconds that a call has."""
+"""Seconds for a call."""
 MOST_AT_ONCE = 4
 """Running calls of one name, including abandoned ones."""
 
@@ -112,7 +110,7 @@ class CallFailed(Exception):
 
 
 class Caller:
-    """All methods on one event loop."""
+    """Calls functions with a deadline. Use all methods on one event loop."""
 
     def __init__(self) -> None:
         self._under_way: Counter[str] = Counter()
@@ -179,7 +177,7 @@ def _in_thread(work: Callable[[], Any]) -> _ThreadFuture:
 
 
 # -------------------------------------------------------------------------------------------------
-# Our own hooks: what a reader of code may overlook, and what they do not get to see.
+# Built-in hooks: they point out code that a reader may overlook or cannot see.
 
 NOT_CHECKED = "Could not check what else this runs."
 
@@ -187,14 +185,14 @@ NOT_CHECKED = "Could not check what else this runs."
 async def checked(
     check: Callable[..., tuple[str, ...]], source: str, *more: object
 ) -> tuple[str, ...]:
-    """What ``check`` says of a text of any length."""
+    """The result of ``check`` for a text of any length."""
     work = partial(check, source, *more)
     return await off_loop(work, len(source), lambda: (NOT_CHECKED,))
 
 
 async def _unseen(cell: CellCode) -> Notes:
-    """Hidden characters and code out of sight: a person is asked in every mode. Where nobody reads
-    the code, nothing is out of sight."""
+    """Hidden characters and code out of sight: a person is asked in every mode. Skipped if nobody
+    reads the code."""
     texts = await checked(hidden_characters, cell.source)
     if not cell.unread:
         texts += await checked(out_of_sight, cell.source)
