@@ -71,7 +71,7 @@ async def test_values_count_as_the_model_saw_them(api: FakeAnthropic, tmp_path: 
 FILE = "import json, pathlib; (file,) = pathlib.Path('data/codeinterp/answers').iterdir()"
 UNSEEN = """\
 kept = json.loads(file.read_bytes())
-kept["parts"][1]["text"] = "made = 1 #" + " " * 300 + "import os"
+kept["parts"][1]["text"] = "made = 1 #\\u202e so trompi"
 file.write_text(json.dumps(kept)); del made"""
 
 

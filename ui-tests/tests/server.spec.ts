@@ -46,7 +46,21 @@ for (const way of ['stays open', 'is reloaded @nightly'] as const) {
     const before = await items.allInnerTexts();
     expect(await model.requests()).toHaveLength(2);
 
-    await server.kill();
+    // It dies when it has written the file, and before it says so.
+    const killed = new Promise<void>(resolve => {
+      void page.route(
+        /\.ipynb/,
+        async route => {
+          await route.fetch();
+          await server.kill();
+          await route.abort();
+          resolve();
+        },
+        { times: 1 }
+      );
+    });
+    void notebook.save().catch(() => undefined);
+    await killed;
     await expect(panel.root).toContainText(
       'Lost connection to the Jupyter server'
     );

@@ -1,3 +1,4 @@
+import type { INotebookContent } from '@jupyterlab/nbformat';
 import { dismissDialog, waitForDialog } from '@jupyterlab/testing';
 import type { Op } from '../../notebook/document/ops';
 import { Saver } from '../../notebook/saving/saver';
@@ -282,6 +283,60 @@ describe('saving', () => {
     expect(await saved()).toContain('late');
     expect(document.querySelector('.jp-Dialog')).toBeNull();
   });
+
+  it.each([
+    ['the agent', 'its own'],
+    ['the person', 'its own'],
+    ['the person', 'of another']
+  ])(
+    'after a lost answer, a save of %s finds a file that is %s',
+    async (by, whose) => {
+      const { contents } = stage.manager;
+      const get = jest.mocked(contents.get).getMockImplementation()!;
+      const save = jest.mocked(contents.save).getMockImplementation()!;
+      // Without `content`, the server leaves it out.
+      jest.spyOn(contents, 'get').mockImplementation(async (path, options) => {
+        const file = await get(path, options);
+        return { ...file, content: options?.content ? file.content : null };
+      });
+      await stage.context.save();
+      stage.lease();
+      stage.op(BEGIN);
+      const put = jest.spyOn(contents, 'save').mockClear();
+      put.mockImplementationOnce(async (path, options) => {
+        // The server writes keys in another order, and marks trusted cells.
+        const { cells, ...sent } = options!.content as INotebookContent;
+        const content = {
+          cells: cells.map(cell => ({
+            ...cell,
+            source: whose === 'its own' ? cell.source : 'theirs',
+            metadata: { ...cell.metadata, trusted: true }
+          })),
+          ...sent
+        };
+        await save(path, { ...options, content });
+        throw new Error('Failed to fetch');
+      });
+      const failed = stage.context.save();
+      await dismissDialog();
+      await expect(failed).rejects.toThrow('Failed to fetch');
+      const warn = jest.spyOn(console, 'warn').mockImplementation();
+      stage.op(finish([LATE]));
+      if (whose === 'its own') {
+        if (by === 'the person') {
+          await stage.context.save();
+        }
+        await until('saved', () => !stage.model.dirty);
+        expect(document.querySelector('.jp-Dialog')).toBeNull();
+      } else {
+        const asked = stage.context.save();
+        await dismissDialog();
+        await expect(asked).rejects.toThrow('Cancel');
+      }
+      expect((await saved()).includes('late')).toBe(whose === 'its own');
+      warn.mockRestore();
+    }
+  );
 
   it('never overwrites a file that has changed on disk, and asks nobody', async () => {
     stage.lease();

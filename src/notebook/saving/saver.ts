@@ -7,11 +7,13 @@
  * under way looks for the file by its old name at its end.
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { INotebookContent } from '@jupyterlab/nbformat';
 import type { Contents } from '@jupyterlab/services';
-import { DisposableSet } from '@lumino/disposable';
+import { JSONExt } from '@lumino/coreutils';
+import type { ReadonlyJSONValue } from '@lumino/coreutils';
+import { DisposableDelegate, DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { override } from './override';
 
 type Save = () => Promise<void>;
 type Rename = (name: string) => Promise<void>;
@@ -93,20 +95,35 @@ export class Saver implements IDisposable {
     if (!dirty || model.readOnly || model.collaborative || !path) {
       return;
     }
-    await this._check();
+    if (await this._isForeign()) {
+      throw new Error('The file has changed on disk.');
+    }
     if (!this._isDisposed && !this._context.isDisposed) {
       await this._save();
     }
   }
 
-  /** Throws if Lab would ask the person about a conflict. */
-  private async _check(): Promise<void> {
+  /**
+   * Whether Lab would ask the person about a conflict. A file with the content of a save
+   * whose answer was lost is the page's own: Lab learns its hash and time.
+   */
+  private async _isForeign(): Promise<boolean> {
     const { contentsModel, lastModifiedCheckMargin, path } = this._context;
-    const options = { content: false, hash: true };
+    const sent = this._sent;
+    const options = { content: sent !== null, hash: true };
     const disk = await this._contents.get(path, options);
-    if (changed(disk, contentsModel, lastModifiedCheckMargin)) {
-      throw new Error('The file has changed on disk.');
+    this._sent = null;
+    const foreign = changed(disk, contentsModel, lastModifiedCheckMargin);
+    if (!foreign || !sent) {
+      return foreign;
     }
+    const ours =
+      disk.type === 'notebook' &&
+      JSONExt.deepEqual(sent, bare(disk.content as INotebookContent));
+    if (ours) {
+      (this._context as unknown as ILab)._updateContentsModel?.(disk);
+    }
+    return !ours;
   }
 
   /** What comes after one that failed is `otherwise`: by default it fails with it. */
@@ -147,7 +164,15 @@ export class Saver implements IDisposable {
     this._overrides = DisposableSet.from([
       // A save that waits for one that fails: the person has been told of that, or has
       // answered Lab's question, and is not asked the same again.
-      override<'save', Save>(context, 'save', before => this._inTurn(before)),
+      override<'save', Save>(context, 'save', before =>
+        this._inTurn(async () => {
+          if (this._sent) {
+            // If this fails, Lab's save fails too, and tells the person why.
+            await this._isForeign().catch(() => undefined);
+          }
+          await before();
+        })
+      ),
       override<'rename', Rename>(context, 'rename', (before, name) => {
         const rename = () => before(name);
         return this._inTurn(rename, rename);
@@ -166,12 +191,16 @@ export class Saver implements IDisposable {
   private _onSaveState(_: unknown, state: DocumentRegistry.SaveState): void {
     if (state === 'started') {
       this._saving = this._changes;
+      if (this._changes > 0) {
+        this._sent ??= bare(this._context.model.toJSON() as INotebookContent);
+      }
       this._startedAt = Date.now();
     } else {
       this._startedAt = -Infinity;
     }
     if (state === 'completed') {
       this._saved = Math.max(this._saved, this._saving);
+      this._sent = null;
       this._letGo();
     }
   }
@@ -211,10 +240,55 @@ export class Saver implements IDisposable {
   private _saved = 0;
   /** When a save of which no end is known began, in milliseconds. */
   private _startedAt = -Infinity;
+  /** What the first save sent that did not complete since the file was last read. */
+  private _sent: ReadonlyJSONValue | null = null;
   private _last: Promise<void> | null = null;
   private _requested = false;
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _isDisposed = false;
+}
+
+/**
+ * Call `around` in place of a method, with the method and its arguments, until disposed. A
+ * wrapper that another has put round ours meanwhile stays; ours then only calls the method.
+ */
+function override<K extends string, F extends (...args: never[]) => unknown>(
+  object: Record<K, F>,
+  name: K,
+  around: (before: F, ...args: Parameters<F>) => ReturnType<F>
+): IDisposable {
+  const own = Object.prototype.hasOwnProperty.call(object, name);
+  const stood = object[name];
+  const before = stood.bind(object) as F;
+  let over = false;
+  const ours = (...args: Parameters<F>) =>
+    over ? before(...args) : around(before, ...args);
+  object[name] = ours as F;
+  return new DisposableDelegate(() => {
+    over = true;
+    if (object[name] !== ours) {
+      return;
+    }
+    if (own) {
+      object[name] = stood;
+    } else {
+      delete (object as Partial<Record<K, F>>)[name];
+    }
+  });
+}
+
+/** How Lab's context learns which file it saved. It has no public way. */
+interface ILab {
+  _updateContentsModel?(model: Contents.IModel): void;
+}
+
+/** A notebook as its file has it: without trust, which the server adds. */
+function bare({ cells, ...rest }: INotebookContent): ReadonlyJSONValue {
+  const plain = cells.map(({ metadata, ...cell }) => ({
+    ...cell,
+    metadata: { ...metadata, trusted: undefined }
+  }));
+  return { ...rest, cells: plain } as unknown as ReadonlyJSONValue;
 }
 
 /** Whether the file is another than the one last read or saved: by hash, else by time. */
