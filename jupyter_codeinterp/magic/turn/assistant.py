@@ -61,7 +61,7 @@ class ProcessModels:
         self._server: Connection | None = None
         self._own: Models | None = None
         self._bad = ""
-        """A problem with the settings. It disables all models, because the settings may set a limit."""
+        """A problem with the settings; disables all models, because they may set a limit."""
         self.extensions = Extensions()
         self.kept: Model | None = None
         """A model with a kept answer, used in this turn."""
