@@ -1,4 +1,4 @@
-"""Hooks before and after each run of code: built-in ones, and those of other packages."""
+"""Hooks: functions, our own and of other packages, that run before and after the agent's code."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .off_loop import off_loop
 from .wire.events import Status
 
 # -------------------------------------------------------------------------------------------------
-# A hook is a function called before code runs, or after it with the outputs, or both.
+# What a hook is.
 
 
 class CellCode(msgspec.Struct, frozen=True):
-    """Code before or after its run. ``cell_id``: "" if it runs in no cell of the notebook;
-    ``language``: the kernel's own name for it; ``files``: names of files beside the notebook,
-    folders with a slash; ``unread``: no person can read it before it runs."""
+    """Code that is to run, or has run. ``cell_id`` is "" if it runs without a cell; ``language``
+    is the name that the kernel reports; ``files`` are names of files and folders (with a slash)
+    beside the notebook; ``unread``: no person can read the code before it runs."""
 
     notebook: str
     cell_id: str
@@ -45,7 +45,7 @@ class CellCode(msgspec.Struct, frozen=True):
 
 
 class CellOutputs(msgspec.Struct, frozen=True):
-    """The result of a run. ``outputs``: a copy, as in nbformat; ``elapsed``: seconds."""
+    """The outcome of a run. ``outputs``: a copy, in nbformat; ``elapsed``: seconds."""
 
     status: Status
     outputs: tuple[Output, ...]
@@ -55,8 +55,8 @@ class CellOutputs(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Notes:
-    """Notes of a hook, one or a few sentences each. ``ask`` (only before a run): a person must
-    decide in every mode."""
+    """A hook's notes, each a sentence or a few. ``ask`` (before a run only): a person must decide
+    in every mode."""
 
     texts: Sequence[str] = ()
     ask: bool = False
@@ -64,7 +64,8 @@ class Notes:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Forbids the run, even after a person's decision. ``reason``: words for model and person."""
+    """Blocks the run, whoever decided on it. ``reason``: a sentence for the model and the
+    person."""
 
     reason: str
 
@@ -77,14 +78,14 @@ AfterRun = Callable[[CellCode, CellOutputs], Union[After, Awaitable[After]]]
 
 @dataclass(frozen=True)
 class Hook:
-    """``before_run`` gets each code of the agent, exactly as it would run; the card shows its notes
-    while a person is asked. A run that the person began by hand cannot be refused. ``after_run``
-    gets each ended run of the agent, or of its draft by the person; its notes go to the model and
-    the card.
+    """``before_run`` gets the exact code that the agent is about to run; the card shows its notes
+    while a person is asked. It cannot refuse a run that the person began by hand. ``after_run``
+    gets each finished run of the agent's code, also one that the person began; its notes go to
+    the model and onto the card.
 
-    A plain function runs in its own thread. A coroutine function runs on the server's event
-    loop, which it must not block. Each has ``DEADLINE`` seconds. If one raises or takes
-    longer, the failure is logged; before a run, a person is asked instead.
+    A plain function runs in a thread of its own. A coroutine function runs on the server's
+    event loop, which it must not block. Each has ``bounded.DEADLINE`` seconds. One that raises
+    or takes longer ends no turn: it is logged; before a run, a person is asked instead.
     """
 
     name: str
@@ -100,7 +101,7 @@ class Hook:
 # in daemon threads: asyncio's pool is small, and a stopping server waits for it.
 
 DEADLINE = 5.0
-"""Seconds for a call."""
+"""Seconds that a call has."""
 MOST_AT_ONCE = 4
 """Running calls of one name, including abandoned ones."""
 
@@ -110,13 +111,13 @@ class CallFailed(Exception):
 
 
 class Caller:
-    """Calls functions with a deadline. Use all methods on one event loop."""
+    """All methods on one event loop."""
 
     def __init__(self) -> None:
         self._under_way: Counter[str] = Counter()
 
     async def call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What ``function`` returns, awaited if need be. Raises CallFailed."""
+        """What ``function`` returns, awaited if it is awaitable. Raises CallFailed."""
         if self._under_way[name] >= MOST_AT_ONCE:
             raise CallFailed(f"{MOST_AT_ONCE} earlier calls have not finished")
         loop = asyncio.get_running_loop()
@@ -146,7 +147,7 @@ class Caller:
 
 
 async def _caught(awaitable: Any) -> tuple[Any, BaseException | None]:
-    """The result, or what was raised, including what would end an event loop."""
+    """The result or the exception, also one that would end the event loop."""
     try:
         return await awaitable, None
     except asyncio.CancelledError:
@@ -177,7 +178,7 @@ def _in_thread(work: Callable[[], Any]) -> _ThreadFuture:
 
 
 # -------------------------------------------------------------------------------------------------
-# Built-in hooks: they point out code that a reader may overlook or cannot see.
+# Our own hooks: warn of what a reader may overlook or cannot see.
 
 NOT_CHECKED = "Could not check what else this runs."
 
@@ -185,14 +186,14 @@ NOT_CHECKED = "Could not check what else this runs."
 async def checked(
     check: Callable[..., tuple[str, ...]], source: str, *more: object
 ) -> tuple[str, ...]:
-    """The result of ``check`` for a text of any length."""
+    """The notices of ``check`` on a text of any length; ``NOT_CHECKED`` if it fails."""
     work = partial(check, source, *more)
     return await off_loop(work, len(source), lambda: (NOT_CHECKED,))
 
 
 async def _unseen(cell: CellCode) -> Notes:
-    """Hidden characters and code out of sight: a person is asked in every mode. Skipped if nobody
-    reads the code."""
+    """Ask a person in every mode about hidden characters and code out of sight (the latter only
+    if somebody reads the code)."""
     texts = await checked(hidden_characters, cell.source)
     if not cell.unread:
         texts += await checked(out_of_sight, cell.source)
@@ -205,7 +206,7 @@ async def _warnings(cell: CellCode) -> Notes:
 
 
 async def _packages(cell: CellCode) -> Notes:
-    """Installed or removed packages: a person is asked in every mode."""
+    """Ask a person in every mode about installed or removed packages."""
     texts = await checked(installs, cell.source, cell.language)
     return Notes(texts, ask=bool(texts))
 
@@ -226,7 +227,7 @@ BUILT_IN = (
 LONGEST = 100_000
 """Characters of a note; a longer one is an error. Far fewer are shown."""
 MOST_NOTES = 10
-"""Notes read of one hook."""
+"""Notes accepted from one hook."""
 _NAME = re.compile(r"[\w.-](?:[\w .-]{0,58}[\w.-])?", re.ASCII)
 
 log = logging.getLogger(__name__)
@@ -257,15 +258,7 @@ class Hooks:
 
     def add(self, hook: Hook) -> None:
         """Add another package's hook. Raises ValueError with the fault."""
-        if not isinstance(hook, Hook):
-            raise ValueError(f"{hook!r} is not a Hook")
-        if not is_name(hook.name):
-            raise ValueError(f"{hook.name!r} is not a valid hook name")
-        if hook.name in {known.name for known in (*self._ours, *self._others)}:
-            raise ValueError(f"a hook named {hook.name!r} already exists")
-        given = [call for call in (hook.before_run, hook.after_run) if call is not None]
-        if not given or not all(map(callable, given)):
-            raise ValueError(f"{hook.name!r} must have a callable before_run or after_run")
+        validate(hook, Hook, (*self._ours, *self._others))
         self._others.append(hook)
 
     async def before_run(self, cell: CellCode) -> Checked:
@@ -296,9 +289,9 @@ class Hooks:
         notified = [hook for hook in self._others if hook.after_run is not None]
         if not notified:
             return ()
-        theirs = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
+        copied = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
         answers = await asyncio.gather(
-            *(self._answer(hook, hook.after_run, cell, theirs) for hook in notified)
+            *(self._answer(hook, hook.after_run, cell, copied) for hook in notified)
         )
         return tuple(
             Note(hook.name, text)
@@ -323,9 +316,18 @@ class Hooks:
         return None
 
 
-def is_name(name: object) -> bool:
-    """Whether a hook or a check may have this name."""
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+def validate(added: Any, kind: type[Any], known: Iterable[Any]) -> None:
+    """Raises ValueError if ``added`` is not a valid Hook or Check (``kind``) with a new name."""
+    if not isinstance(added, kind):
+        raise ValueError(f"{added!r} is not a {kind.__name__}")
+    name, word = added.name, kind.__name__.lower()
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not a valid {word} name")
+    if name in {one.name for one in known}:
+        raise ValueError(f"a {word} named {name!r} already exists")
+    given = [call for call in (added.before_run, added.after_run) if call is not None]
+    if not given or not all(map(callable, given)):
+        raise ValueError(f"{name!r} must have a callable before_run or after_run")
 
 
 NOT_MADE = "This check failed to run."

@@ -395,12 +395,12 @@ export interface OpReceipt {
 /**
  * The document's answer to an op.
  *
- * ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
- * the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
- * and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
- * that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
- * the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
- * the journal keeps apart.
+ * ``done``: the document shows the op when read back. ``source``: the cell's actual source, only
+ * with ``conflict``. ``before``: the cell before the op, which undo restores; ``after``: the ids
+ * above it, nearest first. Both come with a ``set_source`` or ``delete`` that changed something,
+ * and with a ``begin_run`` or ``restore`` that asks for them. ``left_out``: the outputs of
+ * ``before`` are too large for a message. ``outputs``: their digest if the journal keeps them
+ * apart.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -437,7 +437,7 @@ export interface SnapshotTaken {
 }
 /**
  * A cell in a snapshot. The sender bounds ``outputs``. ``assigns``: the variables that a
- * private cell assigns; its source is not sent. ``run_id``: the agent's run if it was the
+ * private cell assigns, whose source is not sent. ``run_id``: the agent's run if it was the
  * cell's last one, else "".
  */
 export interface CellView {
@@ -1267,11 +1267,11 @@ export interface SetSource {
 /**
  * Just before a run: compare the source, make it a code cell, clear outputs, show [*].
  *
- * It conflicts when ``digest`` is not that of the cell's source. The document merges
+ * Conflicts if ``digest`` differs from that of the cell's source. The document merges
  * ``metadata`` (provenance; it grants nothing) into the cell's. ``trusted``: a person decided
- * on this very run, so HTML and scripts in its outputs show as in a cell that they run
- * themselves; else the cell loses trust. ``tell``: whether the receipt has ``before``, because
- * no earlier one did. ``last_run`` as in ``set_source``.
+ * on this run, so its HTML and scripts show as in a cell that they run themselves; else the
+ * cell loses trust. ``tell``: the receipt has ``before``, because no earlier one did.
+ * ``last_run`` as in ``set_source``.
  */
 export interface BeginRun {
   op: 'begin_run';
@@ -1289,10 +1289,10 @@ export interface BeginRun {
  * The end of a run: all outputs and the execution count (None if it never started).
  *
  * If the cell's current run is another one, the answer is ``done`` without a change.
- * ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
- * is the digest of the outputs if the journal has them already. ``cut_off``: the server was
- * killed before it knew of the end. A cell with a count ran since, and stays. Without outputs
- * and count, the cell keeps its outputs and their trust, and only [*] goes.
+ * ``trusted`` as in ``begin_run``, or because nothing in the outputs can run (``passive``).
+ * ``kept``: the digest of the outputs if the journal has them. ``cut_off``: the server was
+ * killed before the end was confirmed. A cell with a count then stays as it is; without outputs
+ * and count in the op, the cell keeps its outputs and trust, and loses only [*].
  */
 export interface FinishRun {
   op: 'finish_run';
@@ -1308,8 +1308,7 @@ export interface FinishRun {
 }
 /**
  * Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
- * cell counts as done.
- * ``last_run`` as in ``set_source``.
+ * cell counts as done. ``last_run`` as in ``set_source``.
  */
 export interface Delete {
   op: 'delete';
@@ -1318,8 +1317,8 @@ export interface Delete {
   last_run: string | null;
 }
 /**
- * Move a cell, whole, to where ``Insert`` would put it. The receipt's ``after`` has the ids of
- * all cells before the move, from the top; none if that is unknown.
+ * Move a cell to where ``Insert`` would put it. The receipt's ``after`` has the ids of all
+ * cells before the move, from the top; () if unknown.
  */
 export interface Move {
   op: 'move';
@@ -1329,11 +1328,11 @@ export interface Move {
 /**
  * Undo: give a cell the state it had before ops changed or deleted it.
  *
- * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None means
- * that they deleted the cell: it goes after the first of ``after`` that still exists, else to
- * the top. This restores source, type, outputs, their trust, count and our own metadata; other
- * metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
- * ``set_source``. ``tell``: whether the receipt has ``before``, which a redo restores.
+ * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None if they
+ * deleted the cell, which then goes after the first of ``after`` that still exists, else to the
+ * top. Restores source, type, outputs, trust, count and our own metadata; other metadata stays.
+ * ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in ``set_source``.
+ * ``tell``: the receipt has ``before``, which a redo restores.
  */
 export interface Restore {
   op: 'restore';

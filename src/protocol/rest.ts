@@ -209,8 +209,8 @@ export interface IToolServer {
 }
 
 /**
- * ``left_out`` counts the cells not listed. ``files``: None where the kernel has no overlay.
- * ``refused``: why this person can bring back none; then ``files`` is None.
+ * ``left_out`` counts the cells not listed. ``files`` is None if the kernel has no overlay, or
+ * if this person may not restore files; ``refused`` then says why.
  */
 export interface IReview {
   readonly turn: number;
@@ -221,9 +221,9 @@ export interface IReview {
 }
 
 /**
- * ``before`` is None for an added cell, ``after`` for a removed one. ``outputs``: whether an
- * undo restores outputs. ``cut``: whether a long source is cut. ``undoable``: whether the
- * earlier state is known. ``above`` are the ids above it without the turn, nearest first.
+ * A cell's change for review. ``before`` is None for an added cell, ``after`` for a removed
+ * one. ``outputs``: an undo restores outputs. ``cut``: a source is cut. ``undoable``: the earlier
+ * state is known. ``above``: the ids above the cell before the turn, nearest first.
  */
 export interface IChange {
   readonly cell_id: string;
@@ -239,8 +239,8 @@ export interface IChange {
 }
 
 /**
- * Files that an undo, or a redo, can bring back, and those that it would leave, each with the
- * reason; ``more`` counts those not named.
+ * Files that an undo or redo can restore. ``left``: files that it cannot, with the reasons.
+ * ``more`` counts files not listed.
  */
 export interface IFilesOffer {
   readonly files: readonly string[];

@@ -30,7 +30,7 @@ from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.cells.reported import hides_failures
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
-from jupyter_codeinterp.core.checks.labelling import labels, theirs
+from jupyter_codeinterp.core.checks.labelling import labels, persons_variables
 from jupyter_codeinterp.core.checks.run import lost_values
 from jupyter_codeinterp.core.checks.shared import tables
 from jupyter_codeinterp.core.checks.shared.check import Change, Contract
@@ -327,7 +327,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
     "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
-    "labelling.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
+    "labelling.persons_variables": lambda t: persons_variables(
+        (CellView(t, "code", t),), lambda cell: False, (t,)
+    ),
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),

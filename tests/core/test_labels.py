@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.checks.labelling import labels, theirs
+from jupyter_codeinterp.core.checks.labelling import labels, persons_variables
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.wire.events import DraftDecided
 from tests.scripted import Bench, call, last_cell, run, say
@@ -86,7 +86,7 @@ def test_variables_of_the_persons_cells_are_theirs() -> None:
         CellView("b", "code", "y = 1"),
         CellView("c", "code", "", assigns=("z",)),
     )
-    assert theirs(cells, lambda cell: cell.cell_id == "b", ("df",)) == {"x", "z", "df"}
+    assert persons_variables(cells, lambda cell: cell.cell_id == "b", ("df",)) == {"x", "z", "df"}
 
 
 FOLDER_TABLE = """

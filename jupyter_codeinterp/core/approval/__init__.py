@@ -1,1 +1,1 @@
-"""Whether something runs, is asked about or is refused, and what the person is told of it."""
+"""Decides whether something runs, asks or is refused, and warns the person on the card."""

@@ -1,7 +1,7 @@
-"""What a reader of code may overlook, said in a line each for the card.
+"""Warnings for the card on what a reader of code may overlook, one line each.
 
-Help for a person's review, not a fence: code can always hide what it does. The check for
-hidden characters also decides that the person is asked, so it errs on the side of asking.
+They help a person's review and stop nothing: code can always hide what it does. Hidden characters
+also make a run ask, so that check errs on the side of asking.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ..visible import has_heaped_marks
 from .installs import found_in
 
 # -------------------------------------------------------------------------------------------------
-# Python that shows HTML or JavaScript which does not stand in the code as a literal.
+# Python that shows HTML or JavaScript that is no literal in the code.
 #
-# A script in such an output runs in the page of whoever looks at it: it may press buttons there.
-# So the card says where it is shown. Help for a reader, like all notices.
+# A script in such an output runs in the page of everyone who opens it, and may press buttons there.
+# So the card names the line.
 
 _SHOWS = {
     **dict.fromkeys(("HTML", "display_html", "HTMLMath"), "HTML"),
@@ -44,9 +44,9 @@ _WARNING = "its scripts run in this page with your rights"
 
 
 def shows(name: str, imported: Collection[str]) -> str:
-    """What is shown under this name (`IPython.display.HTML`), "" if nothing of the kind.
-    ``imported`` are the packages that the cell imports; a name of none may come from IPython
-    all the same, through an earlier cell."""
+    """The kind of content that a call of this name shows (`IPython.display.HTML`); "" if none.
+    ``imported``: packages that the cell imports. A name from none of them may come from IPython
+    through an earlier cell."""
     root, _, _ = name.partition(".")
     last = name.rpartition(".")[2]
     known = last in _SHOWS and (last != "publish" or "display_pub" in name)
@@ -59,7 +59,7 @@ def warned(kind: str, name: str) -> str:
 
 
 def is_literal(call: ast.Call) -> bool:
-    """Whether all that the call is given stands there, and nothing is fetched."""
+    """Whether all arguments of the call are literals, and none makes it fetch something."""
     given = [*call.args, *(word.value for word in call.keywords)]
     named = {word.arg for word in call.keywords}
     return (
@@ -78,14 +78,14 @@ def _constant(node: ast.expr) -> bool:
 
 
 def _address(args: list[ast.expr]) -> bool:
-    """IPython fetches what begins like an address, and reads what is given as bytes of a file."""
+    """Whether the first argument is a web address, which IPython fetches."""
     first = args[0] if args else None
     value = first.value if isinstance(first, ast.Constant) else ""
     return isinstance(value, str) and value.lower().startswith("http")
 
 
 def raw_display(call: ast.Call, name: str) -> str:
-    """What to say of ``display(…, raw=True)``, "" if it is none or all of it stands there."""
+    """The warning for ``display(…, raw=True)``; "" for other calls and for literals."""
     raw = next((word.value for word in call.keywords if word.arg in ("raw", None)), None)
     shown = name.rpartition(".")[2] == "display" and raw is not None
     off = isinstance(raw, ast.Constant) and not raw.value
@@ -93,7 +93,7 @@ def raw_display(call: ast.Call, name: str) -> str:
 
 
 def defines(name: str) -> str:
-    """What to say where a name is defined, assigned to or stands in a string."""
+    """The warning for a name that the code defines, assigns to or has in a string; "" if none."""
     if name in _METHODS:
         return f"defines how the page shows a value ({name}): {_WARNING}"
     if name in _FORMATTERS:
@@ -107,16 +107,16 @@ SAVED_KEY = "Contains a saved key, or a part of one."
 # --- what else runs ------------------------------------------------------------------
 
 _PASSES_ON = frozenset(("capture", "prun", "time", "timeit"))
-"""Magics that run the Python that follows them: what they are given is looked at."""
+"""Magics that run the Python after them, which is checked, too."""
 _MAGIC = re.compile(r"(%%?|!!?)(\w*)[ \t]*(.*)$")
 _TARGETS = re.compile(r"[\w.,\s]+")
 _HELP = re.compile(r"[\w.*%]+\?{1,2}$")
 _NESTED = 20
-"""Magics in a line that pass on what follows: nobody writes that many."""
+"""Most nested magics in a line; people write far fewer."""
 _PARSED = 30_000
-"""Characters of code that are parsed: Python's parser lets nothing else go on meanwhile."""
+"""Characters of code that are parsed, because the parser blocks all other threads."""
 _LONGEST_NAME = 8
-"""Dots in a name, as those that are looked for have at most three."""
+"""Dots read in a name; the names looked for have at most three."""
 
 _NAMES = {
     "eval": "runs code that it generates (eval)",
@@ -150,10 +150,10 @@ _ELSEWHERE = {
 
 
 def notices(source: str, language: str, written_files: frozenset[str]) -> tuple[str, ...]:
-    """What runs besides the code shown, in the order of the lines, at most eight lines.
+    """Warnings on what runs besides the code shown, at most eight, in the order of the lines.
 
-    ``written_files`` are local modules: files that the agent wrote or that lie beside the
-    notebook, as `helpers.py` or `helpers`. Other languages than Python: only the plainest.
+    ``written_files``: local modules beside the notebook, as `helpers.py` or `helpers`. For
+    languages other than Python only a few patterns are known.
     """
     lines = source.split("\n")
     if language.lower() != "python":
@@ -182,9 +182,9 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
         yield 1, "and the rest has too many combining marks to check"
         return
     tree = _parse("\n".join(lines))
-    if tree is None:  # only then can there be lines that are IPython's, not Python's
+    if tree is None:  # Only then may some lines be IPython's.
         plain = list(lines)
-        first = True  # a cell magic counts on the first line, or under one that passes on
+        first = True  # Cell magics count on the first line, or below one of ``_PASSES_ON``.
         for index, line in enumerate(lines):
             if not line.strip():
                 continue
@@ -214,7 +214,7 @@ def _parse(source: str) -> ast.Module | None:
 
 
 def _ipython(line: str, first: bool) -> tuple[str, str, bool]:
-    """What to say of a line, the Python that is left of it, and whether Python follows."""
+    """The warning for a line, the Python left of it, and whether Python lines follow."""
     said = line.strip()
     if said.startswith("?") or _HELP.match(said):
         return "", "", True
@@ -240,7 +240,7 @@ def _ipython(line: str, first: bool) -> tuple[str, str, bool]:
 
 
 def _magic(said: str) -> re.Match[str] | None:
-    """The magic that a line is, or assigns: `%run x`, `files = !ls`."""
+    """The magic in a line, also if its result is assigned: `%run x`, `files = !ls`."""
     match = _MAGIC.match(said)
     if match is not None:
         return match
@@ -251,7 +251,7 @@ def _magic(said: str) -> re.Match[str] | None:
 
 
 def _without_options(rest: str) -> str:
-    """What a magic is given, behind its options: `-n 5 -r 2 f()`. One pass from word to word."""
+    """A magic's arguments after its options, such as `f()` of `-n 5 -r 2 f()`. One pass."""
     words = _WORDS.finditer(rest)
     after_option = False
     for word in words:
@@ -287,7 +287,7 @@ def _line_magic(sign: str, name: str, rest: str) -> str:
     if name in ("system", "sx"):
         return f"runs a shell command (%{name})"
     managers = ("pip", "conda", "mamba", "micromamba", "uv")
-    # What installs or removes packages has a line of its own.
+    # ``installs`` warns of installed and removed packages.
     if name in managers and not found_in(f"%{name} {rest}", "python"):
         return f"runs a package manager (%{name})"
     if name in ("load", "loadpy", "load_ext", "reload_ext", "macro", "recall", "rerun"):
@@ -296,15 +296,15 @@ def _line_magic(sign: str, name: str, rest: str) -> str:
 
 
 class _Visitor(ast.NodeVisitor):
-    """Finds names by what they were imported as: `from os import system as s`."""
+    """Collects warnings by full name; follows `from os import system as s`."""
 
     def __init__(self, modules: frozenset[str]) -> None:
         self.modules = modules
         self.names: dict[str, str] = {}
         self.roots: set[str] = set()
-        """Packages that the code imports, or imports from."""
+        """Packages that the code imports or imports from."""
         self.literal: set[ast.expr] = set()
-        """Names under which nothing is shown but what stands in the code."""
+        """Functions of calls with literal arguments only."""
         self.found: list[tuple[int, str]] = []
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -387,14 +387,13 @@ class _Visitor(ast.NodeVisitor):
 
 
 def keys(scrub: Callable[[str], str], source: str) -> tuple[str, ...]:
-    """Whether a saved key is in ``source``, which people decide on as it is, and which history
-    and model get without it."""
+    """A warning if ``source`` has a saved key, which only history and model get without."""
     return (SAVED_KEY,) if scrub(source) != source else ()
 
 
-# --- characters that a person does not see -------------------------------------------
+# --- hidden characters ---------------------------------------------------------------
 
-# Letters, marks and blanks with no ink; all control and format characters come on top.
+# Invisible letters, marks and blanks; control and format characters are found by category.
 _INVISIBLE = frozenset(
     (
         *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
@@ -406,14 +405,14 @@ _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 _MOST_KINDS = 100
 _MOST_LOOKED_AT = 5_000
-"""Joiners and style selectors, which are looked at one by one."""
+"""Most joiners and style selectors checked, one by one."""
 _LINES = 6
-"""Lines with a character that are found: one more than are named."""
+"""Lines searched for a character: one more than a sentence names."""
 
 
 def hidden_characters(source: str) -> tuple[str, ...]:
-    """A line for each kind of character in ``source`` that cannot be seen, turns the text
-    round or passes for a space, with the lines that it is in."""
+    """A warning with line numbers for each kind of character in ``source`` that is invisible,
+    reverses the text or looks like a space."""
     if source.isascii() and source.replace("\n", "").isprintable():
         return ()
     unseen = (char for char in set(source) if not char.isprintable() or ord(char) in _INVISIBLE)
@@ -446,7 +445,7 @@ def _lines_with(char: str, source: str) -> list[int]:
             place = -1 if end < 0 else source.find(char, end)
         else:
             place = source.find(char, place + 1)
-    return lines or [number]  # So many were never meant to be read.
+    return lines or [number]  # So many are suspicious in themselves.
 
 
 def _hides(char: str) -> bool:
@@ -457,7 +456,7 @@ def _hides(char: str) -> bool:
 
 
 def _in_emoji(line: str, index: int) -> bool:
-    """Joiner and style selector as emoji are written with them: 👩‍💻, ✔️."""
+    """Whether a joiner or style selector is part of an emoji: 👩‍💻, ✔️."""
     char, before, after = line[index], line[index - 1 : index], line[index + 1 : index + 2]
     if char == _EMOJI_STYLE:
         return bool(before) and unicodedata.category(before) in ("So", "Sm", "Sk")

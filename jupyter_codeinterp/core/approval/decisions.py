@@ -1,7 +1,7 @@
 """Pending decisions on drafts and answers to questions.
 
 A decision needs the draft's id and its one-time nonce. The first one wins and covers exactly the
-source that it carries. Anything else changes nothing and gets an error.
+source that it carries. Any other gets an error and changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
 Alone = Literal["", "run", "edits", "all"]
-"""What may happen in a turn in which nobody can be asked; "" where a person can."""
+"""What a turn may do in which nobody can be asked; "" if a person can."""
 ALONE: dict[Alone, str] = {
     "": "",
     "run": "Nobody can be asked: cells that are there can be run, not changed or deleted (add "
@@ -33,7 +33,7 @@ ALONE: dict[Alone, str] = {
     "the kernel stays.",
     "all": "Nobody can be asked, so nobody answers questions.",
 }
-"""What the model reads of it."""
+"""What the model reads about each ``Alone``."""
 _WAYS_OUT = {
     "edit": "Cells that are there are not changed without a person; run_cells runs them unchanged. "
     "If the request wants that very cell changed, give the change in the answer and say that it "
@@ -50,7 +50,7 @@ _NO_CODE = (
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Exactly ``source`` runs. ``reason`` is words for the model."""
+    """A decision on exactly ``source``. ``reason`` is for the model."""
 
     action: Literal["run", "reject"]
     by: Literal["person", "policy", "nobody", "stop"]
@@ -58,13 +58,13 @@ class Decision(msgspec.Struct, frozen=True):
     run_all: bool = False
     reason: str = ""
     edited: bool = False
-    """Whether ``source`` is not what the model wrote."""
+    """Whether ``source`` differs from the model's."""
     window: int = 0
     """The window that decided; 0 for none."""
     said: str = ""
     """The person's words with a rejection."""
     person: str = ""
-    """The name of who decided, where several people share the notebook."""
+    """The name of the person who decided, if several share the notebook."""
 
     def with_source(self, source: str, *, edited: bool) -> Decision:
         return msgspec.structs.replace(self, source=source, edited=edited)
@@ -86,8 +86,8 @@ class Answer(NamedTuple):
 
 
 def unasked(draft: Draft) -> str:
-    """The model's result for a draft that nobody could review: a line with why it needs a
-    decision, and one with what the model can do instead."""
+    """The result for a draft that nobody could review: a line with the reasons for asking, and one
+    with what the model can do instead."""
     why = " ".join((NOBODY, *draft.notices))
     way_out = _NO_CODE if is_barred(draft) else _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)
     return f"{why}\n{way_out}"
@@ -98,22 +98,22 @@ def new_nonce() -> str:
 
 
 class Decisions:
-    """What one session waits for. Call all methods on the event loop."""
+    """The pending drafts and questions of a session. Call all methods on the event loop."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Calls ``changed`` when ``waiting`` may have changed."""
+        """``changed`` is called when ``waiting`` may have changed."""
         self._changed = changed
         self._drafts: dict[str, tuple[Draft, asyncio.Future[Decision]]] = {}
         self._decided: set[str] = set()
         self._by_hand: dict[str, RunByHand | None] = {}
-        """Cells of new code that has not started, and the person's run of each, if any."""
+        """The person's runs of watched cells, by cell id; None before a run."""
         self._questions: dict[str, asyncio.Future[Answer]] = {}
         self._news: list[asyncio.Future[None]] = []
         self._asked = 0.0
         self.written_about = False
-        """Whether the person has sent a message about the draft that waits."""
+        """Whether the person has sent a message about the waiting draft."""
         self.cell_source: str | None = None
-        """The source of its cell at that message; None if unchanged."""
+        """The source of the draft's cell at that message; None if unchanged."""
 
     @property
     def waiting(self) -> bool:
@@ -128,7 +128,7 @@ class Decisions:
 
     @property
     def draft(self) -> Draft | None:
-        """The draft that waits. There is at most one."""
+        """The waiting draft, of which there is at most one."""
         return next((draft for draft, word in self._drafts.values() if not word.done()), None)
 
     @property
@@ -145,8 +145,8 @@ class Decisions:
             return await future
 
     def discuss(self, source: str | None) -> None:
-        """Record that the person has sent a message about the waiting draft, which goes on
-        waiting. ``source`` is its cell's; None if unchanged."""
+        """Record that the person has sent a message about the waiting draft, which keeps waiting.
+        ``source``: its cell's; None if unchanged."""
         draft = self.draft
         unchanged = draft is None or source == draft.source
         self.written_about, self.cell_source = True, None if unchanged else source
@@ -177,7 +177,7 @@ class Decisions:
 
     @contextmanager
     def watch(self, cell_id: str) -> Iterator[None]:
-        """Within, ``by_hand`` reports a run of this cell by the person."""
+        """While active, ``by_hand`` returns the person's run of this cell."""
         self._by_hand[cell_id] = None
         try:
             yield
@@ -214,9 +214,9 @@ class Decisions:
         person: str = "",
         nobody: bool = False,
     ) -> Draft:
-        """Returns the decided draft. ``said`` are the person's words with a rejection, ``person``
-        is their name if several share the notebook. ``nobody``: a program rejects it, because it
-        has nobody to ask.
+        """Decide on a waiting draft, and return it. ``said``: the person's words with a rejection;
+        ``person``: their name if several share the notebook. ``nobody``: a program rejects the
+        draft because it has nobody to ask.
 
         Raises CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
@@ -255,7 +255,7 @@ class Decisions:
             return await future
 
     def answer(self, call_id: str, text: str, window: int = 0) -> None:
-        """Raises CommandError ``unknown_question``."""
+        """Answer a question. Raises CommandError ``unknown_question``."""
         future = self._questions.get(call_id)
         if future is None or future.done():
             raise CommandError("unknown_question", "This question is no longer open.")

@@ -1,4 +1,4 @@
-"""Which packages code installs or removes, as far as it can be read.
+"""Finds the packages that code installs or removes.
 
 A person decides on each such run, in every mode. The check reads magics, shell lines, shell cells,
 and calls that start programs. Code can always hide what it does.
@@ -20,9 +20,9 @@ _PARSED = 30_000
 """Characters of code that are parsed, as in ``code_warnings``."""
 _LONGEST_LINE = 10_000
 _MOST = 10
-"""Packages that a card names."""
+"""Packages named on a card."""
 _LONGEST = 80
-"""Characters of a package."""
+"""Characters of a package's name."""
 
 _MANAGERS = frozenset(("pip", "conda", "mamba", "micromamba", "uv"))
 _INSTALLS = frozenset(("install", "add", "update", "upgrade", "sync"))
@@ -63,8 +63,8 @@ _QUOTED = re.compile(r"""["']([\w.@/-]{1,80})["']""")
 
 
 class Install(msgspec.Struct, frozen=True):
-    """``packages`` as written. ``here``: surely in this kernel's environment. ``sources`` are
-    indexes, channels and places other than the default."""
+    """``packages`` as written. ``here``: certainly into this kernel's environment. ``sources``:
+    indexes and channels other than the default."""
 
     does: Literal["install", "remove"]
     packages: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Install(msgspec.Struct, frozen=True):
 
 
 def installs(source: str, language: str) -> tuple[str, ...]:
-    """A line for the card for each kind of change; nothing for ordinary code."""
+    """Lines for the card, one on installed and one on removed packages; () if none."""
     found = found_in(source, language)
     said = []
     for does in ("install", "remove"):
@@ -84,7 +84,7 @@ def installs(source: str, language: str) -> tuple[str, ...]:
 
 
 def requirements(source: str) -> tuple[str, ...]:
-    """What Python code installs into this kernel's environment, as requirements."""
+    """The requirements that Python code installs into this kernel's environment."""
     found = (one for one in found_in(source, "python") if one.does == "install" and one.here)
     return tuple(
         dict.fromkeys(
@@ -128,7 +128,7 @@ def _short(name: str) -> str:
 
 
 def _lines(source: str) -> Iterator[tuple[list[str], str]]:
-    """The words of magics and shell lines, with their sign."""
+    """The commands of magics and shell lines, as words, with their sign (``%``, ``!``)."""
     in_shell = False
     for line in source.split("\n"):
         text = line[:_LONGEST_LINE].strip()
@@ -167,7 +167,7 @@ def _commands(text: str) -> Iterator[list[str]]:
 
 
 def _calls(source: str) -> Iterator[tuple[list[str], str]]:
-    """The words that calls of program starters are given."""
+    """The commands that calls such as ``subprocess.run`` start, as words, with a sign."""
     if len(source) > _PARSED or not _is_named(source):
         return
     lines = ("" if line.lstrip()[:1] in ("%", "!") else line for line in source.split("\n"))
@@ -180,7 +180,7 @@ def _calls(source: str) -> Iterator[tuple[list[str], str]]:
             sign = "%" if _name(node.func).endswith("magic") else "()"
             given = list(map(list, map(_words, node.args)))
             if given and len(given[0]) > 1:
-                # A text with several commands; what follows are options of the call.
+                # A string with several commands; the other arguments are options of the call.
                 yield from ((command, sign) for command in given[0])
             else:
                 yield [word for part in given for command in part for word in command], sign
@@ -224,7 +224,7 @@ def _read(words: list[str], sign: str) -> Install | None:
     if program == "uv" and words[1:2] == ["pip"]:
         words = words[1:]
     elif program not in _MANAGERS and not _PIP.fullmatch(program):
-        # ``pip.main(["install", …])`` leaves out the program.
+        # ``pip.main(["install", …])`` omits the program.
         if sign != "()" or program not in _INSTALLS | _REMOVES or len(words) < 2:
             return None
         words = ["pip", *words]
@@ -243,7 +243,7 @@ def _program(word: str) -> str:
 
 
 def _arguments(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Packages, and where from."""
+    """The packages and sources in a command's arguments."""
     names: list[str] = []
     sources: list[str] = []
     option = ""

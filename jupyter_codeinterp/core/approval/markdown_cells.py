@@ -1,8 +1,8 @@
-"""What the agent's Markdown cells may hold, decided before they are shown.
+"""Checks the text of the agent's Markdown cells before they are written.
 
-JupyterLab renders them as soon as they are Markdown cells, and so does whoever opens the file
-later. Plain Markdown is written as it is; what may load or run something is put before the
-person; and what is nested beyond any sense is not written at all.
+JupyterLab renders Markdown cells at once, and again for everyone who opens the file. Plain
+Markdown is written, text that may load or run something asks the person, and text that is nested
+too deep is refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import partial
 from ..off_loop import off_loop
 
 # -------------------------------------------------------------------------------------------------
-# Which formulas are typeset: those of a few harmless commands, not too long, not too deep.
+# Formulas that are typeset: short, flat and with harmless commands only.
 #
-# MathJax has commands that make links, load images, define macros and set styles. So a formula is
-# typeset only if all of its commands are on this list; any other stays its source. The browser
-# has the same list: `scripts/protocol.py` writes it into `src/markdown/formula-names.ts`.
+# MathJax has commands that make links, load images, define macros and set styles. So a formula
+# with a command that is not listed here is shown as source. `scripts/protocol.py` writes the list
+# for the browser into `src/markdown/formula-names.ts`.
 
 DEEPEST = 40
 """Levels of braces, environments and `\\left`. Some browsers fail at 100."""
@@ -69,17 +69,17 @@ gathered gather gather* split equation equation* multline multline* alignat alig
 ENVIRONMENTS = frozenset(_ENVIRONMENTS.split())
 COMMANDS = frozenset(f"{_GREEK} {_SYMBOLS} {_OPERATORS} {_PARTS}".split())
 SIGNS = frozenset(" \n\t\\,;:!>{}$%&#_|.'")
-"""What may follow a backslash, besides a name."""
+"""Signs allowed after a backslash, besides names."""
 
 
 MarkdownRisks = Callable[[str], tuple[str, ...]]
-"""What may load, run or overwhelm a page when a text is shown, a line each; () if it is plain."""
+"""Returns a line for each thing that may load or run when a text is shown; () if plain."""
 
 NOT_CHECKED = "Could not check whether this text loads or runs something when shown."
 TOO_DEEP = 60
-"""Levels. MathJax and browsers take time that grows fast with the depth, and fail at 100."""
+"""Levels of nesting. The time to render grows fast with the depth; some browsers fail at 100."""
 _COST = 20
-"""How much longer a parser takes for a character than a pattern does."""
+"""Time per character that a Markdown parser takes, relative to a pattern."""
 
 _START = re.compile(r"(?:[ \t>*+-]|\d{1,9}[.)])*")
 _CONTAINER = re.compile(r"[>*+-]|\d[.)]")
@@ -89,18 +89,18 @@ _CLOSES = ("}", "\\end", "\\right")
 
 
 def not_checked(text: str) -> tuple[str, ...]:
-    """The answer where there is nobody to check: the person is asked."""
+    """The answer without a checker, so that the person is asked."""
     return (NOT_CHECKED,)
 
 
 async def risks(check: MarkdownRisks, text: str) -> tuple[str, ...]:
-    """``check``'s answer, without holding up the event loop for a long text. Whatever goes
-    wrong with it, the person is asked."""
+    """``check``'s answer, off the event loop for a long text. If the check fails, the person is
+    asked."""
     return await off_loop(partial(check, text), _COST * len(text), lambda: (NOT_CHECKED,))
 
 
 def too_deep(text: str) -> str:
-    """What the model is told of text that nobody could be shown; "" if it is not so deep."""
+    """A sentence for the model if the text is nested too deep to show; else ""."""
     deepest = nesting(text)
     if deepest <= TOO_DEEP:
         return ""
@@ -111,7 +111,7 @@ def too_deep(text: str) -> str:
 
 
 def nesting(text: str) -> int:
-    """How deep quotes, lists and formulas may be nested, at most. Linear in the length."""
+    """An upper bound of the levels of quotes, lists and formulas. Linear in the length."""
     return max(_containers(text), _braces(text))
 
 
@@ -121,15 +121,15 @@ def _containers(text: str) -> int:
         start = _START.match(line)
         signs = len(_CONTAINER.findall(start[0])) if start else 0
         if start and signs:
-            # A list needs two columns a level. Blanks alone are the indent of code.
+            # A list needs two columns per level. A line with blanks only at its start is code.
             blanks = start[0].count(" ") + 4 * start[0].count("\t")
             deepest = max(deepest, signs, blanks // 2)
     return deepest
 
 
 def _braces(text: str) -> int:
-    """Levels of a formula; a blank line ends it. What follows a % may be a comment, in which
-    nothing is closed."""
+    """Levels of formulas; a blank line ends one. Text after a % may be a comment, so it closes
+    nothing."""
     deepest = 0
     levels = [0, 0, 0]
     comment = False

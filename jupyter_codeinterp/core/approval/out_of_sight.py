@@ -1,7 +1,7 @@
 """Finds code pushed out of view: by blank lines, by wide gaps, or by sheer length.
 
-Each finding names its lines and asks in every mode. It errs on the side of asking. The time is
-linear in the source, of which only a bounded beginning is read.
+Each finding names its lines and asks in every mode; in doubt it asks. Reads a bounded beginning of
+the source, in linear time.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
 _EMPTY_LINES = 20
-"""Consecutive lines with nothing to read: about a cell's visible height."""
+"""Consecutive lines without code: about a cell's visible height."""
 _STRETCH, _OF_STRETCH = 50, 40
 """Of 50 lines in a row, fewer than 40 may be blank, comments or repeated."""
 _TEXT_LINES = 100
-"""Lines of one string."""
+"""Lines of a string that is reported."""
 _MOST_LINES, _MOST_CHARACTERS = 1000, 50_000
 _WIDE = 100
 """Columns of blanks within a line or left of a statement."""
@@ -34,7 +34,7 @@ Span = tuple[int, int]
 
 
 def out_of_sight(source: str) -> tuple[str, ...]:
-    """What pushes code out of view, a sentence each; nothing for ordinary code."""
+    """A sentence for each thing that pushes code out of view; () for ordinary code."""
     lines = source[:_MOST_CHARACTERS].split("\n")
     said = [*_lines_apart(lines), *_within_lines(lines), *_size(source)]
     # Parsing takes far longer than the rest, so only if nothing is found yet.
@@ -89,7 +89,7 @@ def _runs(marks: Sequence[bool]) -> Iterator[Span]:
 
 
 def _dense(marks: Sequence[bool]) -> Iterator[Span]:
-    """The stretches in which most lines are marked, overlapping ones merged."""
+    """Ranges in which most lines are marked; overlapping ones are merged."""
     sums = [0, *accumulate(marks)]
     starts = [
         start

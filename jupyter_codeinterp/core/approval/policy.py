@@ -1,8 +1,6 @@
-"""Whether a call runs, is asked about or is refused. Pure; nothing of a notebook lets it run.
+"""Whether a call runs, asks or is refused. Pure; nothing in a notebook can permit a run.
 
 ``owned`` comes from the session's journal, the mode from the person, capped by the server.
-What a reader of code may overlook is in ``code_warnings.py``, what they do not get to see in
-``out_of_sight.py``.
 """
 
 from __future__ import annotations
@@ -13,25 +11,24 @@ from typing import Literal
 from ..wire.events import Draft, Mode
 
 # -------------------------------------------------------------------------------------------------
-# The permission modes: one table. Whatever depends on a mode asks it here, and no other file
-# knows one by its name.
+# The permission modes. Code that depends on a mode asks this table, never for a mode by name.
 #
-# A mode is added by a row here, by its name on the wire (``core.wire.events.Mode``) and by its
-# label in the panel (``src/panel/components/Composer.tsx``).
+# A new mode needs a row here, its name on the wire (``core.wire.events.Mode``) and its label in
+# the panel (``src/panel/components/Composer.tsx``).
 
 
 @dataclass(frozen=True)
 class Permissions:
-    """What a mode allows. Each holds what those of a lower rank hold."""
+    """What a mode allows. A mode of higher rank allows everything that a lower one does."""
 
     rank: int
     label: str
-    """For people, and in what the model is told."""
+    """The mode's name for people and the model."""
     changes: bool
     """Whether the notebook may change and code may run at all."""
     unasked: bool
-    """Whether that goes on without a person, where nothing is suspicious and the cell is the
-    agent's. Bounds of time hold then that would not while somebody watches."""
+    """Whether nobody is asked if nothing is suspicious and the cell is the agent's. Time limits
+    apply then that do not while a person watches."""
 
 
 MODES: dict[Mode, Permissions] = {
@@ -48,9 +45,9 @@ def _rank(mode: Mode) -> int:
 BY_RANK: tuple[Mode, ...] = tuple(sorted(MODES, key=_rank))
 HIGHEST: Mode = BY_RANK[-1]
 ASKING: Mode = max((mode for mode in MODES if not MODES[mode].unasked), key=_rank)
-"""The highest in which nothing runs without a person."""
+"""The highest mode in which nothing runs without a person."""
 RUN_ALL: Mode = min((mode for mode in MODES if MODES[mode].unasked), key=_rank)
-"""In which a turn goes on after “Run all in this turn”."""
+"""The mode of the rest of a turn after “Run all in this turn”."""
 
 
 def cap(mode: Mode, highest: Mode) -> Mode:
@@ -59,12 +56,12 @@ def cap(mode: Mode, highest: Mode) -> Mode:
 
 
 def within(mode: Mode, highest: Mode) -> bool:
-    """Whether ``mode`` may be had where ``highest`` is the cap."""
+    """Whether ``mode`` is allowed under the cap ``highest``."""
     return cap(mode, highest) == mode
 
 
 def may_run_all(highest: Mode) -> bool:
-    """Whether “Run all in this turn” may be offered where ``highest`` is the cap."""
+    """Whether “Run all in this turn” may be offered under the cap ``highest``."""
     return within(RUN_ALL, highest)
 
 
@@ -90,7 +87,7 @@ SPOKEN_TO = (
     "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
     "asks first."
 )
-"""On a card that asks in every mode. ``sign``: the words that were found."""
+"""A reason on a card that asks in every mode. ``sign``: the words found in data."""
 _BARS = (NEEDS_SANDBOX, SPOKEN_TO.partition("{")[0])
 
 _CHANGES: dict[str, str] = {
@@ -118,13 +115,12 @@ def decide(
     run_all: bool = False,
     barred: bool = False,
 ) -> Verdict:
-    """The policy's word on one call.
+    """Decide on one call.
 
-    ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
-    invisible characters, is code of which something is pushed out of sight or that a cell has
-    put forward, or is Markdown that is not plain. ``always_ask``: no mode lets anything change
-    or run without a person (a recording answers), only ``run_all`` does: they have let all of
-    this turn run. ``barred`` as ``bars`` says.
+    ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has hidden
+    characters, has code out of sight, was proposed by a cell's run, or is Markdown that is not
+    plain. ``always_ask``: ask in every mode (a recording answers) unless the person let the whole
+    turn run (``run_all``). ``barred``: from ``bars``.
     """
     if action not in _CHANGES:
         return "run"
@@ -143,10 +139,10 @@ def decide(
 def bars(
     mode: Mode, *, sandboxed: bool, needs_sandbox: bool, sign: str
 ) -> tuple[bool, tuple[str, ...]]:
-    """Whether code that would run in this kernel asks in every mode, and why, for the card.
+    """Whether runs in this kernel ask in every mode, and the reasons for the card.
 
     ``needs_sandbox``: an admin lets code run unasked only in a sandbox. ``sign``: words in data
-    that speak to the model; "" for none.
+    that read like instructions to the model; "" if none.
     """
     if sandboxed:
         return False, ()
@@ -158,12 +154,12 @@ def bars(
 
 
 def is_barred(draft: Draft) -> bool:
-    """Whether no other code would run in this kernel without a person, either."""
+    """Whether all code asks in this draft's kernel."""
     return draft.runs and any(notice.startswith(_BARS) for notice in draft.notices)
 
 
 def refusal(action: Action, mode: Mode) -> str:
-    """What the model is told when ``decide`` says refuse."""
+    """The result for the model if ``decide`` returns refuse."""
     return (
         f"{MODES[mode].label} mode: nothing runs and nothing changes; {_CHANGES[action]}. Write "
         "the plan in words: the cells to add or edit, their code, and the expected results. "
@@ -172,5 +168,5 @@ def refusal(action: Action, mode: Mode) -> str:
 
 
 def refused(mode: Mode) -> str:
-    """The same in a few words, for the card."""
+    """A short refusal for the card."""
     return f"{MODES[mode].label} mode changes nothing."

@@ -1,1 +1,1 @@
-"""What the code of one cell says, found without running it."""
+"""Reads the code of one cell without running it."""

@@ -1,7 +1,7 @@
 """The names that a cell reads, binds, imports and changes, found without running it.
 
-Rather a name too few than one too many. A cell that is no Python, does not parse, is too long or
-nested too deep has no names.
+In doubt a name is left out. A cell that does not parse as Python, is too long or is nested too
+deep has no names.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import msgspec
 from .parsing import base, may_bring_any, parse
 
 PARSED = 10_000
-"""Characters: at most some 30 ms. A longer cell has no names."""
+"""Characters of a cell, parsed in at most about 30 ms. A longer cell has no names."""
 BRING_ANY = frozenset(("exec", "globals", "get_ipython"))
 """Functions with which code may define any name."""
 
 _LISTS = ("append", "extend", "insert", "remove", "sort", "reverse", "appendleft", "extendleft")
 _CHANGE = frozenset((*_LISTS, "update", "add", "discard", "clear", "fill"))
-"""Methods that change their object, where nobody uses what they return: pandas and others have
-methods of these names that return a copy."""
+"""Methods that change their object if their result is unused; pandas and others have methods of
+these names that return a copy."""
 _ALWAYS_CHANGE = frozenset(("pop", "popitem", "setdefault", "fit", "partial_fit", "fit_transform"))
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -31,19 +31,19 @@ _NAMED = (*_FUNCTIONS, ast.ClassDef, *_PATTERNS)
 
 
 class Function(msgspec.Struct, frozen=True):
-    """The global names that a call of it may read and change."""
+    """The global names that a call of the function may read and change."""
 
     reads: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
 
 
 class Names(msgspec.Struct, frozen=True):
-    """``reads``: what must be there before the cell runs. ``binds``: what it assigns, imports,
-    defines or deletes at its top. ``changes``: objects that it changes in place, such as ``df``
-    in ``df["x"] = 1``. ``functions``: functions and classes that it defines. ``same``: imports
-    and plain functions, with their code: bound again with the same code they are the same.
-    ``deletes``: what it binds and has deleted at its end. ``known``: whether the cell was read, and
-    defines no names that its code does not show."""
+    """The names in a cell. ``reads``: needed before it runs. ``binds``: names that it assigns,
+    imports, defines or deletes at the top level. ``changes``: objects that it changes in place,
+    such as ``df`` in ``df["x"] = 1``. ``functions``: functions and classes that it defines.
+    ``same``: imports and plain functions by name, with their code; equal code binds an equal
+    value. ``deletes``: bound names that are deleted at its end. ``known``: the cell was parsed, and
+    its code shows all names that it defines."""
 
     reads: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
@@ -55,17 +55,17 @@ class Names(msgspec.Struct, frozen=True):
 
     @property
     def defines(self) -> frozenset[str]:
-        """Names that are there after the cell ran, and have their value from it."""
+        """Names that exist after the run with a value from this cell."""
         return self.binds - self.deletes
 
     @property
     def imports(self) -> frozenset[str]:
-        """Those of them that are imported."""
+        """Imported names."""
         return frozenset(self.same.keys() - self.functions.keys())
 
     @property
     def uses(self) -> frozenset[str]:
-        """``reads``, and what its functions need when they are called."""
+        """``reads``, and the names that its functions need when called."""
         each = (function.reads for function in self.functions.values())
         return self.reads | (frozenset().union(*each) - self.binds)
 
@@ -88,7 +88,7 @@ def names_of(source: str) -> Names:
 
 
 def is_plain(source: str) -> bool:
-    """Whether it is short enough to parse, and has no magics."""
+    """Whether the source parses as Python without magics."""
     found = parse(source, PARSED)
     return found is not None and found[0] == source
 
@@ -150,7 +150,7 @@ class _Reader:
             self._parts(node)
 
     def _parts(self, node: ast.AST) -> None:
-        """Anything else: its expressions and statements in the order in which they run."""
+        """Read any other node's expressions and statements in the order in which they run."""
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.stmt):
                 self._statement(part)
@@ -231,7 +231,7 @@ class _Reader:
             self._change(base(node))
 
     def _expression(self, node: ast.expr, *, unused: bool = False) -> None:
-        """``unused``: whether nobody uses its value."""
+        """Read an expression. ``unused``: the code does not use its value."""
         if isinstance(node, ast.Name):
             self._load(node.id)
             return
@@ -275,7 +275,7 @@ class _Reader:
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
-    """What a call may read and change. Names that it binds anywhere count as its own."""
+    """The names that a call may read and change. Names bound anywhere inside count as local."""
     body: ast.AST = node.body if isinstance(node, ast.Lambda) else ast.Module(node.body, [])
     loaded: set[str] = set()
     stored = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
@@ -310,13 +310,13 @@ def _loaded(node: ast.AST) -> set[str]:
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
-    """Names bound in a node and all that it contains."""
+    """The names bound in a node and its descendants."""
     for part in ast.walk(node):
         yield from bound_by(part)
 
 
 def bound_by(node: ast.AST) -> tuple[str, ...]:
-    """The names that a node itself gives a value, or deletes."""
+    """The names that a node itself binds or deletes."""
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, ast.arg):
@@ -331,7 +331,7 @@ def bound_by(node: ast.AST) -> tuple[str, ...]:
 
 
 def changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:
-    """``unused``: whether nobody uses what the call returns."""
+    """The variables that a call changes. ``unused``: the code does not use its result."""
     if not isinstance(call.func, ast.Attribute) or not (name := base(call.func)):
         return
     method = call.func.attr

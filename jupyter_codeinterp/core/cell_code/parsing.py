@@ -7,7 +7,7 @@ import ast
 from ..visible import has_heaped_marks
 
 # -------------------------------------------------------------------------------------------------
-# The Python in a cell of IPython: without magics and shell commands.
+# The Python of an IPython cell, without magics and shell commands.
 
 PYTHON_BELOW = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 """Cell magics whose cells are Python."""
@@ -57,7 +57,7 @@ def _python_of_line(line: str) -> str:
             return f"{indent}pass"
         if beside.startswith(_COMPOUND):
             return indent + beside
-        # In the columns where it stands.
+        # Keep its columns.
         return indent + "pass;".ljust(len(code) - len(rest.lstrip())) + beside
     if code[0] in "!?" or (code[-1] == "?" and "#" not in code):
         return f"{indent}pass"
@@ -69,7 +69,7 @@ def _python_of_line(line: str) -> str:
 
 
 DEEPEST = 60
-"""Nested statements and expressions."""
+"""Levels of nested statements and expressions."""
 
 
 def parse(source: str, most: int) -> tuple[str, ast.Module] | None:
@@ -79,7 +79,7 @@ def parse(source: str, most: int) -> tuple[str, ast.Module] | None:
     """
     if len(source) > most or any(map(has_heaped_marks, source.split("\n"))):
         return None
-    # What is Python as a whole has no magics: a line of a text may only look like one.
+    # Valid Python has no magics: a line inside a string may look like one.
     for code in dict.fromkeys((source, python_of(source))):
         try:
             tree = ast.parse(code)
@@ -90,8 +90,7 @@ def parse(source: str, most: int) -> tuple[str, ast.Module] | None:
 
 
 def _is_flat(tree: ast.AST) -> bool:
-    """Whether walks from each node are short: their number of steps is that of the nodes, times
-    the depth."""
+    """Whether the tree is at most ``DEEPEST`` deep, which bounds walks from every node."""
     level = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -101,7 +100,7 @@ def _is_flat(tree: ast.AST) -> bool:
 
 
 def base(node: ast.AST) -> str:
-    """The variable that attributes, items and calls begin with: ``df`` of ``df["a"].sum()``."""
+    """The variable at the start of attributes, items and calls: ``df`` of ``df["a"].sum()``."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""

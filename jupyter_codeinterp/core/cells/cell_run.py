@@ -30,18 +30,18 @@ from .execution import CHANGED, NOT_CONFIRMED, RESTARTED, Execution, changed_mea
 from .run_by_hand import ExecutionByHand
 
 # -------------------------------------------------------------------------------------------------
-# A run without a cell: the same decision and kernel, and nothing of it in the notebook.
+# A run without a cell: decided and run as any other, without a trace in the notebook.
 
 
 class Scratch(Execution):
-    """Its outputs are on the card and go to the model."""
+    """A run whose outputs go to the card and the model alone."""
 
     async def _begin(self) -> bool:
         self.turn.notebook.worked = True
         return True
 
     def _show_outputs(self, event: OutputsChanged) -> None:
-        """The card has them at the end."""
+        """Do nothing: the card gets the outputs at the end."""
 
     async def _noted(self, slot: Slot, done: ExecutionDone) -> tuple[str, ...]:
         return ()
@@ -62,7 +62,7 @@ class Scratch(Execution):
         self.ask_again = RESTARTED
 
     def _ran(self) -> None:
-        """The notebook has nothing of it."""
+        """Do nothing: no cell has run."""
 
 
 THEIR_VERSION = "Their version was:"
@@ -72,8 +72,8 @@ TYPED_INTO = "You changed the cell while it was being written. Your version woul
 
 
 class Granted(NamedTuple):
-    """A person's decision about several cells: good for this kernel, and for what they were told of
-    this cell (``notes``)."""
+    """A person's decision about several cells. Holds for the kernel ``info`` and for the ``notes``
+    on this cell that the person saw."""
 
     decision: Decision
     info: KernelInfo | None
@@ -81,10 +81,11 @@ class Granted(NamedTuple):
 
 
 class CellRun:
-    """``result`` is set at the end, also by Stop."""
+    """One call that writes, runs, moves or deletes a cell. ``result`` is set at the end, also by
+    Stop."""
 
     def __init__(self, draft: DraftCell, name: str) -> None:
-        """``name`` is the tool's."""
+        """``name``: the tool's name."""
         self.draft = draft
         self.turn = draft.turn
         self.call_id = draft.call_id
@@ -106,15 +107,15 @@ class CellRun:
         suspicious: bool = False,
         granted: Granted | None = None,
     ) -> AsyncIterator[Event]:
-        """Go from the finished draft to ``result``. ``source`` is the model's; ``suspicious``
-        asks in every mode. ``granted`` is a decision that there is already, about this source."""
+        """Go from the finished draft to ``result``. ``source`` is the model's. ``suspicious``: ask
+        in every mode. ``granted``: an earlier decision about this source."""
         draft, turn = self.draft, self.turn
         draft.proposed = source
         self._expect()
         placed = draft.complete(source)
         why = ""
         if placed is not None and not (draft.runs and MODES[turn.mode].unasked):
-            # Where nobody is asked, the begin of the run checks the source anyway.
+            # If nobody is asked, ``BeginRun`` compares the source anyway.
             why, placed = await self._placed(call, placed), None
         deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
         if deep and self.result is None:
@@ -126,16 +127,16 @@ class CellRun:
                 yield event
 
     def _expect(self) -> None:
-        """Prepare the kernel where nobody is asked and it may be the bottleneck."""
+        """Start the kernel early if nobody is asked: it may be what the run waits for."""
         if self.draft.runs and MODES[self.turn.mode].unasked:
             self.turn.kernel.expect()
 
     async def _placed(self, call: ToolUse, answer: asyncio.Future[Receipt]) -> str:
-        """Wait until the notebook has the draft, or there is a result. Returns why it must
-        ask."""
+        """Wait until the notebook has the draft, or set ``result``. Returns why a person must be
+        asked; "" if no reason."""
         receipt = await answer
         if receipt.status == "conflict":
-            # Nobody has decided on what the person typed into it.
+            # No decision covers what the person typed.
             self.draft.typed(receipt.source)
             return TYPED_INTO
         if receipt.status == "pending":
@@ -153,7 +154,7 @@ class CellRun:
         placed: asyncio.Future[Receipt] | None,
         granted: Granted | None,
     ) -> AsyncIterator[Event]:
-        """Decide and carry out, repeatedly until there is a result. ``why`` it must ask;
+        """Decide and carry out until there is a result. ``why``: the reason to ask a person.
         ``placed`` is awaited before asking."""
         draft, turn = self.draft, self.turn
         verdict: policy.Verdict | None = None
@@ -190,7 +191,7 @@ class CellRun:
                 yield waiting
                 decision = await self._ask(waiting)
                 if info is None and draft.is_code:
-                    # Decided before there was a kernel: holds for the one that has come.
+                    # Decided before a kernel had started: holds for the one that started since.
                     info = await turn.kernel_info()
             else:
                 decision = Decision("run", "policy", draft.source)
@@ -200,11 +201,11 @@ class CellRun:
             yield self._decided(decision, labels)
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
-                theirs = decision.source if decision.edited else ""
-                self._reject(call, decision.reason, theirs, decision.by)
+                edited = decision.source if decision.edited else ""
+                self._reject(call, decision.reason, edited, decision.by)
                 return
             if draft.is_code and decision.source != draft.source:
-                # The person has edited it, so the hooks check it again.
+                # The person edited the code, so the hooks check it again.
                 said = await draft.check(decision.source, info)
                 if said.refusal is not None and decision.reason != BY_HAND:
                     self._refuse(call, said.refusal)
@@ -217,7 +218,7 @@ class CellRun:
                 why = await self._change(call, decision.source, decision.by == "policy")
             verdict = "ask"
             if why == RESTARTED and decision.by == "policy":
-                # No person has decided: the policy decides again for the new kernel.
+                # The policy had decided, not a person: it decides again for the new kernel.
                 verdict, why = None, ""
 
     # --- deciding --------------------------------------------------------------------
@@ -232,7 +233,7 @@ class CellRun:
         return decision
 
     def _compared(self, decision: Decision) -> Decision:
-        """The decision with ``edited`` set: whether its source is not the model's."""
+        """The decision with ``edited`` set if its source differs from the model's."""
         source = self.draft.proposed if self.draft.kind in ("delete", "move") else decision.source
         return decision.with_source(source, edited=source != self.draft.proposed)
 
@@ -293,8 +294,8 @@ class CellRun:
             result = await reported.after_run(self.turn, code, done, result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
-            said = checked.Said(allowed, contract)
-            result = await checked.after_run(self.turn, code, done, result, said)
+            expectation = checked.Expectation(allowed, contract)
+            result = await checked.after_run(self.turn, code, done, result, expectation)
             self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _allowed(self, decision: Decision) -> frozenset[str]:
@@ -306,8 +307,8 @@ class CellRun:
         return frozenset(await off_loop(read, len(decision.source), lambda: None) or ())
 
     async def _change(self, call: ToolUse, source: str, unasked: bool) -> str:
-        """Write Markdown, edit a cell that is no code, or delete. Returns why it must ask again;
-        "" if there is a result."""
+        """Write Markdown, edit without running, move or delete. Returns why a person must be
+        asked again; "" if ``result`` is set."""
         turn, draft = self.turn, self.draft
         if draft.kind == "delete":
             receipt = await turn.notebook.apply(Delete(draft.cell_id, draft.old_source))
@@ -347,8 +348,8 @@ class CellRun:
     # --- Stop ------------------------------------------------------------------------
 
     def stop(self, call: ToolUse, words: str) -> list[Event]:
-        """Set a result now, because the turn ends. ``words`` is for code that the kernel never
-        got."""
+        """Set ``result`` now, because the turn ends. ``words``: the result's text if the code never
+        reached the kernel."""
         events: list[Event] = []
         draft = self.draft
         if self._waits:

@@ -1,4 +1,4 @@
-"""What the checks found in a run, on its way to the model and onto the card.
+"""Puts what the checks found in a run into its result, for the model and the card.
 
 A finding quotes values and code, so it is untrusted text: for the model, without known keys,
 bounded, inert and between delimiters; for people, one line of plain text.
@@ -29,7 +29,7 @@ from ..turn.results import Result, noted, with_words
 from ..turn.turn import Turn
 
 LONGEST = 600
-"""Characters that the model gets of one run's findings, all told."""
+"""Characters of all findings of one run for the model."""
 LONGEST_SENTENCE = 280
 MOST_SHOWN = 5
 """Findings on a card."""
@@ -38,9 +38,9 @@ KEY = 16
 """Characters of a finding's key."""
 
 
-class Said(msgspec.Struct, frozen=True):
-    """``allowed`` are the protected variables whose change a person has allowed, ``contract`` is
-    what the model said of this code."""
+class Expectation(msgspec.Struct, frozen=True):
+    """``allowed``: protected variables that a person let this code change. ``contract``: what the
+    model expects of the code's result."""
 
     allowed: frozenset[str]
     contract: Union[Contract, None] = None
@@ -51,9 +51,9 @@ async def after_run(
     code: CellCode,
     done: ExecutionDone,
     result: Result,
-    said_before: Said,
+    expectation: Expectation,
 ) -> Result:
-    """Check a run that has come to its end; its result with what was found."""
+    """Check a finished run. Returns the result with the findings."""
     is_python = code.language.lower() == "python"
     told = result.done
     run = seen_run(
@@ -62,15 +62,15 @@ async def after_run(
         done.report if is_python else {},
         turn.asked,
         turn.private.__contains__,
-        said_before.contract if is_python else None,
+        expectation.contract if is_python else None,
     )
     names = turn.document.protected
-    guarded = tuple(name for name in names if name not in said_before.allowed)
+    guarded = tuple(name for name in names if name not in expectation.allowed)
     said = list(protected.findings(run.changes, guarded))
-    # Who allowed a change, or reads of it here, needs no second word.
+    # The person has allowed these changes or reads of them here.
     others = tuple(change for change in run.changes if change.name not in names)
     said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
-    found = [plain(turn, finding) for finding in heard(turn, said, code.source)]
+    found = [plain(turn, finding) for finding in not_silenced(turn, said, code.source)]
     if run.changes or not is_python:
         turn.changed_variables = True
     if held := expected.held(run):
@@ -82,17 +82,16 @@ async def after_run(
     return with_findings(turn, result, found, made) if found or made else result
 
 
-def heard(turn: Turn, found: Iterable[Finding], source: str) -> list[Finding]:
-    """The findings with their keys, without those that the person has silenced in this
-    notebook."""
+def not_silenced(turn: Turn, found: Iterable[Finding], source: str) -> list[Finding]:
+    """The findings with their keys, without those that the person silenced in this notebook."""
     keyed = [msgspec.structs.replace(one, key=key_of(one, source)) for one in found]
     silenced = turn.store.silenced(turn.document.path) if keyed else frozenset()
     return [one for one in keyed if one.key not in silenced]
 
 
 def key_of(finding: Finding, source: str) -> str:
-    """A digest of the check and of what its finding is about: the code at its place, or else the
-    sentence without its numbers. Other data or another line keep it."""
+    """A digest of the check's name and of the code at the finding's place, or of the sentence
+    without numbers if it has no place. It stays the same for other data or line numbers."""
     place, lines = finding.place, source.split("\n")
     if place is None:
         about = re.sub(r"\d[\d.,]*", "", finding.sentence)
@@ -107,7 +106,7 @@ def key_of(finding: Finding, source: str) -> str:
 
 
 def plain(turn: Turn, finding: Finding) -> Finding:
-    """The finding in one line without keys."""
+    """The finding as lines of plain text without API keys."""
     evidence = tuple(_line(turn, text) for text in finding.evidence)
     sentence = _line(turn, finding.sentence)
     return msgspec.structs.replace(finding, sentence=sentence, evidence=evidence)
@@ -121,7 +120,8 @@ def _line(turn: Turn, text: str) -> str:
 def with_findings(
     turn: Turn, result: Result, found: list[Finding], made: Sequence[str] = ()
 ) -> Result:
-    """``made`` are lines about new and changed tables, where there is room after the findings."""
+    """The result with the findings. ``made``: lines about new and changed tables, added if they
+    fit."""
     persons = sorted(found, key=lambda finding: finding.audience != "person")
     text = for_model(turn, persons, made)
     shown = tuple(one for one in persons if one.audience == "person")[:MOST_SHOWN]
@@ -130,7 +130,7 @@ def with_findings(
 
 
 def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str:
-    """As many of the findings as there is room for, the first ones first, then of ``made``."""
+    """The findings, then the lines of ``made``, as many as ``LONGEST`` characters hold."""
     lines: list[str] = []
     for line in map(escaped, (*map(str, found), *made)):
         if len(_told(turn, [*lines, line])) <= LONGEST and line not in lines:

@@ -13,7 +13,7 @@ import msgspec
 from ..document.ops import Output
 
 _NAME = 1_000
-"""Characters of an exception's name: code may call it anything."""
+"""Characters of an exception's name, which code can make as long as it likes."""
 
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 
@@ -28,11 +28,11 @@ class OutputLimits(msgspec.Struct, frozen=True):
     text: int = 256_000
     """Stream text of a run, half of it the head and half the tail."""
     more_text: int = 4_000
-    """Of each further stream output when ``text`` is used up."""
+    """Characters of each further stream output when ``text`` is used up."""
     output: int = 8_000_000
-    """One output that is not a stream."""
+    """Bytes of one output that is not a stream."""
     run: int = 32_000_000
-    """All outputs of a run that are not streams."""
+    """Bytes of all outputs of a run that are not streams."""
     outputs: int = 1_000
 
 
@@ -110,7 +110,8 @@ class Collector:
 
     def add(self, msg_type: str, content: dict[str, Any] | None, size: int) -> None:
         """Add an output or ``clear_output`` message. ``content`` is None if it was too large to
-        read. If a stream's middle was, ``left_out`` (a length) and ``tail`` follow ``text``."""
+        read. A stream message without its middle has ``text``, ``left_out`` (a length) and
+        ``tail``."""
         if msg_type == "clear_output":
             self._clear_next = bool((content or {}).get("wait"))
             if not self._clear_next:
@@ -174,7 +175,7 @@ class Collector:
 
     @property
     def note(self) -> str:
-        """What is missing, for a reader; "" if nothing."""
+        """Sentences on what was omitted; "" if nothing."""
         notes = []
         if self.left_out:
             notes.append(f"{self.left_out:,} characters of output were omitted.")
@@ -291,7 +292,7 @@ def _to_output(msg_type: str, content: dict[str, Any]) -> Output:
 
 
 def _too_large(output: Output, size: int) -> Output:
-    """A note in place of an output, of the same type, so that an error stays one."""
+    """A note in place of an output, of the same type, so that an error stays an error."""
     note = f"[An output of {size / 1000000.0:,.1f} MB was omitted.]"
     if output["output_type"] == "error":
         ename = output.get("ename", "Error")

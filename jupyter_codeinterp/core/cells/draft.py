@@ -1,4 +1,4 @@
-"""A draft in the notebook: it appears, code streams into it, it waits, it goes.
+"""A draft in the notebook, from its first streamed code to its acceptance or removal.
 
 New code and Markdown are raw cells, which no run command runs. An edit or deletion changes its
 cell only after the decision. ``scratch`` is code that runs without a cell.
@@ -14,7 +14,7 @@ from typing import Literal
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
 from ..checks import protected
-from ..checks.labelling import labels, theirs
+from ..checks.labelling import labels, persons_variables
 from ..checks.shared.check import Contract
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..findings import Finding, Label
@@ -24,7 +24,7 @@ from ..ports import KernelInfo
 from ..turn.results import Room
 from ..turn.turn import Turn
 from ..wire.events import Draft, DraftOpened
-from .checked import heard
+from .checked import not_silenced
 
 Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
 
@@ -40,14 +40,14 @@ ACTIONS: dict[Kind, policy.Action] = {
 
 
 def part_id() -> str:
-    """The id of one cell's part in a call of several: no endpoint can guess it."""
+    """A new id for one cell of a call with several cells; no model endpoint can guess it."""
     return f"part_{uuid.uuid4().hex}"
 
 
 class DraftCell:
-    """``proposed`` is the model's source. ``source`` is the cell's latest, posted or typed; of
-    an edit, the proposed one. ``shown`` is the source that the person was last asked about
-    (None: not yet). ``old_source`` is the cell's own, for an edit or a deletion."""
+    """``proposed`` is the model's source. ``source`` is the latest one, posted or typed; for an
+    edit, the proposed one. ``shown`` is the source that the person was last asked about; None
+    before the first question. ``old_source``: the cell's source before an edit or deletion."""
 
     def __init__(
         self,
@@ -69,18 +69,18 @@ class DraftCell:
         self.proposed = ""
         self.shown: str | None = None
         self.expects: Contract | None = None
-        """What the model says that ``proposed`` must give."""
+        """What the model expects of the result of ``proposed``."""
         self.is_code = kind in ("insert", "edit", "scratch", "rerun")
-        """An edited cell may be Markdown."""
+        """The caller sets it to False if the edited cell is Markdown."""
         self.only_edits = False
         """Whether an accepted edit of code is left unrun."""
         self.timeout: float | None = None
-        """Seconds that the model gives the run, at most the turn's own bound."""
+        """Seconds that the model allows for the run; the turn's own bound applies, too."""
         self.room = Room()
         self.to: tuple[str, ...] = ()
         """For a move: the ids above the new place."""
         self.barred, self.why_barred = False, tuple[str, ...]()
-        """Whether its run asks in every mode, as ``policy.bars`` says, and why."""
+        """Whether a run must ask in every mode, and the reasons, from ``Turn.bars``."""
         self.typed_by_person = False
         """Whether the person typed ``source``."""
         self._written = ""
@@ -104,12 +104,12 @@ class DraftCell:
     # --- in the notebook -------------------------------------------------------------
 
     def insert(self, after: tuple[str, ...]) -> None:
-        """Choose the place of the new cell, which comes with its first or its complete source."""
+        """Choose the place of the new cell. The notebook gets the cell with its first source."""
         self._after = after
         self.turn.notebook.placed[self.cell_id] = after
 
     def write(self, source: str) -> None:
-        """Stream the new part of the source. Never cuts a surrogate pair."""
+        """Stream the part of ``source`` that is new. Offsets are UTF-16 units."""
         kind = self.kind
         if kind == "delete" or kind == "scratch" or kind == "move" or kind == "rerun":
             return
@@ -125,8 +125,8 @@ class DraftCell:
             self.source = source
 
     def complete(self, source: str) -> asyncio.Future[Receipt] | None:
-        """Post the model's complete source. None if this kind of draft changes no cell yet. A
-        ``conflict`` means that the person typed; the receipt has the current source."""
+        """Post the model's complete source. None for drafts that change no cell before the
+        decision. ``conflict``: the person typed; the receipt has the current source."""
         self.source = source
         if self._posted:
             return self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
@@ -185,7 +185,7 @@ class DraftCell:
 
     @property
     def is_theirs(self) -> bool:
-        """Whether its cell was there before."""
+        """Whether the cell existed before."""
         return self.kind in ("edit", "rerun")
 
     @property
@@ -200,13 +200,13 @@ class DraftCell:
 
     @property
     def is_text(self) -> bool:
-        """Whether the page renders it as soon as it is accepted."""
+        """Whether the draft is Markdown, which the page renders as soon as it is accepted."""
         return self.kind in ("edit", "markdown") and not self.is_code
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
-        """Check ``source`` before a decision or run. Hooks check code; for text, look for hidden
-        characters and for what it may load or run. For both, look for a key. What the checks find
-        in code is shown, and asks nobody."""
+        """Check ``source`` before a decision or run: both for API keys, code with hooks and checks,
+        text for hidden characters and for what it may load or run. Findings of checks are shown
+        and do not ask."""
         said = await checked(partial(code_warnings.keys, self.turn.scrub), source)
         found = Checked()
         facts: list[Finding] = []
@@ -215,7 +215,7 @@ class DraftCell:
             found = await self.turn.hooks.before_run(code)
             asks = await self._protected(source, code.language)
             found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
-            facts = heard(self.turn, await self.turn.checks.before_run(code), source)
+            facts = not_silenced(self.turn, await self.turn.checks.before_run(code), source)
         else:
             hidden = await checked(code_warnings.hidden_characters, source)
             said = (*said, *hidden, *await self._risks())
@@ -232,13 +232,14 @@ class DraftCell:
         return tuple(Note("", text) for text in said)
 
     async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
-        """What the code may reach, for the card. They decide nothing."""
+        """What the code may reach, for the card only."""
         if not self.is_code:
             return ()
         turn = self.turn
         code = self.code(source, info)
         if (source, code.language) != self._labelled[:2]:
-            names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
+            cells, protected_names = turn.notebook.snapshot.cells, turn.document.protected
+            names = persons_variables(cells, turn.ledger.owns, protected_names)
             read = partial(labels, source, code.language, names, turn.folder)
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)

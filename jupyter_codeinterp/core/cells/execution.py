@@ -35,15 +35,15 @@ from .draft import DraftCell
 from .run_by_hand import EDITED
 
 # -------------------------------------------------------------------------------------------------
-# Notes the agent's runs for the marks of stale cells, and what a run read that is out of date.
+# Reports the agent's runs to the staleness watch, and tells the model of stale input.
 
-TOLD = "[This run read what may be out of date: {reason}]"
+STALE_INPUT = "[This run read what may be out of date: {reason}]"
 
 
 async def noted(
     turn: Turn, kernel: KernelInfo, cell_id: str, number: int | None, source: str
 ) -> str:
-    """Note a run. Returns what to tell the model of it; "" if it read nothing stale."""
+    """Report a run to the watch. Returns a note for the model; "" if it read nothing stale."""
     watch, path = turn.watch, turn.document.path
     if watch is None or number is None or kernel.language != "python":
         return ""
@@ -55,12 +55,12 @@ async def noted(
         return ""
     # A window's report comes a moment after an edit.
     reason = await _looked(turn, watch, kernel, cell_id)
-    return TOLD.format(reason=turn.untrusted.inert(reason)) if reason else ""
+    return STALE_INPUT.format(reason=turn.untrusted.inert(reason)) if reason else ""
 
 
 async def _looked(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
     try:
-        # Not ``notebook.look``: the person's edits are still to be told.
+        # Not ``notebook.look``, which would mark the person's edits as told to the model.
         snapshot = await turn.document.snapshot()
     except DocumentError:
         return ""  # The result says already that the notebook does not answer.
@@ -100,7 +100,7 @@ WAITS = 0.2
 
 
 class Execution:
-    """``result`` is set at the end, also by Stop."""
+    """One attempt to run a cell. ``result`` is set at the end, also by Stop."""
 
     def __init__(
         self,
@@ -110,23 +110,22 @@ class Execution:
         info: KernelInfo | None,
     ) -> None:
         """The decision holds for the kernel ``info``. If the person runs the cell by hand while
-        this waits, there is no result."""
+        this waits, ``result`` stays None."""
         self.ask_again = ""
         self.result: Result | None = None
         self.done: ExecutionDone | None = None
-        """How the run ended; None if it goes on after Stop."""
+        """How the run ended; None while it goes on, also after Stop."""
         self.next_inputs: tuple[str, ...] = ()
         """Code proposed with set_next_input."""
-        """Those that the kernel tries after the run."""
         self.turn = draft.turn
         self._draft = draft
         self._cell_id = draft.cell_id
         self._call = call
         self._source = decision.source
         self._edited = decision.edited
-        # Nobody reviewed what policy alone allows, or the rest of "run all"; and a sandbox does
-        # not hold what runs in the page. Such a run becomes trusted only at its end, and only if
-        # nothing in its outputs can run.
+        # Nobody reviewed what the policy allows or the rest of "run all", and a sandbox does not
+        # contain what runs in the page. Such a run becomes trusted only at its end, if nothing in
+        # its outputs can run.
         sandboxed = info is not None and info.sandboxed
         reviewed = decision.by == "person" and not decision.run_all
         self._how = IN_SANDBOX if reviewed and sandboxed else "without asking"
@@ -135,7 +134,7 @@ class Execution:
         self._info = info
         self._run_id = uuid.uuid4().hex[:12]
         self._hides_output = False
-        """Whether active content in its outputs is hidden."""
+        """Whether active content in the outputs is hidden."""
         self._touched = False
         """Whether this attempt has posted ops for the cell."""
         self._slot: Slot | None = None
@@ -172,18 +171,18 @@ class Execution:
     # --- the cell --------------------------------------------------------------------
 
     async def _begin(self) -> bool:
-        """Put the decided source in the cell and mark it running. False if it must not run."""
+        """Put the decided source in the cell and mark it running. False: do not run."""
         turn, draft = self.turn, self._draft
         self._fixes_failure = self._cell_id in turn.ledger.failed
         edit = draft.is_theirs
         expect = draft.old_source if edit else draft.source
         self._touched = True
-        # Without a person's decision, never overwrite a cell that they have run since.
+        # Without a person's decision, never overwrite a cell that the person has run since.
         guarded = draft.kind == "edit" and self._unasked
         last_run = turn.ledger.last_run(self._cell_id) if guarded else None
         known_before = not edit
         if self._source != expect or draft.typed_by_person:
-            # Even if the source is there already: this makes it the agent's in the ledger.
+            # Also if the cell has the source already: the op makes it the agent's in the ledger.
             receipt = await turn.notebook.apply(
                 SetSource(self._cell_id, self._source, expect, last_run=last_run)
             )
@@ -208,7 +207,7 @@ class Execution:
 
     @property
     def _provenance(self) -> dict[str, object]:
-        """Nothing for a cell that only runs again: it is not the agent's."""
+        """Metadata for the cell; {} for a cell that only runs again, which is not the agent's."""
         turn = self.turn
         if self._draft.kind == "rerun":
             return {}
@@ -269,7 +268,7 @@ class Execution:
                 if isinstance(event, OutputsChanged):
                     self._show_outputs(event)
                 elif isinstance(event, DisplayUpdated):
-                    # The output that shows it may be in a trusted cell.
+                    # The updated output may be in a trusted cell.
                     data = event.data if self._trusted else passive_data(event.data)
                     turn.document.display(event.display_id, data, event.metadata)
                 elif isinstance(event, EnginesWork):
@@ -304,7 +303,7 @@ class Execution:
         notes += (turn.untrusted.shown(clean(page)) for page in done.pages)
         seen: Seen | None = None
         try:
-            # Stop may come while the notebook does not answer; the code has run by now.
+            # Stop may come while the notebook does not answer; the code has run already.
             seen = await turn.results.see(done.everything, self._draft.room)
             notes.extend(await self._shown(done))
             notes.extend(await self._noted(slot, done))
@@ -355,7 +354,7 @@ class Execution:
     def _post_end(
         self, done: ExecutionDone | None, trusted: bool | None = None, kept: str = ""
     ) -> asyncio.Future[Receipt]:
-        """``kept``: the digest of the outputs if the journal has them."""
+        """Post ``FinishRun``. ``kept``: the digest of the outputs if the journal has them."""
         self._ended = True
         cell_outputs = done.outputs if done is not None else ()
         count = done.execution_count if done is not None else None
@@ -372,7 +371,7 @@ class Execution:
         self._draft.settle()
         self.turn.context.noted(self._cell_id, self._source, self._run_id)
 
-    # --- ends without a run, or in the middle of it ------------------------------------
+    # --- ends before or during the run ------------------------------------------------
 
     def _never_ran(self, status: str, words: str) -> None:
         draft = self._draft
@@ -389,7 +388,7 @@ class Execution:
         )
 
     def _stopped(self, done: ExecutionDone | None) -> None:
-        """End the run after Stop. The outputs so far stay; nobody waits for the receipt."""
+        """End the run after Stop. The outputs so far stay; does not wait for the receipt."""
         self._ran()
         notes = [HAD_EFFECTS]
         if done is None:
@@ -411,7 +410,7 @@ class Execution:
         )
 
     async def has_stopped(self) -> bool:
-        """Whether a stopped run has ended since (its outputs then show) or never began."""
+        """Whether a stopped run has ended since (then posts its outputs) or never began."""
         if self._slot is None:
             return False
         done = await self._slot.stopped()
@@ -445,5 +444,5 @@ _STUCK = "Interrupt sent. The kernel has not reacted yet."
 
 
 def _as_output(words: str) -> tuple[Output, ...]:
-    """Words in place of a cell's outputs."""
+    """A text in place of a cell's outputs."""
     return ({"output_type": "stream", "name": "stderr", "text": f"{words}\n"},)

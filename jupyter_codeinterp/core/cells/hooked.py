@@ -1,7 +1,7 @@
-"""What hooks say round a run, on its way to the model and onto the card.
+"""Puts the notes of hooks into a run's result, for the model and the card.
 
-It is text of others: for the model, without known keys, bounded, inert and between delimiters;
-for people, a line of plain text with the hook's name before it.
+A note is untrusted text: for the model, without known keys, bounded, inert and between
+delimiters; for people, a line of plain text with the hook's name before it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ REFUSED = "The check “{}” on this server blocked this run:"
 LONGEST = 2_000
 """Characters of a note for the model."""
 LONGEST_LINE = 500
-"""The same for people."""
+"""Characters of a note for people."""
 
 
 def line(turn: Turn, note: Note) -> str:
-    """For the card. What our own checks say stays as it is."""
+    """A note as a line for the card. Notes of our own hooks are unchanged."""
     if not note.by:
         return note.text
     words = " ".join(clean(turn.scrub(note.text)).split())
@@ -44,7 +44,7 @@ def refused(draft: DraftCell, call: ToolUse, note: Note) -> Result:
 
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
-    """Tell all hooks of a run that has come to its end; its result with what they say."""
+    """Tell all hooks of a finished run. Returns the result with their notes."""
     told = result.done
     code = msgspec.structs.replace(code, cell_id=told.cell_id)
     came = CellOutputs(told.status, done.outputs, done.execution_count, done.elapsed)

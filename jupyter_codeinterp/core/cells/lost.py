@@ -1,4 +1,4 @@
-"""The variables that go with a kernel, and the cells that define them again."""
+"""The variables that a kernel's end loses, and the cells that define them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Definitions = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """``names`` are variables; None if unknown, for example of a busy kernel. ``defined`` are
-    names by the cell that defines them."""
+    """``names``: lost variables; None if unknown, for example because the kernel is busy.
+    ``defined``: the cells that define some of them, each with these names."""
 
     names: Union[tuple[str, ...], None] = ()
     defined: Definitions = ()
@@ -44,14 +44,14 @@ class Lost(msgspec.Struct, frozen=True):
 
     @property
     def will_be(self) -> str:
-        """For the person's decision."""
+        """A sentence for the person before the decision."""
         if self.names is None:
             return "All variables will be gone."
         return f"{self._counted} will be gone: {_listed(self.names)}." if self.names else ""
 
     @property
     def are(self) -> str:
-        """For the person, afterwards."""
+        """A sentence for the person afterwards."""
         if self.names is None:
             return "All variables are gone."
         return f"{self._counted} gone: {_listed(self.names)}." if self.names else ""
@@ -76,7 +76,7 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 async def lost_variables(turn: Turn) -> Lost:
-    """What the kernel would lose now."""
+    """What would be lost if the kernel ended now."""
     names: tuple[str, ...] | None = None
     with suppress(KernelError):
         found = await turn.variables()
@@ -113,7 +113,7 @@ def _short(name: str) -> str:
 
 
 def defines(cell: CellView) -> frozenset[str]:
-    """The names that a cell binds; none of a cell that is no code."""
+    """The names that a code cell binds; empty for other cells."""
     if cell.cell_type != "code":
         return frozenset()
     return names_of(cell.source).defines | frozenset(cell.assigns)

@@ -12,10 +12,7 @@ from ..ports import ExecutionDone
 from ..turn.results import Result, noted
 
 # -------------------------------------------------------------------------------------------------
-# The package that a missing Python module probably comes from.
-#
-# Many modules have another name than their package. Where the table knows none, both are probably
-# the same.
+# The package of a missing Python module: from the table, else assumed to have the module's name.
 
 _MISSING = re.compile(r"No module named '([A-Za-z_][A-Za-z0-9_]{0,60})(?:[.'])")
 
@@ -63,8 +60,8 @@ PACKAGES = {
 
 
 def missing_module(message: str) -> str:
-    """The top-level module that a ``ModuleNotFoundError`` names; "" if none, or if no package
-    has it because it belongs to Python."""
+    """The top-level module that a ``ModuleNotFoundError`` names; "" if none, or if it belongs to
+    Python itself."""
     match = _MISSING.match(message)
     return match[1] if match and match[1] not in sys.stdlib_module_names else ""
 
@@ -74,8 +71,8 @@ def package_of(module: str) -> str:
 
 
 def hint(message: str, local: Collection[str]) -> str:
-    """A line for the model after such an error; "" if there is nothing to install. ``local``
-    are modules beside the notebook."""
+    """A line for the model on the package to install; "" if none. ``local``: modules beside the
+    notebook."""
     module = missing_module(message)
     if not module or module in local:
         return ""

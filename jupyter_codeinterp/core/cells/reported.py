@@ -1,5 +1,5 @@
-"""What the kernel reports of a run besides facts on data: what there was in place of what failed,
-and which shell commands failed.
+"""Tells the model what the kernel reports on failures: the names that exist in place of a missing
+one, and failed shell commands.
 
 The report is untrusted: its names reach the model bounded, inert and between delimiters.
 """
@@ -24,7 +24,7 @@ from ..turn.results import Result, noted
 from ..turn.turn import Turn
 
 LONGEST = 2_000
-"""Characters that the model reads of one run."""
+"""Characters of one run's report for the model."""
 MOST_CELLS = 3
 HEADING = "[What the kernel reports of this run:]"
 LAST_ONLY = (
@@ -41,7 +41,7 @@ ESCAPED = (
 
 
 class Absent(msgspec.Struct, frozen=True):
-    """As ``kernel_side/absent.py`` tells it."""
+    """A missing name, key, column or file, as ``kernel_side/absent.py`` reports it."""
 
     kind: str
     wanted: str
@@ -61,7 +61,7 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
-    """The result with what the report adds to it."""
+    """The result with lines from the report."""
     if done.status == "ok" and hides_failures(code.source):
         result = noted(result, LAST_ONLY)
     try:
@@ -76,7 +76,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
         found = _definers(turn, absent.wanted, await turn.kernel.state())
         defined = await off_loop(lambda: list(islice(found, MOST_CELLS)), size, list)
     if absent is not None and not _is_private(turn, absent):
-        lines += defined or _told(absent)
+        lines += defined or _lines(absent)
     if not lines:
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
@@ -84,7 +84,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
 
 
 def hides_failures(source: str) -> bool:
-    """Whether it is a shell cell of several commands that goes on after one that fails."""
+    """Whether this is a shell cell of several commands that goes on after a failure."""
     head, _, body = source.lstrip().partition("\n")
     lines = (line.strip() for line in body.split("\n"))
     commands = sum(1 for line in lines if line and line[0] != "#")
@@ -92,12 +92,12 @@ def hides_failures(source: str) -> bool:
 
 
 def _is_private(turn: Turn, absent: Absent) -> bool:
-    """Whether the names may be those of a private variable, or of a copy without a name."""
+    """Whether the names may belong to a private variable, or to an unnamed copy of one."""
     unnamed = absent.kind in ("key", "attribute") and not absent.of
     return absent.of in turn.private or (unnamed and bool(turn.private))
 
 
-def _told(absent: Absent) -> Iterator[str]:
+def _lines(absent: Absent) -> Iterator[str]:
     of = f"`{absent.of}`" if absent.of else "The table"
     if absent.kind == "file":
         of = f"The folder {absent.of!r}" if absent.of else "The working folder"
@@ -117,7 +117,7 @@ def _told(absent: Absent) -> Iterator[str]:
 
 
 def _definers(turn: Turn, name: str, state: KernelState) -> Iterator[str]:
-    """The cells that define a name that the kernel does not know."""
+    """A line for each cell that defines the missing name."""
     for place, cell in enumerate(turn.notebook.snapshot.cells, 1):
         if cell.cell_type == "code" and name in names_of(cell.source).defines:
             count = cell.execution_count

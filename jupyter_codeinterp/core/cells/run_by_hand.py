@@ -1,8 +1,7 @@
-"""A draft whose cell the person runs by a command of the notebook: that run is the only one.
+"""A draft that the person runs with the notebook's own commands, and so decides on.
 
-A draft is a raw cell. But the person may make it a code cell and run it as any other. That is
-their decision, and what the cell then shows is the result. The run stays the person's: nothing
-of ours interrupts it or writes to its cell.
+A draft is a raw cell, which the person may turn into a code cell and run. The cell's outputs are
+then the result. We neither interrupt that run nor write to its cell.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ NOT_SEEN = "The person ran this cell by themselves. Its outputs cannot be read."
 STILL_RUNNING = "The person runs this cell by themselves: Stop leaves it alone."
 
 PATIENCE = 5.0
-"""Seconds without a word from the page, after which an idle kernel has ended the run."""
+"""Seconds without a message from the page, after which an idle kernel ends the run."""
 
 
 class ExecutionByHand:
-    """Follow a run of the person's. ``result`` is set at its end, also by Stop."""
+    """Follows a run that the person started. ``result`` is set at its end, also by Stop."""
 
     def __init__(self, draft: DraftCell, call: ToolUse, decision: Decision, run: RunByHand) -> None:
         self.result: Result | None = None
@@ -59,7 +58,7 @@ class ExecutionByHand:
         count = cell.execution_count if cell is not None else None
         failed = any(output.get("output_type") == "error" for output in outputs)
         elapsed = time.monotonic() - began
-        # A cell without a number has not been run to its end: the kernel is gone, say.
+        # Without an execution count, the run did not finish: the kernel may be gone.
         has_run = cell is not None and (failed or count is not None)
         status: Literal["ok", "error"] = "error" if failed else "ok"
         done = ExecutionDone(status, outputs, count, elapsed)
@@ -81,7 +80,7 @@ class ExecutionByHand:
         self.done = done
 
     async def _ended(self) -> None:
-        """The page says so; or the page is gone, and the kernel idle."""
+        """Wait until the page reports the end, or the page is gone and the kernel idle."""
         ended = asyncio.ensure_future(self._run.ended.wait())
         try:
             await asyncio.wait({ended}, timeout=PATIENCE)
@@ -99,7 +98,7 @@ class ExecutionByHand:
                 pass
 
     def abandon(self, words: str) -> None:
-        """The turn ends now. The run goes on, and the cell is kept."""
+        """Set ``result`` because the turn ends. The run goes on, and the cell is kept."""
         if self.result is None:
             self._draft.settle()
             self.result = self._draft.turn.results.make(

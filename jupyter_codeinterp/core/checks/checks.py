@@ -1,4 +1,4 @@
-"""Runs the checks on a cell's code and on what its run did.
+"""Runs the checks on a cell's code and on its finished run.
 
 Add one with a line in ``BUILT_IN``, or from another package with the entry-point group
 ``jupyter_codeinterp.checks``.
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ..findings import Finding
-from ..hooks import Caller, CallFailed, CellCode, is_name
+from ..hooks import Caller, CallFailed, CellCode, validate
 from ..off_loop import off_loop
 from .run import expected, filters, joins, lost_values
 from .shared.check import Check, SeenRun
@@ -42,15 +42,7 @@ class Checks:
 
     def add(self, check: Check) -> None:
         """Add another package's check. Raises ValueError with the fault."""
-        if not isinstance(check, Check):
-            raise ValueError(f"{check!r} is not a Check")
-        if not is_name(check.name):
-            raise ValueError(f"{check.name!r} is not a valid check name")
-        if check.name in {known.name for known in (*self._ours, *self._others)}:
-            raise ValueError(f"a check named {check.name!r} already exists")
-        given = [call for call in (check.before_run, check.after_run) if call is not None]
-        if not given or not all(map(callable, given)):
-            raise ValueError(f"{check.name!r} must have a callable before_run or after_run")
+        validate(check, Check, (*self._ours, *self._others))
         self._others.append(check)
 
     async def before_run(self, cell: CellCode) -> tuple[Finding, ...]:
@@ -98,7 +90,7 @@ def _first(found: Iterable[Finding] | None) -> list[Finding]:
 
 
 def _listed(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call, which reads what a generator yields in the call's own thread."""
+    """The call, with a generator's findings read in the call's own thread."""
     if inspect.iscoroutinefunction(call):
         return call
 

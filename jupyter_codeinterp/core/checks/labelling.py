@@ -1,5 +1,5 @@
-"""Labels of code: what it may reach, as far as its names tell. They inform a reader and decide
-nothing: code can hide what it does."""
+"""Labels of code: what it may reach, judged by the names in it. They only inform, because code
+can hide what it does."""
 
 from __future__ import annotations
 
@@ -18,24 +18,14 @@ from .shared.source import Source, dotted, keyword, parsed
 LONGEST = 80
 """Characters of a line in a label."""
 _SHELL = re.compile(r"[ \t]*(?:[\w., \t]{1,200}=[ \t]*)?(?:!|%(?:system|sx)\b)")
-_SHELL_CELLS = [
-    "%%bash",
-    "%%sh",
-    "%%script",
-    "%%cmd",
-    "%%sx",
-    "%%system",
-    "%%!",
-    "%%perl",
-    "%%ruby",
-    "%%pypy",
-    "%%python",
-    "%%python3",
-]
+_SHELL_CELLS = (
+    *("%%bash", "%%sh", "%%script", "%%cmd", "%%sx", "%%system", "%%!"),
+    *("%%perl", "%%ruby", "%%pypy", "%%python", "%%python3"),
+)
 _DRIVE = re.compile(r"[A-Za-z]:|[\\/~]")
 _URL = re.compile(r"[A-Za-z][\w+.-]*://")
 _DEEPEST = 6
-"""Names and parts of a path that are followed."""
+"""Levels of variables and joined parts that are followed to find a path."""
 
 _NETWORK = """
 requests urllib.request urllib3 httpx aiohttp socket socketserver ssl http.client http.server ftplib
@@ -63,7 +53,7 @@ _MODULES: dict[str, Kind] = {
     ),
     **dict.fromkeys(_WRITES.split(), "writes"),
 }
-"""Of whole names, and of all names that begin with one of them and a dot."""
+"""Kinds by full name; a name also covers what is inside it, such as ``requests.get``."""
 _NETWORK_LAST = """urlopen urlretrieve from_pretrained to_gbq read_gbq load_dataset fetch_openml
 fetch_california_housing fetch_20newsgroups snapshot_download hf_hub_download"""
 _WRITES_LAST = """
@@ -79,63 +69,47 @@ _LAST: dict[str, Kind] = {
     **dict.fromkeys(["unlink", "rmdir", "rmtree", "removedirs", "send2trash"], "deletes"),
     **dict.fromkeys(_WRITES_LAST.split(), "writes"),
 }
-"""By the last part of a name, whatever it is of."""
+"""Kinds by the last part of a name."""
 _TEXTS = frozenset(
     ["to_csv", "to_json", "to_html", "to_latex", "to_xml", "to_markdown", "to_string"]
 )
-"""Methods that write only where they get a place."""
+"""Methods that write a file only if they get a path; else they return text."""
 _READS = frozenset(
-    [
-        "read_csv",
-        "read_table",
-        "read_fwf",
-        "read_excel",
-        "read_json",
-        "read_parquet",
-        "read_feather",
-        "read_orc",
-        "read_hdf",
-        "read_stata",
-        "read_sas",
-        "read_spss",
-        "read_xml",
-        "read_html",
-        "read_ipc",
-        "read_ndjson",
-        "read_avro",
-        "read_delta",
-        "read_file",
-        "scan_csv",
-        "scan_parquet",
-        "scan_ipc",
-        "scan_ndjson",
-        "loadtxt",
-        "genfromtxt",
-        "fromfile",
-        "memmap",
-        "imread",
-        "open_dataset",
-        "open_mfdataset",
-        "open_zarr",
-        "listdir",
-        "scandir",
-        "ExcelFile",
-        "walk",
-        "glob",
-        "iglob",
-        "open",
-    ]
+    (
+        *(
+            "read_csv",
+            "read_table",
+            "read_fwf",
+            "read_excel",
+            "read_json",
+            "read_parquet",
+            "read_feather",
+        ),
+        *("read_orc", "read_hdf", "read_stata", "read_sas", "read_spss", "read_xml", "read_html"),
+        *(
+            "read_ipc",
+            "read_ndjson",
+            "read_avro",
+            "read_delta",
+            "read_file",
+            "scan_csv",
+            "scan_parquet",
+        ),
+        *("scan_ipc", "scan_ndjson", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"),
+        *("open_dataset", "open_mfdataset", "open_zarr", "listdir", "scandir", "ExcelFile", "walk"),
+        *("glob", "iglob", "open"),
+    )
 )
-"""Calls whose first argument is a path, by the last part."""
+"""Calls that read their first argument as a path, by the last part of their name."""
 _OF_PATHS = frozenset(["read_text", "read_bytes", "iterdir", "rglob", "glob", "open"])
-"""Methods that read the path that they are called on."""
+"""Methods of a path object that read it."""
 _PATH_ARGUMENTS = ("filepath_or_buffer", "path_or_buf", "path", "io", "file", "filename", "fname")
 
 
-def theirs(
+def persons_variables(
     cells: Iterable[CellView], is_agents: Callable[[CellView], bool], protected: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Variables that the person's cells define, without imports, and ``protected`` ones."""
+    """Variables that the person's cells define, except imports, and the ``protected`` ones."""
     found = set(protected)
     for cell in cells:
         if cell.cell_type == "code" and not is_agents(cell):
@@ -145,16 +119,16 @@ def theirs(
 
 
 def labels(
-    source: str, language: str, theirs: Collection[str] = (), folder: str = ""
+    source: str, language: str, persons: Collection[str] = (), folder: str = ""
 ) -> tuple[Label, ...]:
-    """The labels of a cell, the gravest first, one of each kind with its first line.
+    """The labels of a cell, the gravest first, one per kind with its first line.
 
-    ``theirs`` are the person's variables. ``folder`` is the whole path of the notebook's folder;
+    ``persons``: the person's variables. ``folder``: the absolute path of the notebook's folder;
     "" if unknown. Never raises.
     """
     lines = source.split("\n")
     found = dict[Kind, int]()
-    for kind, line in _found(source, lines, language, theirs, folder):
+    for kind, line in _found(source, lines, language, persons, folder):
         found[kind] = min(line, found.get(kind, line))
     return tuple(
         Label(kind, found[kind], _code(lines, found[kind])) for kind in WORDS if kind in found
@@ -167,7 +141,7 @@ def _code(lines: list[str], line: int) -> str:
 
 
 def _found(
-    source: str, lines: list[str], language: str, theirs: Collection[str], folder: str
+    source: str, lines: list[str], language: str, persons: Collection[str], folder: str
 ) -> Iterator[tuple[Kind, int]]:
     if not source.strip():
         return
@@ -186,7 +160,7 @@ def _found(
     for node in read.nodes:
         for kind in reader.reached(node):
             yield kind, getattr(node, "lineno", 1)
-    for name in protected.changed(source, tuple(theirs)) or ():
+    for name in protected.changed(source, tuple(persons)) or ():
         places = read.names.get(name, ())
         stored = (place.lineno for place in places if not isinstance(place.ctx, ast.Load))
         yield "changes", min(stored, default=1)
@@ -202,7 +176,7 @@ def _of_magics(lines: list[str]) -> Iterator[tuple[Kind, int]]:
 
 
 class _Reader:
-    """Finds what each name and call of a cell reaches, under the names that it was imported as."""
+    """Finds what each name and call of a cell reaches; follows ``import … as``."""
 
     def __init__(self, source: Source, folder: str) -> None:
         self._source = source
@@ -264,7 +238,7 @@ class _Reader:
             yield "reads_outside"
 
     def _written(self, node: ast.expr, depth: int = _DEEPEST) -> str | None:
-        """The path that an expression gives, where the code spells it out; else None."""
+        """The path that an expression gives if the code spells it out; else None."""
         if depth == 0:
             return None
         if isinstance(node, ast.Constant):
@@ -293,8 +267,8 @@ def _of_module(name: str) -> Iterator[Kind]:
 
 
 def _is_inside(path: str, folder: str) -> bool:
-    """Whether it leads nowhere but into the folder, whose whole path is known, or "". Links are
-    not followed."""
+    """Whether the path stays inside ``folder``, an absolute path or "" (unknown). Does not follow
+    links."""
     if "//" in path or "\\" in path or "\0" in path or path.startswith("~"):
         return False
     whole = _DRIVE.match(path)

@@ -1,7 +1,7 @@
 """Names that the person protects: whether code changes them, and whether a run did.
 
-Code is read as far as ``ast`` can: what ``exec``, a called function or another name of the same
-value does is not seen before the run. The kernel reports such a change after it.
+Only ``ast`` reads the code: before the run, changes by ``exec``, by a called function or through
+another name of the same value are not seen. The kernel reports them after the run.
 ``tests/core/test_protected.py`` has the cases.
 """
 
@@ -28,7 +28,7 @@ _ON_ITS_OWN = frozenset(
         *("rotate", "setflags", "sort", "update"),
     )
 )
-"""Methods that change what they are called on, if nothing takes their result."""
+"""Methods that change their object if the code does not use their result."""
 _ALWAYS = frozenset(("pop", "popitem", "popleft", "setdefault", "__setitem__", "__delitem__"))
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -37,8 +37,7 @@ _CAPTURED = "%%capture"
 
 
 def notices(source: str, language: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What to tell a person who must decide on this code; nothing if it leaves all of ``names``
-    alone."""
+    """Notices for a person who must decide on this code; () if it changes none of ``names``."""
     if not names or language.lower() != "python":
         return ()
     found = changed(source, names)
@@ -73,7 +72,7 @@ def changed(source: str, names: tuple[str, ...]) -> list[str] | None:
 
 
 def _asks_for_help(text: str) -> bool:
-    """Whether a line of it is no Python but a question, as ``df?``."""
+    """Whether a line asks IPython for help, such as ``df?``."""
     if all(line.strip().strip("?") == line.strip() for line in text.split("\n")):
         return False
     found = parse(text, PARSED)
@@ -81,7 +80,7 @@ def _asks_for_help(text: str) -> bool:
 
 
 def _as_python(line: str) -> str:
-    """A line of IPython that assigns, as ``files = !ls`` and ``%time x = 1`` do, in Python."""
+    """An assigning line of IPython, such as ``files = !ls`` or ``%time x = 1``, as Python."""
     code = line.lstrip()
     indent = line[: len(line) - len(code)]
     for magic in _TIMED:
@@ -93,8 +92,8 @@ def _as_python(line: str) -> str:
 
 
 class _Reader:
-    """Collects the names that code changes. A name that a function, lambda or comprehension has
-    for itself is another variable."""
+    """Collects the names that code changes. Local names of functions, lambdas and comprehensions
+    are other variables."""
 
     def __init__(self, source: Source, names: frozenset[str]) -> None:
         self.found: set[str] = set()
@@ -104,7 +103,7 @@ class _Reader:
         self._read(source.tree, frozenset())
 
     def _read(self, node: ast.AST, local: frozenset[str]) -> None:
-        """``local`` are the names that mean something else here."""
+        """``local``: names that are local variables here."""
         # A loop, not recursion: ``parsed`` bounds only the depth.
         waiting = [(node, local)]
         while waiting:
@@ -167,7 +166,7 @@ class _Reader:
             yield from self._of(function.value)
 
     def _of(self, node: ast.expr) -> Iterator[str]:
-        """The variable whose value, or a part of it, the expression is."""
+        """The variable that the expression reads, in whole or in part."""
         while isinstance(node, (ast.Attribute, ast.Subscript)):
             node = node.value
         if isinstance(node, ast.Name):
@@ -192,7 +191,7 @@ class _Reader:
 
 
 def _aliases(source: Source, names: frozenset[str]) -> dict[str, list[str]]:
-    """Names that the code gives to the value of a protected one (``x = df``)."""
+    """Other names that the code gives to a protected value (``x = df``)."""
     found: dict[str, list[str]] = {}
     for node in source.nodes:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
@@ -203,7 +202,7 @@ def _aliases(source: Source, names: frozenset[str]) -> dict[str, list[str]]:
 
 
 def _own(scope: ast.AST) -> frozenset[str]:
-    """The names that a scope has for itself: its parameters, and what its body assigns."""
+    """The local names of a scope: its parameters and what its body assigns."""
     found: set[str] = set()
     if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         given = scope.args
@@ -226,7 +225,7 @@ def _globals(scope: ast.AST) -> frozenset[str]:
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a scope without those of scopes in it."""
+    """The nodes of a scope without those of inner scopes."""
     body = scope.body if isinstance(getattr(scope, "body", None), list) else ()  # type: ignore[attr-defined]
     waiting: list[ast.AST] = list(body)
     while waiting:

@@ -1,1 +1,1 @@
-"""What can be done to a notebook, and what its outputs may hold."""
+"""Changes to a notebook, and outputs that are safe to show."""

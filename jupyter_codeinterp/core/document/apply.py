@@ -1,7 +1,7 @@
-"""The reference for what ops do to a notebook. Pure.
+"""The reference implementation of ops. Pure.
 
-``src/notebook/document/ops.ts`` does the same to a notebook in a browser and passes the same test
-vectors (``tests/document_vectors.json``).
+``src/notebook/document/ops.ts`` does the same in a browser and passes the same test vectors
+(``tests/document_vectors.json``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .ops import (
 
 
 def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
-    """The notebook after ``op``, and the receipt. The argument does not change.
+    """The notebook after ``op``, and the receipt. Does not change its argument.
 
     ``cell["metadata"]["codeinterp"]["run_id"]`` names the cell's run. The nbformat locks
     ``editable`` and ``deletable`` hold.
@@ -88,7 +88,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
 
 
 def read_back(notebook: Notebook, op: Op) -> Receipt:
-    """The receipt of an op that the notebook has already, where the original is lost."""
+    """A receipt for an applied op whose receipt was lost."""
     there = any(id_of(cell) == op.cell_id for cell in notebook["cells"])
     if there or isinstance(op, Delete):
         return Receipt("done")
@@ -99,7 +99,7 @@ _MISSING = Receipt("missing", reason="the cell is not in the notebook")
 
 
 def _telling(cell: Cell, above: tuple[str, ...]) -> Receipt:
-    """A receipt with the cell before the op, as far as it fits into a message."""
+    """A receipt with the earlier cell, as far as it fits into a message."""
     outputs = cell.get("outputs", [])
     rest = {key: value for key, value in cell.items() if key != "outputs"}
     if not fits(rest, MOST_BESIDE):
@@ -117,7 +117,7 @@ def _expected(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> bool:
 
 
 def _is_empty_draft(cell: Cell) -> bool:
-    """A draft that is inserted again lacks the code that was streamed into it."""
+    """Whether the cell is an empty draft: one inserted again lacks its streamed code."""
     return bool(cell["cell_type"] == "raw" and cell["source"] == "")
 
 
@@ -125,7 +125,7 @@ def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) 
     """Whether the cell's last run is not the one that the op names."""
     runs = [op.last_run]
     if isinstance(op, BeginRun):
-        runs.append(op.run_id)  # applied before
+        runs.append(op.run_id)  # The op was applied already.
     elif isinstance(op, Restore):
         runs.append(run_id_of(op.cell))
     return op.last_run is not None and run_id_of(cell) not in runs
@@ -138,8 +138,8 @@ def _conflict(cell: Cell) -> Receipt:
 
 
 def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
-    """Why the person forbids the op; "" if nothing does. Neither a run nor its undo changes the
-    source. An undo is the person's own."""
+    """Why the person's settings forbid the op; "" if they do not. Runs and their undo change no
+    source, and an undo is the person's own act."""
     metadata = cell["metadata"]
     known = isinstance(op, Restore) or (isinstance(op, Delete) and cell["source"] == op.expect)
     if PRIVATE in tags_of(cell) and not known:
@@ -156,7 +156,7 @@ def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
 
 
 def _ours(cell: Cell) -> dict[str, Any]:
-    """Our metadata of the cell. The file may hold anything there."""
+    """Our metadata of the cell; {} if the file has another type there."""
     ours = cell["metadata"].get("codeinterp")
     return ours if isinstance(ours, dict) else {}
 
@@ -184,10 +184,10 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     if run_id_of(cell) != op.run_id or cell["cell_type"] != "code":
         return notebook, Receipt("done")
     if op.cut_off and cell["execution_count"] is not None:
-        return notebook, Receipt("done")  # It has this end, or the person has run it since.
+        return notebook, Receipt("done")  # Ended, or run since by the person.
     if op.cut_off and not op.outputs and op.execution_count is None:
-        # Outputs and trust stay: nobody knows where those in the file come from. The new cell is
-        # equal; where [*] is shared, it goes.
+        # Outputs and trust stay, because the origin of the file's outputs is unknown. Replacing the
+        # cell with an equal one removes a shared [*].
         return _replace(notebook, index, {**cell}), Receipt("done")
     outputs = [_saved(output) for output in op.outputs]
     changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}

@@ -25,19 +25,19 @@ Output = dict[str, Any]
 PRIVATE = "codeinterp-private"
 """The tag of cells whose content the model is never sent."""
 PROTECT = "codeinterp_protect"
-"""The notebook's metadata with the names of variables that a run changes only after a person said
-so."""
+"""The key in the notebook's metadata with the names of variables that only a person may let a run
+change."""
 MOST_PROTECTED = 100
 LONGEST_PROTECTED = 100
-"""Characters of such a name."""
+"""Characters of a protected name."""
 
 
 # --- shapes ----------------------------------------------------------------------------
 
 
 def shaped(cell: Any) -> Cell:
-    """The cell with the fields that ``Cell`` promises. A field of the wrong type counts as
-    absent; a source may be a list of lines. Unknown fields stay."""
+    """The cell as ``Cell`` describes it. A field of the wrong type counts as absent; a list of
+    lines becomes one source. Unknown fields stay."""
     given: Cell = cell if isinstance(cell, dict) else {}
     metadata = given.get("metadata")
     kind = given.get("cell_type")
@@ -63,7 +63,7 @@ def joined(text: Any) -> str:
 
 
 def id_of(cell: Any) -> str:
-    """The cell's id; "" if it has no string there."""
+    """The cell's id; "" if it is no string."""
     given = cell.get("id") if isinstance(cell, dict) else None
     return given if isinstance(given, str) else ""
 
@@ -74,7 +74,7 @@ message has at most 32 MB. ``MOST_BESIDE`` bounds the rest of the cell."""
 MOST_BESIDE = 2_000_000
 """Characters of a cell without its outputs in a receipt, and of a source."""
 _NUMBER = 4
-"""Characters that a number counts as; it takes up to 24 bytes."""
+"""Characters counted for a number, which takes up to 24 bytes."""
 
 
 def fits(value: Any, most: int) -> bool:
@@ -83,7 +83,7 @@ def fits(value: Any, most: int) -> bool:
 
 
 def weight(value: Any, most: float = math.inf) -> int:
-    """The characters of a JSON value, counted until they are more than ``most``."""
+    """The characters of a JSON value; stops counting above ``most``."""
     found, waiting = 0, [value]
     while waiting and found <= most:
         one = waiting.pop()
@@ -134,11 +134,11 @@ class SetSource(msgspec.Struct, frozen=True, tag_field="op", tag="set_source"):
 class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
     """Just before a run: compare the source, make it a code cell, clear outputs, show [*].
 
-    It conflicts when ``digest`` is not that of the cell's source. The document merges
+    Conflicts if ``digest`` differs from that of the cell's source. The document merges
     ``metadata`` (provenance; it grants nothing) into the cell's. ``trusted``: a person decided
-    on this very run, so HTML and scripts in its outputs show as in a cell that they run
-    themselves; else the cell loses trust. ``tell``: whether the receipt has ``before``, because
-    no earlier one did. ``last_run`` as in ``set_source``.
+    on this run, so its HTML and scripts show as in a cell that they run themselves; else the
+    cell loses trust. ``tell``: the receipt has ``before``, because no earlier one did.
+    ``last_run`` as in ``set_source``.
     """
 
     cell_id: str
@@ -154,10 +154,10 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     """The end of a run: all outputs and the execution count (None if it never started).
 
     If the cell's current run is another one, the answer is ``done`` without a change.
-    ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
-    is the digest of the outputs if the journal has them already. ``cut_off``: the server was
-    killed before it knew of the end. A cell with a count ran since, and stays. Without outputs
-    and count, the cell keeps its outputs and their trust, and only [*] goes.
+    ``trusted`` as in ``begin_run``, or because nothing in the outputs can run (``passive``).
+    ``kept``: the digest of the outputs if the journal has them. ``cut_off``: the server was
+    killed before the end was confirmed. A cell with a count then stays as it is; without outputs
+    and count in the op, the cell keeps its outputs and trust, and loses only [*].
     """
 
     cell_id: str
@@ -171,8 +171,7 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
     """Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
-    cell counts as done.
-    ``last_run`` as in ``set_source``."""
+    cell counts as done. ``last_run`` as in ``set_source``."""
 
     cell_id: str
     expect: str
@@ -180,8 +179,8 @@ class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
 
 
 class Move(msgspec.Struct, frozen=True, tag_field="op", tag="move"):
-    """Move a cell, whole, to where ``Insert`` would put it. The receipt's ``after`` has the ids of
-    all cells before the move, from the top; none if that is unknown."""
+    """Move a cell to where ``Insert`` would put it. The receipt's ``after`` has the ids of all
+    cells before the move, from the top; () if unknown."""
 
     cell_id: str
     after: tuple[str, ...]
@@ -190,11 +189,11 @@ class Move(msgspec.Struct, frozen=True, tag_field="op", tag="move"):
 class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
     """Undo: give a cell the state it had before ops changed or deleted it.
 
-    ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None means
-    that they deleted the cell: it goes after the first of ``after`` that still exists, else to
-    the top. This restores source, type, outputs, their trust, count and our own metadata; other
-    metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
-    ``set_source``. ``tell``: whether the receipt has ``before``, which a redo restores.
+    ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None if they
+    deleted the cell, which then goes after the first of ``after`` that still exists, else to the
+    top. Restores source, type, outputs, trust, count and our own metadata; other metadata stays.
+    ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in ``set_source``.
+    ``tell``: the receipt has ``before``, which a redo restores.
     """
 
     cell_id: str
@@ -215,12 +214,12 @@ Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Move, Restore]
 class Receipt(msgspec.Struct, frozen=True):
     """The document's answer to an op.
 
-    ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
-    the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
-    and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
-    that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
-    the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
-    the journal keeps apart.
+    ``done``: the document shows the op when read back. ``source``: the cell's actual source, only
+    with ``conflict``. ``before``: the cell before the op, which undo restores; ``after``: the ids
+    above it, nearest first. Both come with a ``set_source`` or ``delete`` that changed something,
+    and with a ``begin_run`` or ``restore`` that asks for them. ``left_out``: the outputs of
+    ``before`` are too large for a message. ``outputs``: their digest if the journal keeps them
+    apart.
     """
 
     status: Literal["done", "conflict", "missing", "refused", "pending"]
@@ -237,15 +236,15 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 def called(place: int, count: int | None = None) -> str:
-    """What people and models call a cell: by its place from 1 at the top (0: unknown) and its
-    latest run, ``cell 3 [7]``."""
+    """A cell's name for people and the model, ``cell 3 [7]``: its place from 1 at the top (0:
+    unknown) and the count of its latest run."""
     at = f"cell {place}" if place else ""
     return f"{at} [{count}]".lstrip() if count is not None else at
 
 
 class CellView(msgspec.Struct, frozen=True):
     """A cell in a snapshot. The sender bounds ``outputs``. ``assigns``: the variables that a
-    private cell assigns; its source is not sent. ``run_id``: the agent's run if it was the
+    private cell assigns, whose source is not sent. ``run_id``: the agent's run if it was the
     cell's last one, else ""."""
 
     cell_id: str
@@ -259,13 +258,13 @@ class CellView(msgspec.Struct, frozen=True):
 
 
 class RanCode(CellView, frozen=True):
-    """Code that the person ran. Its cell is not known, so nothing can change it."""
+    """Code that the person ran in an unknown cell, which nothing can change."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The notebook's cells in order, and the active cell's id. ``gone_to`` is that id if the
-    person went there since the agent's last work, else ""; ``acted_in`` is the cell where they
-    last typed or ran something since."""
+    """The notebook's cells in order. ``gone_to``: the active cell if the person went there since
+    the agent's last work, else ""; ``acted_in``: the cell where they last typed or ran something
+    since."""
 
     path: str
     cells: tuple[CellView, ...] = ()
@@ -277,8 +276,8 @@ class Snapshot(msgspec.Struct, frozen=True):
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
 
     def with_cell(self, cell_id: str, cell: CellView | None, above: Sequence[str]) -> Snapshot:
-        """Replace or remove one cell. A new one goes below the first of ``above`` that is
-        there, else to the end."""
+        """Replace or remove one cell. A new one goes below the first of ``above`` that exists,
+        else to the end."""
         ids = [seen.cell_id for seen in self.cells]
         known = cell_id in ids
         at = ids.index(cell_id) if known else len(ids)
@@ -290,8 +289,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def place_after(ids: Sequence[str], after: Sequence[str]) -> int:
-    """The index below the first of ``after`` that is there, else at the end; the top if ``after``
-    is empty. Where several cells have this id, it is below the last of them."""
+    """The index below the first of ``after`` that exists, else the end; the top if ``after`` is
+    empty. If several cells have this id, the index is below the last one."""
     if not after:
         return 0
     last = {one: place for place, one in enumerate(ids, 1)}
@@ -299,7 +298,7 @@ def place_after(ids: Sequence[str], after: Sequence[str]) -> int:
 
 
 def order_after(ids: Sequence[str], op: Op) -> tuple[str, ...]:
-    """The ids of the cells in order, with what a confirmed op did."""
+    """The ids of the cells in order after a confirmed op."""
     others = tuple(one for one in ids if one != op.cell_id)
     if isinstance(op, Delete):
         return others
@@ -311,7 +310,7 @@ def order_after(ids: Sequence[str], op: Op) -> tuple[str, ...]:
 
 
 def after_op(snapshot: Snapshot, op: Op) -> Snapshot:
-    """The snapshot with what a confirmed op did, as far as a snapshot shows it."""
+    """The snapshot after a confirmed op, except ``Restore``."""
     known = snapshot.cell(op.cell_id)
     if isinstance(op, Insert) and known is None:
         cell = CellView(op.cell_id, op.cell_type, op.source)
@@ -345,8 +344,8 @@ def after_op(snapshot: Snapshot, op: Op) -> Snapshot:
 
 
 def tags_of(cell: Cell) -> tuple[str, ...]:
-    """The tags that are strings. A single string counts as a list of its words: whoever marked a
-    cell private meant it."""
+    """The tags that are strings. A single string counts as a list of words, so that a cell wrongly
+    tagged private is private."""
     tags = cell["metadata"].get("tags")
     if isinstance(tags, str):
         return tuple(tags.replace(",", " ").split())
@@ -354,7 +353,7 @@ def tags_of(cell: Cell) -> tuple[str, ...]:
 
 
 def protected_in(notebook: Notebook) -> tuple[str, ...]:
-    """The names that the notebook protects. The file may hold anything there."""
+    """The names that the notebook's metadata protects; tolerates any value."""
     metadata = notebook.get("metadata")
     names = metadata.get(PROTECT) if isinstance(metadata, dict) else None
     if isinstance(names, str):
@@ -363,13 +362,13 @@ def protected_in(notebook: Notebook) -> tuple[str, ...]:
 
 
 def protected(names: Sequence[Any]) -> tuple[str, ...]:
-    """The first names that can be variables, each once."""
+    """The first ``MOST_PROTECTED`` names that can be variables, without repeats."""
     found = (name for name in names if isinstance(name, str) and len(name) <= LONGEST_PROTECTED)
     return tuple(dict.fromkeys(filter(str.isidentifier, found)))[:MOST_PROTECTED]
 
 
 def run_id_of(cell: Cell) -> str:
-    """The agent's run that was the cell's last one. The file may hold anything there."""
+    """The id of the agent's last run in the cell's metadata; "" if none."""
     ours = cell["metadata"].get("codeinterp")
     run_id = ours.get("run_id") if isinstance(ours, dict) else None
     return run_id if isinstance(run_id, str) else ""
@@ -396,5 +395,5 @@ def normalise(source: str) -> str:
 
 
 def digest(source: str) -> str:
-    """SHA-256 of its UTF-8 in hexadecimal."""
+    """The SHA-256 of the source's UTF-8, in hexadecimal."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()

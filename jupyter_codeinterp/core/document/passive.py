@@ -1,9 +1,8 @@
-"""Outputs in which nothing can run: they may be shown as they are, whoever let the code run.
+"""Recognizes outputs in which nothing can run, so that their cell may be trusted without a review.
 
-JupyterLab trusts a cell as a whole, and the server signs a notebook only if it trusts all of
-its cells. So a table that nobody has looked at before it was made must not cost the person's
-own plots their trust, and a script must not gain it. Whatever is not known here is active:
-widgets, plots with scripts, SVG, Markdown.
+JupyterLab trusts whole cells, and the server signs a notebook only if it trusts all of its cells.
+So an unreviewed table must not cost the person's own plots their trust, and a script must not gain
+it. All other types are active: widgets, plots with scripts, SVG, Markdown.
 """
 
 from __future__ import annotations
@@ -14,19 +13,13 @@ from typing import Any
 
 TYPES = frozenset(
     (
-        "text/plain",
-        "text/latex",
-        "application/json",
-        "image/png",
-        "image/jpeg",
-        "image/gif",
-        "image/bmp",
-        "image/webp",
+        *("text/plain", "text/latex", "application/json"),
+        *("image/png", "image/jpeg", "image/gif", "image/bmp", "image/webp"),
     )
 )
-"""JupyterLab draws these in one way, trusted or not."""
+"""Types that JupyterLab shows in the same way, trusted or not."""
 LIMIT = 1_000_000
-"""Characters of HTML that are read; more than that counts as active."""
+"""Characters of HTML that are read; longer HTML counts as active."""
 
 _ATTRIBUTE = (
     r'(?:border|colspan|rowspan|scope|class|valign|halign)="[\w -]{0,80}"'
@@ -38,7 +31,7 @@ _TAG = re.compile(
     r"|sub|sup|span|code|pre|ul|ol|li|dl|dt|dd|h[1-6])"
     rf"(?:[ \n]{{1,8}}(?:{_ATTRIBUTE})){{0,8}}[ \n]{{0,8}}/?>"
 )
-"""Tables and plain text, without an attribute that does anything."""
+"""Tags of tables and plain text, with harmless attributes."""
 _STYLE = re.compile(r'<style(?: scoped| type="text/css")?>')
 _STYLE_END = "</style>"
 _SELECTOR = re.compile(r"(?:\.dataframe|#T_\w+)[\w .:>-]*")
@@ -46,7 +39,7 @@ _DECLARATION = re.compile(
     r"(?:(?:text-align|vertical-align|white-space|font-weight|color|background-color):"
     r"\s?[#\w-]{1,40})?"
 )
-"""Of the style sheets that pandas and polars send with each table: they concern it alone."""
+"""Declarations in the style sheets of pandas and polars, which apply to their table alone."""
 
 
 def is_passive(outputs: Iterable[Mapping[str, Any]]) -> bool:
@@ -70,8 +63,7 @@ def _is_passive(kind: str, value: object) -> bool:
 
 
 def is_plain_html(text: str) -> bool:
-    """Whether HTML holds a table or text and nothing else. In one pass: the first tag that
-    is not known ends it."""
+    """Whether HTML has only tables and text. One pass, up to the first unknown tag."""
     place = text.find("<")
     while place >= 0:
         if (tag := _TAG.match(text, place)) is not None:

@@ -1,1 +1,1 @@
-"""Figures of an answer and the outputs that have them. Pure; see ``lookup.look_up``."""
+"""Finds the outputs that show the numbers of an answer. Pure; see ``lookup.look_up``."""

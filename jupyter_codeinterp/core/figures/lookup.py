@@ -1,7 +1,7 @@
 """Looks up the figures of an answer in outputs.
 
-A figure is linked to a number that is equal or rounds to it, if no label of that number
-contradicts the sentence. In doubt it stays plain: the event does not name it.
+A figure is linked to an output's number that is equal or rounds to it, unless a label of that
+number contradicts the sentence. Doubtful figures get no link.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from .outputs import MOST_TEXT, Cell, Outputs, Shown, excerpt
 from .sentences import Sentences
 
 # -------------------------------------------------------------------------------------------------
-# The prose of an answer in Markdown: whatever holds no figures becomes blanks.
-#
-# The result has the length of the text, so positions stay the same. One pass a line.
+# The prose of an answer in Markdown: parts without figures become blanks, so that positions stay
+# the same. One pass per line.
 
 _FENCE = re.compile(r"\s{0,12}(?:[-*+]\s+|\d{1,3}[.)]\s+|>\s?)?(`{3,}|~{3,})")
 _MARKER = re.compile(
     r"(?:[ \t>]{0,20}(?:[-*+][ \t]+)?\d{1,9}[.)]"
     r"| {0,3}#{1,6}[ \t]+\d{1,3}(?:\.\d{1,3}){0,3}[.):]?)(?=[ \t])"
 )
-"""The number of a list's line or of a heading, and what comes before it."""
+"""The number of a list item or heading, and what comes before it."""
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1(?!`)")
 _VALUE = re.compile(r"[^=()\[\]{}_/\\<>'\"]*")
 """Code that may be a value: no call, index, path or assignment."""
@@ -70,30 +69,30 @@ def _line(line: str) -> str:
 
 
 def _code(found: re.Match[str]) -> str:
-    """Inline code stays if it may be a value, without its ticks."""
+    """Inline code without its backticks if it may be a value; else blanks."""
     ticks = " " * len(found[1])
     words = found[2] if _VALUE.fullmatch(found[2]) else " " * len(found[2])
     return f"{ticks}{words}{ticks}"
 
 
 LONGEST = 40_000
-"""Characters of an answer that are read."""
+"""Characters read of an answer."""
 MOST = 300
-"""Figures of an answer."""
+"""Figures read of an answer."""
 MOST_SAID = 300_000
-"""Characters of messages and sources that are read, the last ones."""
+"""Characters read at the end of messages and sources."""
 FEWEST_DIGITS = 2
-"""Significant digits of a number that is worth a mark where no output has it."""
+"""Significant digits that a figure needs to be marked if no output has it."""
 _SAID = re.compile(r"(?<![\w.])\d[\d.,]{1,30}(?: ?(?:%|[kKMB]\b|thousand|million|billion))?")
 _SCALES = frozenset(("M", "thousand", "million", "billion"))
-"""Words of labels: the output may be in millions, and “112 M” may be 112 men."""
+"""Words of labels after which an output's numbers may be in thousands or millions."""
 _SLACK = 1e-9
 _LESS = re.compile(
     r"\b(?:f[ae]ll|drop|declin|decreas|down|los[ts]|lower|minus|negativ|below|shr[aiu]nk|less|fewer|reduc|cut"
     r"|behind|short|wors|slow|cheap|fiel|gefallen|gesunken|sank|sink|weniger|baiss|recul|diminu|moins)",
     re.IGNORECASE,
 )
-"""Words of a sentence in which a number without a sign may be negative."""
+"""Words that let a number without a sign stand for a negative one."""
 
 
 def look_up(
@@ -103,8 +102,8 @@ def look_up(
     said: str = "",
     scrub: Callable[[str], str] = str,
 ) -> tuple[Figure, ...]:
-    """The figures of ``answer`` that are linked, or that nothing has. ``said`` are the messages
-    and the cells' sources. ``scrub`` removes keys from the excerpts."""
+    """The figures of ``answer`` with an origin, and those found nowhere (origin None). ``said``:
+    the messages and the cells' sources. ``scrub`` removes API keys from the excerpts."""
     answer = answer[:LONGEST]
     plain = prose(answer)
     commas = has_decimal_commas(plain)
@@ -151,7 +150,7 @@ class _Search:
         self._sentences = sentences
 
     def has(self, number: Number) -> bool:
-        """Whether any output has it, whatever its labels and its sign."""
+        """Whether any output has the number, with any labels and sign."""
         if number.text.rstrip("% \u00a0") in self._outputs.names.words:
             return True
         bare = abs(number.bare)
@@ -159,19 +158,19 @@ class _Search:
         return any(True for _ in chain(near, self._near(number)))
 
     def find(self, number: Number) -> Shown | None:
-        """What the number comes from: the candidate that agrees most with the sentence."""
+        """The output's number that agrees most with the sentence; None if none does."""
         total = len(self._outputs.shown)
         fits = []
         for shown, is_equal in self._near(number):
             agrees = self.agrees(number, shown) if shown.ran else None
-            # Few digits are found by chance among many numbers.
+            # A number of few digits matches by chance among many numbers.
             chance = 10.0**number.digits * (2.0 if is_equal else 0.2)
             if agrees or (agrees == 0 and total <= max(chance, 2)):
                 fits.append(((not agrees, not is_equal, -agrees), shown))
         return min(fits, key=lambda one: one[0])[1] if fits else None
 
     def _near(self, number: Number) -> Iterator[tuple[Shown, bool]]:
-        """Numbers that it may stand for, and whether they are equal."""
+        """Outputs' numbers that the figure may stand for, and whether they are equal."""
         value = abs(number.value)
         scales = {1.0, self._sentences.scale(number)}
         if number.bare and not _SCALES.isdisjoint(self._outputs.names.words):
@@ -194,7 +193,7 @@ class _Search:
                     yield shown, is_equal
 
     def agrees(self, number: Number, shown: Shown) -> int | None:
-        """How many labels of the number the sentence has; None if one contradicts it."""
+        """The count of the number's labels in the sentence; None if one contradicts it."""
         names, sentences, value = self._outputs.names, self._sentences, shown.value
         sentence = sentences.of(number)
         if (value.number.value < 0) != (number.value < 0) and (
@@ -212,7 +211,7 @@ class _Search:
                 return None
             if about:
                 known.add(kind)
-        # A name that no output has contradicts the rows that the sentence does not name.
+        # If the sentence has a name that no output has, only rows that it names can match.
         is_strange = sentences.has_stranger(number) and any(
             (label.is_entity or label.text.isupper()) and not known & names.of([label]).keys()
             for label in value.labels
@@ -225,7 +224,7 @@ class _Search:
 
 
 def _is_said(number: Number, known: Sequence[float]) -> bool:
-    """Also where it is rounded: what ``scratch`` showed is known, and quoted with fewer digits."""
+    """Whether a number in messages or sources equals the figure or rounds to it."""
     for scale in (1.0, 0.01):
         slack = abs(number.value) * scale * _SLACK
         place = bisect_left(known, number.low * scale - slack)

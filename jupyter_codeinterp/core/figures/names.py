@@ -43,7 +43,7 @@ _MEASURES = {word: name for name, words in _SYNONYMS.items() for word in words.s
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """A name of ``kind``, such as the column that has it."""
+    """A name in a text. ``kind`` is its group, such as the column that has it."""
 
     kind: str
     name: str
@@ -58,11 +58,11 @@ class Names:
         self.words: set[str] = set()
         """All words of labels."""
         self._prefixes: dict[str, str] = {}
-        """The only word of labels that begins so."""
+        """The only label word with this prefix; "" if several have it."""
         self._kinds: dict[tuple[str, ...], dict[str, str]] = {}
         self._exact: dict[str, dict[str, str]] = {}
         self._measures: dict[str, set[tuple[str, ...]]] = {}
-        """By kind: its statistics; an empty name if its labels are no entities."""
+        """Statistics by kind; () if the labels of the kind are measures."""
         for kind, words in ((":month", _MONTHS), (":weekday", _WEEKDAYS)):
             for number, word in enumerate(words.split(), 1):
                 self._add((_stem(word),), kind, f"{number:02}")
@@ -79,7 +79,7 @@ class Names:
         self._exact.setdefault(label.text, {}).setdefault(kind, " ".join(words))
 
     def finish(self) -> None:
-        """Know names also by a word that no other of their kind has: “train” and “test” RMSE."""
+        """Let a word stand for a name if no other of its kind has it: “train” RMSE, “test” RMSE."""
         for word in self.words:
             if len(word) >= PREFIX and word.isalpha():
                 one = self._prefixes.setdefault(word[:PREFIX], word)
@@ -119,7 +119,7 @@ class Names:
         return found
 
     def stem(self, word: str) -> str:
-        """The word of a label that it is a form of: “German” for Germany."""
+        """The label word of which ``word`` is a form: “German” gives “germany”."""
         stem = _stem(word)
         if stem in self.words or (stem,) in self._kinds:
             return stem
@@ -131,7 +131,7 @@ class Names:
         return {self.stem(word) for word in _WORD.findall(text)}
 
     def find(self, text: str, offset: int = 0) -> list[Mention]:
-        """The longest ones of each kind, in order. ``offset`` is added to their places."""
+        """The longest names of each kind, in order. ``offset`` is added to their places."""
         dates = list(_DATE.finditer(text))
         found = [
             Mention(kind, date[group], date.start(), date.end())
@@ -178,7 +178,7 @@ def _day(text: str, month: Mention) -> Iterator[Mention]:
 
 
 def _key(label: Label) -> tuple[str, ...]:
-    """The words of a label. A number is a name with what it counts: “cluster 3”."""
+    """The words of a label. A number gets its column's words before it: “cluster 3”."""
     words = tuple(_stems(label.text))
     if len(words) > 1 or not words or not words[0].isdigit() or words[0] == "50":
         return words
@@ -191,7 +191,7 @@ def _stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _stem(word: str) -> str:
-    """One form of a word. Codes of one or two capitals stay as they are: IT is not “it”."""
+    """A word's normal form. Codes of one or two capitals are unchanged: IT is not “it”."""
     word = re.sub("['\u2019]s$", "", word)
     if len(word) <= 2 and word.isupper():
         return word

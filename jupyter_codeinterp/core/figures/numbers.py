@@ -16,7 +16,7 @@ _NUMBER = re.compile(
     r"|[ \u00a0]?[x\u00d7\u00b7] ?10\^(?P<power>[-\u2212]?\d{1,3}))?"
 )
 EITHER = re.compile(r"\d{1,3}[.,]\d{3}")
-"""In one language a group of thousands, in another decimals."""
+"""Thousands or decimals, depending on the language."""
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d|(?<![\d.,])\d+,\d{1,2}(?![\d,]|, ?\d)")
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?!\d)")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+\.\d|(?<![\d.,])\d+\.\d{1,2}(?![\d.])")
@@ -35,10 +35,10 @@ _SCALES = {
 _RANGE = re.compile(
     r"[ \u00a0]?(?:[-\u2013]|to|and|bis|und)[ \u00a0]?\d{1,3}(?:[.,]\d+)?[ \u00a0]?%"
 )
-"""What makes the first number of a range a percentage."""
+"""The rest of a range in percent, after its first number."""
 _UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
 LARGEST_EXPONENT = 200
-"""Larger numbers, and steps between them, do not fit into a float."""
+"""Numbers with larger exponents, and their grain, may not fit into a float."""
 MINUS = "-\u2212"
 SIGNS = f"+{MINUS}"
 
@@ -65,7 +65,7 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 16
-"""Characters before a number that may tell what it is."""
+"""Characters read before a number to tell what it is."""
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class Number(msgspec.Struct, frozen=True):
     value: float
     grain: float
     bare: float
-    """Without the scale: a table may be in millions."""
+    """The value without the scale, for tables in millions."""
     low: float
     high: float
     digits: int
@@ -109,7 +109,7 @@ def has_decimal_commas(text: str) -> bool:
 
 
 def scan(text: str, commas: bool = False) -> Iterator[Number]:
-    """All numbers but dates, and but digits that belong to a word (Q3, 2nd, v1.2.3)."""
+    """All numbers except dates and digits that belong to a word (Q3, 2nd, v1.2.3)."""
     text = _DATE.sub(lambda found: " " * len(found[0]), text)
     for found in _NUMBER.finditer(text):
         start, end = found.span()
@@ -147,7 +147,7 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
 
 
 def _digits(word: str, decimals: int) -> tuple[int, int]:
-    """Significant digits, and the zeros at the end of a whole number."""
+    """The counts of significant digits and of zeros at the end of a whole number."""
     bare = re.sub(r"\D", "", word).lstrip("0")
     if decimals > 0:
         return len(bare) or 1, 0
@@ -170,7 +170,7 @@ def _has_sign(text: str, start: int) -> bool:
 
 
 def _value(word: str, commas: bool) -> tuple[float, int]:
-    """Value and decimals. ``commas``: where both are possible, a comma is the decimal sign."""
+    """The value and its number of decimals. ``commas``: read an ambiguous comma as decimal."""
     if re.fullmatch(_DOTTED, word) or (commas and word[0] != "0" and EITHER.fullmatch(word)):
         plain = re.sub(rf"[.{_SPACES}]", "", word).replace(",", ".")
     elif re.fullmatch(_GROUPED, word):

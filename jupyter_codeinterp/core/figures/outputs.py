@@ -1,4 +1,4 @@
-"""The numbers that outputs of cells show, within bounds: those of later runs first."""
+"""The numbers in the outputs of cells, bounded; cells that this conversation ran come first."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .tables import Value, values
 # The text of an output as a person sees it, and excerpts of it.
 
 MOST_HTML = 60_000
-"""Characters that are read of the HTML of an output."""
+"""Characters read of an output's HTML."""
 MOST_OF_ONE = 16_000
-"""Characters that are read of one output: more than a model gets at once."""
+"""Characters read of one output: more than a model gets at once."""
 
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 
@@ -63,8 +63,8 @@ Scrub = Callable[[str], str]
 
 
 def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tuple[str, str, str]:
-    """The value with what stands before and after it in its line. Words are kept whole, so that
-    ``scrub`` finds every key."""
+    """The text before, at and after a value. Words stay whole, so that ``scrub`` finds every
+    key."""
     before, after = text[max(0, start - room) : start], text[end : end + room]
     if start > room:
         cut = re.search(r"\s", before)
@@ -79,13 +79,13 @@ def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tu
 
 
 MOST_TEXT = 100_000
-"""Characters that are read of all outputs."""
+"""Characters read of all outputs."""
 MOST_OUTPUTS = 500
 MOST_NUMBERS = 4_000
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """``ran``: whether this conversation ran it."""
+    """``ran``: whether this conversation ran the cell."""
 
     cell_id: str
     outputs: tuple[Output, ...]
@@ -102,7 +102,7 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outputs:
-    """All that is known of some cells' outputs."""
+    """The numbers and names in the outputs of some cells."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self.names = Names()
@@ -132,14 +132,14 @@ class Outputs:
                 self.names.learn(label)
 
     def between(self, low: float, high: float, most: int = 50) -> Iterator[Shown]:
-        """Numbers whose size, sign aside, is in this range."""
+        """Numbers whose absolute value is in this range."""
         first, last = bisect_left(self._sizes, low), bisect_right(self._sizes, high)
         for number in sorted(self._order[first : min(last, first + 2_000)])[:most]:
             yield self.shown[number]
 
 
 def _ends(text: str, most: int) -> str:
-    """The first and the last part of a long text, in whole lines."""
+    """The beginning and end of a long text, in whole lines."""
     if len(text) <= most:
         return text
     head, tail = most * 6 // 10, most * 4 // 10

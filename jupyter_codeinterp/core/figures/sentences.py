@@ -1,9 +1,9 @@
-"""The sentences of an answer, and which of the names in a sentence are about a number in it.
+"""The sentences of an answer, and which names in a sentence belong to a number in it.
 
-Each number has a span of its sentence: punctuation and words such as “and”, “to” and “than” part
-it from the next one. It is about the last name before it in its span, or the one right after it.
-A span without names goes on with the last one before it, and a sentence without names with those
-of its heading. As many names in a row as numbers are paired with them in order.
+Each number has a span of its sentence, which ends at punctuation or words such as “and”, “to” and
+“than”. The last name before the number in its span, or the one right after it, belongs to it. A
+span without names uses the last name before it, a sentence without names those of its heading.
+A list of as many names as numbers is paired with them in order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CUTS = (
         r"(?<=\s)(?:than|to|from|against|compared|instead|then|als|auf|von|bis|gegen|contre|puis)(?=\s)"
     ),
 )
-"""What parts the spans of two numbers."""
+"""Signs and words that separate the spans of two numbers."""
 _HARD = re.compile(r"[;:]|, |\b(?:but|while|aber|mais)\b")
 _RIGHT = re.compile(
     r"[ *_]{0,4}(?:[a-z]{2,4} )?|[ \w%\u20ac\u00b0*]{1,20} (?:on|in|at|for|im|en|auf|bei) (?:the )?"
@@ -48,14 +48,14 @@ _AND = re.compile(
     r"[\s,*_`]{0,9}(?:(?:and|or|und|oder|et|ou|&|/)[\s*_`]{1,9})?"
     r"(?:(?:the|die|der|les?|la) )?[*_`]{0,3}"
 )
-"""Between names that belong together."""
+"""Text between the names of a list."""
 _COUNTED = re.compile(
     r"[ *_`)]{0,4}(?:[a-z\u20ac$%\u00b0]{1,9} )?"
     r"(?:(?:of|in|at|for|on|under|by|per|bei|für|im|à|pour) )?(?:the )?[*_`]{0,3}"
 )
-"""Between a number and the name right after it."""
+"""Text between a number and the name right after it."""
 _UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
-"""In the head of a column."""
+"""A scale in the head of a column."""
 _HEADING = re.compile(
     r"^(?: {0,3}#{1,6} [^\n]{1,200}|[ \t>*+-]{0,12}\*\*[^*\n]{1,100}\*\*)", re.MULTILINE
 )
@@ -73,12 +73,13 @@ _NO_SUBJECT = (
     "our out over overall per sa sein ses sie since so some son such than that their then there "
     "these they those two typical under until une up we what when where which while wir you"
 )
-"""What begins sentences, and is no name."""
+"""Words that begin sentences and are no names."""
 
 
 class Sentence(msgspec.Struct, frozen=True):
-    """``numbers`` are those that belong to no name, ``spans`` where their spans begin, and
-    ``mentions`` the names by kind, those that belong together in a list."""
+    """``numbers``: those that are not part of a name. ``spans``: where the numbers' spans begin,
+    and the last end. ``mentions``: names by kind, each list of names together. ``runs``: for each
+    number, the numbers of its clause without a name between them, by kind."""
 
     start: int
     text: str
@@ -91,7 +92,7 @@ class Sentence(msgspec.Struct, frozen=True):
 
 class Sentences:
     def __init__(self, text: str, prose: str, numbers: Sequence[Number], names: Names) -> None:
-        """``prose`` is ``text`` with blanks for what is no prose, of the same length."""
+        """``prose`` is ``text`` with blanks for all but prose (``lookup.prose``)."""
         self._text = prose
         self._raw = text
         self._names = names
@@ -160,7 +161,7 @@ class Sentences:
         return groups
 
     def has_stranger(self, number: Number) -> bool:
-        """Whether it is about a name that no output has: “Spain paid 10,000”."""
+        """Whether the number belongs to a name that no output has: “Spain paid 10,000”."""
         row = self._rows.get(self._text.rfind("\n", 0, number.start) + 1)
         start = max(self._bounds[self._place(number)], number.start - 120)
         found = _SUBJECT.search(self._raw[start : number.start].lstrip())
@@ -171,7 +172,7 @@ class Sentences:
         return is_new and not self._names.find(name)
 
     def about(self, number: Number, kind: str) -> set[str]:
-        """The names of a kind that are about the number; none if the answer leaves it open."""
+        """The names of a kind that belong to the number; empty if unclear."""
         key = (number, kind)
         if key not in self._about:
             cell, sentence = self._cell(number), self.of(number)
@@ -189,7 +190,7 @@ class Sentences:
         return self._about[key]
 
     def _earlier(self, number: Number, kind: str) -> set[str]:
-        """The names of the sentence before, for “Its mean is 12”."""
+        """The names of the sentence before, if a pronoun refers to them: “Its mean is 12”."""
         place = self._place(number)
         start, end = self._bounds[place], self._bounds[place + 1]
         before = self._raw[self._bounds[place - 1] : start]
@@ -232,7 +233,7 @@ class Sentences:
         return before[-1]
 
     def _runs(self, numbers: list[Number], groups: list[list[Mention]]) -> list[list[Number]]:
-        """For each number those of its clause that have no name between them."""
+        """For each number, the numbers of its clause without a name between them."""
         runs: list[list[Number]] = []
         end = 0
         for one in numbers:
@@ -258,7 +259,7 @@ class Sentences:
         return [*chain(*before, *(() if number.percent else right))]
 
     def _of_cell(self, cell: Iterable[str], kind: str) -> set[str]:
-        """Its own cell or the head of its column, and otherwise the row."""
+        """The names in the number's cell, else in its column's head, else in its row."""
         named = ({one.name for one in self._names.find(text) if one.kind == kind} for text in cell)
         return next(filter(None, named), set())
 
@@ -267,13 +268,13 @@ class Sentences:
         return {one.name for one in self._headings[place][1].get(kind, ())} if place >= 0 else set()
 
     def scale(self, number: Number) -> float:
-        """What the head of its column says to multiply it with: “Population (M)”."""
+        """The factor that the column's head gives: 1e6 for “Population (M)”."""
         cell = self._cell(number)
         found = _UNIT.search(cell[1]) if cell is not None else None
         return next(scan(f"1 {found[1]}")).value if found is not None else 1.0
 
     def _cell(self, number: Number) -> tuple[str, ...] | None:
-        """Of a number in a table: its cell, the head of its column, and the row's other texts."""
+        """For a number in a table: its cell, its column's head, and the row's texts; else None."""
         start = self._text.rfind("\n", 0, number.start) + 1
         if start not in self._rows:
             return None
@@ -286,7 +287,7 @@ class Sentences:
 
 
 def _table_rows(text: str) -> dict[int, tuple[list[str], list[str]]]:
-    """Rows of Markdown tables by where they begin: the head and the cells."""
+    """The rows of Markdown tables by offset, each as the table's head and the row's cells."""
     found: dict[int, tuple[list[str], list[str]]] = {}
     head: list[str] = []
     before, start, inside = "", 0, False

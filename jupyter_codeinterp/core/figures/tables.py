@@ -1,6 +1,5 @@
-"""Reads tables in the texts of outputs: each number with the labels of its row and column. A text
-that is no table gives its lines: the words before a number are its label.
-"""
+"""Reads the numbers in an output's text, with labels: the row and column in a table, the words
+before the number in other text."""
 
 from __future__ import annotations
 
@@ -29,13 +28,13 @@ _KEY = re.compile(r"\s*([^\W\d_]\w*)(?: {1,4}|= {0,4})\d+(?![.,]?\d)")
 _FIRST = re.compile(
     r"[\s(\[{]{0,9}(?:['\"]([^'\"]{1,60})['\"]|(?<=\()((?:19|20)\d\d))(?:,|: [\[{(])"
 )
-"""What begins a row that is printed as a tuple, or a dictionary in another one."""
+"""The name at the start of a row printed as a tuple or nested dictionary."""
 _NEXT = re.compile(r"(?<=[)}\]]), (?=[('\"\[{])")
-"""Between such rows in a line."""
+"""Between tuples or dictionaries in a line."""
 _UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
 _LINKS = re.compile(r"\b(?:at|by|for|from|in|of|to|with)$")
 _GAP = re.compile(r"\S {2,}\S")
-"""In a cell: it is no cell of this table."""
+"""Wide blanks in a cell: the lines are no table."""
 _ID = re.compile(
     r"(?:^|[\s_])(?:ids?|nr|num|number|code|key|index|zip|plz|phone|rank"
     r"|(?<!per.)(?:year|month|week|day|hour))$",
@@ -47,8 +46,8 @@ STATISTICS = frozenset(("mean", "std", "min", "max", "50", "count", "sum"))
 
 
 class Label(msgspec.Struct, frozen=True):
-    """``column`` is the name of what it is one of: the values of a column, the heads of a table,
-    or the words before numbers. ``kind``: an entity (Germany, 2024) or a measure (revenue)."""
+    """``column`` names the label's group: a column, the heads of a table, or the words before
+    numbers. ``is_entity``: Germany or 2024, not a measure such as revenue."""
 
     column: str
     text: str
@@ -56,7 +55,7 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
-    """``row`` is the line that shows it, at ``start`` to ``end``."""
+    """A number of an output. ``row`` is its line, with the number from ``start`` to ``end``."""
 
     number: Number
     row: str
@@ -64,21 +63,21 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     end: int
     labels: tuple[Label, ...]
     id_of: str = ""
-    """What it counts or names, if it is no quantity: “order” for a number of `order_id`."""
+    """What an id is of: “order” for a number of `order_id`; "" for a quantity."""
 
 
 class _Grid(msgspec.Struct):
-    """Cells with where they begin in their lines; ``heads`` are the first rows."""
+    """A table. ``lines``: the line of each row and the offsets of its cells."""
 
     heads: list[list[str]]
     rows: list[list[str]]
     lines: list[tuple[str, list[int]]]
     index: int = 0
-    """How many of the first columns are an index."""
+    """The number of index columns."""
 
 
 def values(text: str, name: str) -> Iterator[Value]:
-    """The numbers of an output's text. ``name`` is the output's."""
+    """The numbers of an output's text. ``name`` identifies the output."""
     commas = has_decimal_commas(text)
     text = _NEXT.sub(",\n", text)
     for place, block in enumerate(_blocks(text)):
@@ -104,7 +103,7 @@ def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
         place < grid.index or bool(heads and place == 0 and not named[0]) for place in range(width)
     ]
     ids = [_id_of(name, column) for name, column in zip(named, columns, strict=True)]
-    # The name of a pivot's columns is in the corner. Rows of statistics describe the columns.
+    # A pivot has its columns' name in the corner; statistics, such as ``describe``, as rows.
     is_pivot = grid.index > 0 and len(heads) > 1 and bool(heads[0][0])
     is_pivot = is_pivot or len(STATISTICS.intersection(columns[0])) > 2
     counts = is_index[0] and numeric[0] and not named[0]
@@ -147,7 +146,7 @@ def _key(columns: Sequence[Sequence[str]], place: int) -> int:
 
 
 def _id_of(name: str, cells: Sequence[str] = ()) -> str:
-    """What a column of this name counts or names; "" if it has quantities."""
+    """What the ids in a column of this name are of; "" if it has quantities."""
     if cells and all(map(_YEAR.fullmatch, cells)):
         return name or "year"
     return (_ID.sub("", name).strip("_ ") or name) if _ID.search(name) else ""
@@ -170,7 +169,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Lines between blank ones, and between those that announce or end a table."""
+    """Groups of lines, split at blank lines and at lines that announce or end a table."""
     block: list[str] = []
     is_after_blank = False
     for line in text.split("\n")[: 20 * MOST_ROWS]:
@@ -197,7 +196,7 @@ def _is_head(line: str) -> bool:
 
 
 def _printed(block: list[str]) -> _Grid | None:
-    """The grid of lines whose columns are parted by blanks in all of them; None for others."""
+    """The table that the lines show, separated or aligned; None if they are no table."""
     found = _separated(block) or _aligned(block)
     if found is None and len(block) > 2 and not re.search(r"\d", block[0]):
         # The name of a series' index may be longer than its labels.
@@ -211,7 +210,7 @@ def _printed(block: list[str]) -> _Grid | None:
 
 
 def _separated(block: list[str]) -> _Grid | None:
-    """The grid of lines of a CSV file, with a head."""
+    """The table of lines of a CSV file with a head."""
     for separator in ",;\t":
         cells = [line.split(separator) for line in block]
         width = len(cells[0])
@@ -277,7 +276,7 @@ def _aligned(block: list[str]) -> _Grid | None:
 
 
 def _heads(cells: list[list[str]], numeric: list[bool]) -> tuple[int, int]:
-    """How many rows are heads, and how many columns an index."""
+    """The number of head rows and of index columns."""
     first = numeric.index(True, 1) if True in numeric[1:] else 0
     first = next((place for place, cell in enumerate(cells[0]) if cell), 0) or first
     for place, row in enumerate(cells[:5]):
@@ -294,7 +293,7 @@ def _heads(cells: list[list[str]], numeric: list[bool]) -> tuple[int, int]:
 
 
 def _columns(block: Iterable[str]) -> tuple[list[int], list[int]]:
-    """Where columns begin and end: blanks in every line part them."""
+    """Where columns begin and end: every line has a blank between them."""
     spans = sorted(found.span() for line in block for found in re.finditer(r"\S+", line))
     starts: list[int] = []
     ends: list[int] = []
@@ -313,17 +312,17 @@ def _begins(line: str, starts: Sequence[int]) -> list[int]:
 
 
 def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
-    """The numbers of a text that is no table; the words before a number are its label."""
+    """The numbers of lines that are no table, labelled with the words before them."""
     shapes = Counter(map(_shape, block))
     sections: list[tuple[int, Label]] = []
     for line in block:
         found = list(islice(scan(line, commas), 100))
-        # Lines that are set in belong to the line above them: “Array A”.
+        # Indented lines belong to the line above them: “Array A”.
         inset = len(line) - len(line.lstrip())
         sections = [one for one in sections if one[0] < inset]
         if not found and _words(line):
             sections.append((inset, Label(f"{name}:sections", _words(line), True)))
-        # “2024” is a part of what is said of the next one.
+        # A year such as “2024” labels the next number.
         names = {one.start for one in found if _YEAR.fullmatch(one.text)}
         # In lines that differ only in names and numbers, the first number names the row: “epoch 2”.
         key = _KEY.match(line) or _FIRST.match(line)
@@ -353,7 +352,7 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
 def _lead(
     line: str, first: Number, key: re.Match[str] | None, is_row: bool, name: str
 ) -> Label | None:
-    """What the line begins with, and says of all its numbers."""
+    """The label at the line's start, which holds for all its numbers."""
     if is_row and key is not None:
         if key.re is _KEY:
             return Label(key[1].lower(), first.text, True)
@@ -376,12 +375,12 @@ def _before(line: str, start: int, end: int) -> str:
 
 
 def _last(text: str) -> str:
-    """The words of its last part that has some."""
+    """The words of the last part of the text that has words."""
     return next(filter(None, map(_words, reversed(_PART.findall(text)))), "")
 
 
 def _shape(line: str) -> str:
-    """What lines have in common that differ in the first name and in numbers alone."""
+    """The line without its first name and numbers: equal for rows of the same form."""
     return _SHAPE.sub("", line)
 
 

@@ -1,1 +1,1 @@
-"""What happened, as the journal has it: events, changes to cells, and what is made of them."""
+"""A session's past from the journal: events, changes to cells, exports and branches."""

@@ -1,8 +1,8 @@
-"""A branch of a conversation: what it takes over, and where it stands among its siblings. Pure.
+"""A branch of a conversation: the history that it takes over, and its branch points. Pure.
 
-It begins before a message of the person's. Events and ops are taken as they were then, with two
-exceptions: what the notebook was put back to since is so in every branch, and money is counted
-in the conversation that spent it.
+It begins before one of the person's messages and takes over the events and ops up to there, with
+two exceptions: later undos of earlier turns apply in every branch, and each conversation counts
+only its own costs.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from ..wire.events import (
 )
 
 _OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
-"""What a branch has in its ``SessionInfo`` as it is now, or counts for itself."""
+"""Events that a branch does not take over: its ``SessionInfo`` has them, or it counts anew."""
 
 
 def beginning(
     turn: int, events: NumberedEvents, ops: StoredOps, said: Callable[[], Sequence[Message]]
 ) -> Beginning:
-    """Of a session that is not running. ``said`` gives all its messages, for journals that do
-    not tell where a turn's begin. Raises CommandError ``unknown_turn``."""
+    """The history before a turn of an idle session. ``said`` loads all its messages, for old
+    journals that lack ``TurnStarted.messages``. Raises CommandError ``unknown_turn``."""
     at = next((i for i, (_, event) in enumerate(events) if _begins(event, turn)), None)
     if at is None:
         raise CommandError("unknown_turn", "No message of yours started this turn.")
@@ -76,8 +76,8 @@ SHORTEST_START = 24
 
 
 def title_of(of: SessionInfo, turn: int, text: str, replaced: str) -> str:
-    """The title of a branch: it shows the first words that differ from the message that it
-    replaces. "" leaves the title to the message."""
+    """A branch's title, with the first words in which its message differs from the replaced one.
+    "": make the title from the message."""
     new, old = text.split(), replaced.split()
     if new == old:
         return of.title
@@ -99,25 +99,23 @@ def _begins(event: Event, turn: int) -> bool:
 
 
 def _stays_true(event: Event, turn: int) -> bool:
-    """Whether it happened later, and is about cells of before."""
+    """Whether a later event is about a change of an earlier turn."""
     if isinstance(event, (TurnUndone, TurnRedone, ChangesKept, FilesPutBack)):
         return event.turn < turn
     return isinstance(event, CellRemoved)
 
 
 def _not_redoable(event: Event) -> Event:
-    """The event for a branch that lacks the undo's ops: it has no redo."""
+    """The event without redo, because the branch lacks the undo's ops."""
     if isinstance(event, (TurnUndone, TurnRedone)):
         return msgspec.structs.replace(event, redoable=())
-    if isinstance(event, FilesPutBack):
-        return msgspec.structs.replace(event, redoable=False)
-    if isinstance(event, CellRemoved):
+    if isinstance(event, (FilesPutBack, CellRemoved)):
         return msgspec.structs.replace(event, redoable=False)
     return event
 
 
 def _still_queued(events: Iterable[Event]) -> set[int]:
-    """Messages that waited as the turn began: they went into it."""
+    """The numbers of messages that are still queued after these events."""
     waiting: set[int] = set()
     for event in events:
         if isinstance(event, MessageQueued):
@@ -132,20 +130,20 @@ def _still_queued(events: Iterable[Event]) -> set[int]:
 
 
 def _ops_before(turn: int, ops: StoredOps) -> StoredOps:
-    """Up to the first of that turn or a later one, numbered down from 0."""
+    """The ops before that turn, renumbered so that the last one is 0."""
     first = next((i for i, stored in enumerate(ops) if stored.turn >= turn), len(ops))
     last = ops[first - 1].seq if first else 0
     return [msgspec.structs.replace(stored, seq=stored.seq - last) for stored in ops[:first]]
 
 
 def _found(text: str, before: Iterable[Event], said: Sequence[Message]) -> int:
-    """How many messages come before the one with ``text``: each that the person sent is the
-    end of one, so it is the k-th of that text where k - 1 were sent before."""
-    heard = [e.text for e in before if isinstance(e, (TurnStarted, MessagesHeard))]
+    """How many messages come before the one with ``text``. If the person sent this text before,
+    as many matching messages are skipped."""
+    earlier = [e.text for e in before if isinstance(e, (TurnStarted, MessagesHeard))]
     ending = [i for i, message in enumerate(said) if _ends_with(message, text)]
     if not ending:
         return len(said)
-    return ending[min(heard.count(text), len(ending) - 1)]
+    return ending[min(earlier.count(text), len(ending) - 1)]
 
 
 def _ends_with(message: Message, text: str) -> bool:
@@ -154,7 +152,7 @@ def _ends_with(message: Message, text: str) -> bool:
 
 
 def points(info: SessionInfo, turn: int) -> tuple[BranchPoint, ...]:
-    """At which a branch of that session, made at this turn, left others. A branch of a branch
+    """The branch points of a new branch that leaves the session at this turn. A branch of a branch
     at the same turn is a sibling of both."""
     earlier = tuple(point for point in info.branches if point.turn < turn)
     same = next((point for point in info.branches if point.turn == turn), None)

@@ -26,12 +26,11 @@ CELL_TYPES = ("raw", "code", "markdown")
 
 
 class Change(msgspec.Struct, frozen=True):
-    """``before`` is the whole earlier cell; None for an added one, one that only moved, or if
-    unknown (a page was reloaded before its receipt). The journal keeps its outputs under the digest
-    ``outputs``, or they were ``left_out``. ``above`` are the ids above it without this turn,
-    nearest first. ``source`` and ``cell_type`` are what the agent left; "" for a removed cell. So
-    is ``run``: the agent's run that the cell showed then, "" if none.
-    """
+    """What a turn did to a cell. ``before`` is the earlier cell; None if the cell was added, only
+    moved, or if unknown (the page was reloaded before its receipt). ``outputs`` is the digest of
+    the earlier outputs in the journal, unless ``left_out``. ``above``: the ids above the cell
+    before the turn, nearest first. ``source``, ``cell_type`` and ``run`` (the id of the shown run)
+    are the cell's state after the turn; "" if removed."""
 
     cell_id: str
     kind: Literal["added", "edited", "moved", "removed"]
@@ -50,14 +49,14 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def was_replaced(self) -> bool:
-        """Whether it was an empty code cell that another replaced: nothing to review."""
+        """Whether the turn replaced an empty code cell, which needs no review."""
         was = self.before or {}
         empty = not str(was.get("source", "-")).strip() and not self.had_outputs
         return self.kind == "removed" and was.get("cell_type") == "code" and empty
 
     @property
     def only_ran(self) -> bool:
-        """Whether the cell has the source and type that it had."""
+        """Whether source, type and place are unchanged."""
         was = self.before or {}
         same = (was.get("source"), was.get("cell_type")) == (self.source, self.cell_type)
         return self.kind == "edited" and same and not self.moved
@@ -68,7 +67,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class _Track:
-    """One cell from the first op of the turn to its last."""
+    """The state of one cell through the ops of a turn."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class _Track:
         self.run = run_id_of(before) if before is not None else ""
         self.moved = self.only_moved = False
         self.remade = False
-        """Whether more than source and type may differ: it ran, or changed type for a while."""
+        """Whether more than source and type may differ: the cell ran or had another type."""
 
     def take(self, stored: StoredOp) -> None:
         op = stored.op
@@ -115,7 +114,7 @@ class _Track:
         return self.before is not None and {**cell, "outputs": []} == {**self.before, "outputs": []}
 
     def change(self, cell_id: str) -> Change | None:
-        """None if the cell is unchanged, or came and went."""
+        """The net change; None if the cell is unchanged, or was added and removed."""
         before, above = self.before, self.above
         if not self.existed:
             added = Change(cell_id, "added", None, above, self.source, self.cell_type, run=self.run)
@@ -151,7 +150,7 @@ def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
 
 
 def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
-    """None if the op changed nothing, as far as its receipt says."""
+    """A track that begins with this op; None if its receipt shows no change."""
     op, receipt = ops[index].op, ops[index].receipt
     if isinstance(op, Insert) or (isinstance(op, Restore) and op.expect is None):
         return _Track(None, (), existed=False)
@@ -177,7 +176,7 @@ def _is_sound(cell: Cell) -> bool:
 
 
 def _told_above(stored: StoredOp) -> tuple[str, ...] | None:
-    """The ids above the cell that a receipt tells, nearest first; None if it tells none."""
+    """The ids above the cell in the op's receipt, nearest first; None if unknown."""
     told = stored.receipt.after if stored.receipt is not None else ()
     if not isinstance(stored.op, Move):
         return told
@@ -186,8 +185,7 @@ def _told_above(stored: StoredOp) -> tuple[str, ...] | None:
 
 
 def _above_before(ops: Sequence[StoredOp], index: int) -> tuple[str, ...]:
-    """The ids that were above the cell of the op ``index`` before all of ``ops``, and those that
-    ``ops`` inserted there."""
+    """The ids above the op's cell before all of ``ops``, and those that ``ops`` inserted there."""
     cell_id = ops[index].op.cell_id
     above = list(_told_above(ops[index]) or ())
     for stored in reversed(ops[:index]):
@@ -216,10 +214,9 @@ State = Literal["open", "undone", "kept"]
 
 
 class Reviewed(msgspec.Struct, frozen=True):
-    """``before`` is None for an added cell, ``after`` for a removed one. ``outputs``: whether an
-    undo restores outputs. ``cut``: whether a long source is cut. ``undoable``: whether the
-    earlier state is known. ``above`` are the ids above it without the turn, nearest first.
-    """
+    """A cell's change for review. ``before`` is None for an added cell, ``after`` for a removed
+    one. ``outputs``: an undo restores outputs. ``cut``: a source is cut. ``undoable``: the earlier
+    state is known. ``above``: the ids above the cell before the turn, nearest first."""
 
     cell_id: str
     kind: Literal["added", "edited", "removed"]
@@ -234,8 +231,8 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 class FilesOffer(msgspec.Struct, frozen=True):
-    """Files that an undo, or a redo, can bring back, and those that it would leave, each with the
-    reason; ``more`` counts those not named."""
+    """Files that an undo or redo can restore. ``left``: files that it cannot, with the reasons.
+    ``more`` counts files not listed."""
 
     files: tuple[str, ...] = ()
     left: tuple[FileLeft, ...] = ()
@@ -243,7 +240,7 @@ class FilesOffer(msgspec.Struct, frozen=True):
 
 
 class TurnFiles(msgspec.Struct, frozen=True):
-    """``why`` neither an undo nor a redo can bring back a file; "" if it can."""
+    """``why``: the reason if neither undo nor redo can restore files; else ""."""
 
     undo: FilesOffer = FilesOffer()
     redo: FilesOffer = FilesOffer()
@@ -251,8 +248,8 @@ class TurnFiles(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """``left_out`` counts the cells not listed. ``files``: None where the kernel has no overlay.
-    ``refused``: why this person can bring back none; then ``files`` is None."""
+    """``left_out`` counts the cells not listed. ``files`` is None if the kernel has no overlay, or
+    if this person may not restore files; ``refused`` then says why."""
 
     turn: int
     changes: tuple[Reviewed, ...]

@@ -33,14 +33,14 @@ journal no longer has it."""
 
 class DeferredWrites:
     def __init__(self, failed: Callable[[StoreError], None]) -> None:
-        """Calls ``failed`` for each write that is deferred or given up."""
+        """``failed`` is called for each write that is deferred or given up."""
         self._failed = failed
         self._waiting: deque[Write] = deque()
         self.given_up = ""
         """``TAKEN`` or ``GONE`` after the final failure: no more writes."""
 
     def __bool__(self) -> bool:
-        """Whether something waits."""
+        """Whether writes wait."""
         return bool(self._waiting)
 
     def do(self, write: Write) -> None:
@@ -54,7 +54,7 @@ class DeferredWrites:
             self._failed(error)
 
     def catch_up(self) -> None:
-        """Write what waits. Raises StoreError at the first failure, which goes on waiting."""
+        """Write what waits. Raises StoreError at the first failure; that write keeps waiting."""
         while self._waiting:
             try:
                 self._waiting[0]()
@@ -91,13 +91,13 @@ class EventLog:
         self._journaled = last_seq
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
         self._waiting: dict[int, bytes] = {}
-        """The waiting draft."""
+        """The complete event of a waiting draft, by number."""
         self._waiters: list[asyncio.Future[None]] = []
         self.followers = 0
         self._held: Delta | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._begun: tuple[type[Delta], int] | None = None
-        """The text whose first words have been shown, which do not wait."""
+        """The text being streamed (type and block), whose first words were shown at once."""
 
     def publish(self, event: Event) -> None:
         """Number an event, journal it, wake the followers.
@@ -110,8 +110,8 @@ class EventLog:
         self._notify(event)
 
     def show(self, event: Event) -> None:
-        """Show what has already happened, even if the journal fails; it is written later.
-        Collects text deltas first."""
+        """Show what has already happened, even if the journal fails; then write it later.
+        Text deltas are collected first."""
         if isinstance(event, (TextDelta, ThinkingDelta)):
             self._gather(event)
         else:
@@ -168,7 +168,7 @@ class EventLog:
         self._waiters.clear()
 
     def release(self) -> None:
-        """Free the recent events; the journal has them."""
+        """Free the recent events, which the journal has."""
         self._recent.clear()
 
     def catch_up(self, deferred: DeferredWrites) -> None:
@@ -176,7 +176,7 @@ class EventLog:
         ``deferred``."""
         self._deferred = deferred
         self.last_seq = self._journaled = self._store.last_seq(self._session_id)
-        self._recent.clear()  # They read it there.
+        self._recent.clear()  # Followers read the journal.
         self._wake()
 
     async def follow(self, after: int) -> AsyncIterator[tuple[int, bytes]]:
@@ -220,6 +220,6 @@ class EventLog:
         return [*events, *shown_only][:PAGE] if shown_only else events
 
     def _page(self, after: int) -> list[tuple[int, bytes]]:
-        """A page of the journal, without keys, except that a waiting draft is complete."""
+        """A page of the journal, without API keys; only a waiting draft is complete."""
         written = self._store.written_events(self._session_id, after, PAGE)
         return [(seq, self._waiting.get(seq, event)) for seq, event in written]

@@ -15,16 +15,15 @@ from .prose import code, fenced, harmless, known_language, plain, quoted
 from .transcript import Card, Item, Line, ModelText, PersonMessage, turns
 
 Pictures = Mapping[str, Sequence[str]]
-"""As ``pictures`` finds them."""
+"""Pictures as ``data:`` addresses, by run id."""
 LOOKS = ("read_notebook", "read_output", "read_skill", "inspect_variables")
 """Tools whose result is for the model alone."""
 _IMAGES = re.compile(r"^\[image(?:: [^\]\n]{1,110})?\](?:\n|\Z)", re.MULTILINE)
-"""Lines in the place of pictures."""
+"""Lines that stand for pictures."""
 
 
 def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}) -> str:  # noqa: B006
-    """The conversation to read: what was asked, said and run, and what came out of it. The
-    file holds text, code and pictures, and does nothing when it is opened."""
+    """The conversation as Markdown with pictures. Opening the file runs and loads nothing."""
     events = list(events)
     date = datetime.fromtimestamp(info.created, timezone.utc)
     parts = [
@@ -41,14 +40,14 @@ def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}
 
 
 def _cost(events: Iterable[Event]) -> list[str]:
-    """Of all of it, if a model was asked."""
+    """The conversation's cost in words; [] if no model was asked."""
     used = [event for event in events if isinstance(event, UsageChanged)]
     cost = str(Cost(used[-1].cost, used[-1].local)) if used else ""
     return [cost.removeprefix("cost ")] if cost else []
 
 
 def _along(files: tuple[str, ...]) -> list[str]:
-    """By name: what was in them stays where it is."""
+    """A line with the names of a message's files; their content is not exported."""
     names = ", ".join(code(" ".join(name.split())) for name in files)
     return [f"With {names}"] if names else []
 
@@ -78,7 +77,7 @@ def _in_markdown(item: Item, pictures: Pictures) -> list[str]:
 
 
 def _findings(card: Card) -> list[str]:
-    """What checks and hooks told the person of a run, as a list."""
+    """The findings and notes that the person saw on a run, as a Markdown list."""
     found = (*card.done.findings, *card.done.notes) if card.done is not None else ()
     lines = "\n".join(f"- {plain(str(finding))}" for finding in found)
     return [f"Findings:\n\n{lines}"] if lines else []
@@ -98,7 +97,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 async def pictures(store: SessionStore, session_id: str) -> dict[str, list[str]]:
-    """Addresses (``data:``) of the pictures of each run, by its id."""
+    """The pictures of a session's runs, as ``Pictures``."""
     found: dict[str, list[str]] = {}
     left = MOST
     for stored in store.ops(session_id):

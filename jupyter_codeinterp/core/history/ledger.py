@@ -35,7 +35,7 @@ from .changes import Change, changes_of
 # -------------------------------------------------------------------------------------------------
 # Separates ops and receipts from their outputs, which the journal stores once.
 #
-# A light op or receipt names its outputs by digest. A light ``FinishRun`` keeps the type of each.
+# A light op or receipt names its outputs by digest; a light ``FinishRun`` also has their types.
 
 Outputs = Callable[[Change], tuple[Output, ...]]
 """The outputs of a cell before a change; () if the journal lacks them."""
@@ -47,7 +47,7 @@ GONE: Output = {
 
 
 def light_op(op: Op) -> tuple[Op, tuple[Output, ...]]:
-    """The op without its outputs, and these."""
+    """The op without its outputs, and the outputs."""
     if isinstance(op, FinishRun) and op.outputs:
         types = tuple({"output_type": output.get("output_type")} for output in op.outputs)
         return msgspec.structs.replace(op, outputs=types, kept=""), op.outputs
@@ -69,7 +69,7 @@ def whole_op(stored: StoredOp, outputs: tuple[Output, ...] | None) -> StoredOp:
 
 
 def light_receipt(receipt: Receipt) -> tuple[Receipt, tuple[Output, ...]]:
-    """The receipt without the outputs of ``before``, and these."""
+    """The receipt without the outputs of ``before``, and the outputs."""
     if receipt.before is None or not receipt.before.get("outputs"):
         return receipt, ()
     before = {**receipt.before, "outputs": []}
@@ -77,11 +77,11 @@ def light_receipt(receipt: Receipt) -> tuple[Receipt, tuple[Output, ...]]:
 
 
 class Store(OpStore, OutputStore, Protocol):
-    """What keeps both."""
+    """A store of ops and outputs."""
 
 
 def outputs_of(store: Store, session_id: str) -> Outputs:
-    """From the journal."""
+    """A loader of outputs from the journal."""
 
     def outputs(change: Change) -> tuple[Output, ...]:
         return store.outputs(session_id, kept_under(store, session_id, change)) or ()
@@ -90,9 +90,8 @@ def outputs_of(store: Store, session_id: str) -> Outputs:
 
 
 def kept_under(store: OpStore, session_id: str, change: Change) -> str:
-    """The digest of the outputs before a change; "" if the journal lacks them. Outputs too large
-    for a receipt are those of the run in the cell's metadata, if the execution count still
-    matches."""
+    """The digest of the outputs before a change; "" if the journal lacks them. For outputs too
+    large for a receipt, those of the run in the cell's metadata, if its execution count matches."""
     if change.outputs or not change.left_out or change.before is None:
         return change.outputs
     ours = change.before["metadata"].get("codeinterp")
@@ -106,22 +105,21 @@ def kept_under(store: OpStore, session_id: str, change: Change) -> str:
 
 
 class Undone(NamedTuple):
-    """``change`` is what an undo did to a cell, and ``left`` the cell as the undo left it; None
-    if the undo deleted it."""
+    """``change``: what an undo did to a cell. ``left``: the cell afterwards; None if deleted."""
 
     change: Change
     left: Cell | None
 
 
 class Ledger:
-    """Fed with every confirmed op of a session, in order (``record``)."""
+    """The agent's changes; ``record`` takes every confirmed op of a session in order."""
 
     def __init__(self, ops: Iterable[StoredOp] = ()) -> None:
         self._ops: list[StoredOp] = []
         self._written: dict[str, str] = {}
         """The source that the agent last wrote, for cells that it inserted."""
         self._runs: dict[str, str] = {}
-        """The agent's last run of a cell."""
+        """The id of the agent's last run, by cell id."""
         self.touched: list[str] = []
         """Cells that the agent inserted or ran, the latest last."""
         self.added: list[str] = []
@@ -141,13 +139,13 @@ class Ledger:
             self._record(stored, stored.receipt)
 
     def record(self, turn: int, op: Op, receipt: Receipt) -> None:
-        """``turn`` as in ``StoredOp``."""
+        """Record an op and its receipt. ``turn`` as in ``StoredOp``."""
         kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
         self._record(StoredOp(0, turn, op, outputs=kept), receipt)
 
     def _record(self, stored: StoredOp, receipt: Receipt) -> None:
         if receipt.status == "conflict" and isinstance(stored.op, Delete):
-            # The person typed into this draft: it stays, and is theirs.
+            # The person typed into this draft, so it stays as their cell.
             self.drafts.pop(stored.op.cell_id, None)
         if receipt.status != "done":
             return
@@ -224,7 +222,7 @@ class Ledger:
             self.failed.pop(cell_id, None)
 
     def last_run(self, cell_id: str) -> str | None:
-        """The agent's last run of the cell."""
+        """The id of the agent's last run of the cell; None if it never ran it."""
         return self._runs.get(cell_id)
 
     def written(self, cell_id: str) -> str | None:
@@ -245,7 +243,7 @@ class Ledger:
         for number, stored in enumerate(self._ops):
             cell_id = stored.op.cell_id
             if stored.turn == -turn and cell_id in chosen:
-                # An edited cell that has moved gets its state, then its place.
+                # An undo restores the state of an edited and moved cell first, then its place.
                 before = last.get(cell_id, ())
                 state = [one for one in before if isinstance(self._ops[one].op, Restore)]
                 last[cell_id] = [*(state if isinstance(stored.op, Move) else ()), number]
@@ -258,8 +256,8 @@ class Ledger:
         }
 
     def stands(self, turn: int, cell_id: str, ids: Sequence[str]) -> bool:
-        """Whether a cell that a turn moved, or its undo or redo, has the cells above it that the
-        agent left there. ``ids``: all cells in order. Cells that came or went do not count."""
+        """Whether a cell that the turn, its undo or its redo moved still has the same cells above
+        it. ``ids``: all cells in order. Ignores cells added or deleted since."""
         order: tuple[str, ...] = ()
         for stored in self._ops:
             op, told = stored.op, stored.receipt.after if stored.receipt is not None else ()
@@ -285,8 +283,8 @@ class Ledger:
         return any((change.cell_id, change.source) == (cell_id, source) for change in later)
 
     def undo_cell(self, turn: int, cell_id: str, outputs: Outputs) -> Op | None:
-        """The op that undoes what this and later turns did to a remaining cell; None if nothing
-        to undo."""
+        """The op that undoes what this and later turns did to an existing cell; None if they did
+        nothing."""
         since = [stored for stored in self._ops if stored.turn >= turn]
         for change in changes_of(since):
             if change.cell_id == cell_id and change.kind != "removed":
@@ -301,9 +299,9 @@ def undo_op(
     last_run: str | None = None,
     tell: bool = False,
 ) -> Op | None:
-    """The op that undoes a change if the cell's source is still ``expect``; None if its earlier
-    state is unknown. ``outputs`` loads those that the journal keeps apart. ``last_run``: undo
-    only if that run was the last one. ``tell`` as in ``Restore``."""
+    """The op that undoes a change if the cell's source is still ``expect``; None if the earlier
+    state is unknown. ``outputs`` loads the earlier outputs. ``last_run``: undo only if that run
+    was the last one. ``tell`` as in ``Restore``."""
     if change.kind == "added":
         return Delete(change.cell_id, expect, last_run)
     if change.before is None:
@@ -311,7 +309,7 @@ def undo_op(
     before = change.before
     if change.left_out or change.outputs:
         before = {**before, "outputs": list(outputs(change))}
-    # The journal has restored outputs already, unless a receipt left them out.
+    # The journal has these outputs, unless a receipt left them out.
     kept = change.outputs if before.get("outputs") else ""
     if change.kind == "edited":
         return Restore(change.cell_id, before, expect, (), kept, last_run, tell)

@@ -1,8 +1,8 @@
-"""Words of the model and of the person as Markdown that does nothing, whoever opens it.
+"""Untrusted text as Markdown that loads and runs nothing in any viewer.
 
-Nothing is parsed that could be parsed otherwise elsewhere. A line keeps its list marker and
-its emphasis; code stays code; whatever else could begin something (HTML, a link, an image, a
-table, a formula, a diagram, an address) is written as entities or as code. One pass a line.
+Viewers parse Markdown differently, so a line keeps only its list marker and emphasis, and code
+stays code. HTML, links, images, tables, formulas, diagrams and addresses become entities or code.
+One pass per line.
 """
 
 from __future__ import annotations
@@ -20,36 +20,27 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`~]*)")
 _MARKER = re.compile(r"( {0,6})([-*+]|\d{1,9}[.)]) +(?=\S)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
 _RULE = re.compile(r"[-=*_+:| \t]+$")
-"""A line that makes something else of its neighbours: a heading, a table, two parts."""
+"""A line that would turn its neighbours into a heading or a table, or separate them."""
 _LANGUAGES = frozenset(
     (
         *("bash", "c", "cpp", "css", "diff", "go", "html", "java", "javascript", "js", "json"),
-        *(
-            "clojure",
-            "csharp",
-            "fortran",
-            "fsharp",
-            "haskell",
-            "julia",
-            "kotlin",
-            "lua",
-            "markdown",
-        ),
+        *("clojure", "csharp", "fortran", "fsharp", "haskell"),
+        *("julia", "kotlin", "lua", "markdown"),
         *("matlab", "md", "ocaml", "octave", "perl", "php", "powershell", "py", "python", "r"),
         *("ruby", "rust", "scala", "sh", "sql", "text", "toml", "ts", "typescript", "xml", "yaml"),
     )
 )
-"""A code block in any other language (a diagram, say) is one of plain text."""
+"""Languages of code blocks; others (such as diagrams) become plain text."""
 _SPANS = re.compile(r"`+|\$\$?|\\+|\s+|[^\s`$\\]+")
 _ADDRESS = re.compile(r"//|@|\w[.\u3002\uff0e][^\W\d_]{2}", re.IGNORECASE)
-"""In a word that a reader, or a program, would take for an address: a site, a mailbox, a file."""
+"""A sign that a word may be taken for an address of a site, a mailbox or a file."""
 _ENTITIES = str.maketrans(
     {char: f"&#{ord(char)};" for char in "[]|~"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 )
 
 
 def harmless(text: str) -> str:
-    """Markdown that shows what ``text`` says and does nothing."""
+    """``text`` as Markdown that loads and runs nothing."""
     lines = [_CONTROLS.sub("", line) for line in _LINE_END.split(text.strip()[:LONGEST])]
     shown: list[str] = []
     place = 0
@@ -74,13 +65,13 @@ def harmless(text: str) -> str:
 
 
 def _begins_code(line: str) -> re.Match[str] | None:
-    """A fence; one of backticks has no other backtick on its line."""
+    """The fence that the line opens, if any. One of backticks has no other backtick on its line."""
     fence = _FENCE.match(line)
     return None if fence and fence[1][0] == "`" and "`" in line[fence.end(1) :] else fence
 
 
 def plain(text: str) -> str:
-    """One line of it: a title, a note."""
+    """The text in one line, for titles and notes."""
     words = " ".join(_CONTROLS.sub("", text[:LONGEST].replace("\n", " ")).split())
     return _inline(words)
 
@@ -93,7 +84,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def known_language(name: object) -> str:
-    """What a kernel calls its language, as a fence may call it; "" if that is none."""
+    """A kernel's language as a fence may name it; "" if unknown."""
     word = name.lower() if isinstance(name, str) else ""
     word = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}.get(word, word)
     return word if word in _LANGUAGES else ""
@@ -107,12 +98,12 @@ def code(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """As Markdown's block quote."""
+    """The text as a block quote."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _closes(line: str, fence: str) -> bool:
-    """By the rules of CommonMark: up to three blanks, then the fence or a longer one."""
+    """Whether the line closes the fence: up to three blanks, then the fence or a longer one."""
     bare = line.rstrip(" \t")
     indent = len(bare) - len(bare.lstrip(" "))
     return indent <= 3 and len(bare) - indent >= len(fence) and not bare[indent:].strip(fence[0])
@@ -140,8 +131,8 @@ def _inline(line: str) -> str:
 
 
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:
-    """Words of a line, and whether they are shown as code. Between two equal runs of backticks
-    all is code; so is a formula, as far as its next dollar sign."""
+    """The words of a line, each with whether to show it as code: text between two equal runs of
+    backticks, formulas between dollar signs, and addresses."""
     tokens = [match.group() for match in _SPANS.finditer(line)]
     last = {token: index for index, token in enumerate(tokens)}
     place = 0
@@ -158,7 +149,7 @@ def _pieces(line: str) -> Iterator[tuple[bool, str]]:
 
 
 def _joined(pieces: Iterator[tuple[bool, str]]) -> Iterator[tuple[bool, str]]:
-    """Neighbours of one kind in one piece: two spans of code side by side would be none."""
+    """The pieces with neighbours of one kind merged: adjacent code spans would not render."""
     kind, texts = False, [""]
     for is_code, text in pieces:
         if is_code != kind:

@@ -42,9 +42,9 @@ from .changes import State
 
 
 def ends_of_runs(ops: Iterable[StoredOp]) -> tuple[FinishRun, ...]:
-    """The end of each run in ``ops``, a turn's, that the notebook may still show as running. One
-    that the server had posted is posted again, with its outputs: the notebook may have it already,
-    and the person may have run the cell since."""
+    """The end of each run in a turn's ``ops`` that the notebook may still show as running. An
+    unconfirmed end is posted again with its outputs; ``cut_off`` because the notebook may have it
+    already, and the person may have run the cell since."""
     ends: dict[str, FinishRun] = {}
     for stored in ops:
         op = stored.op
@@ -75,37 +75,36 @@ NOT_BEGUN = "The server was stopped before this started."
 
 @dataclass
 class Replay:
-    """Fed with every event of a session, in order (``add``)."""
+    """A session's state; ``add`` takes every event in order."""
 
     turns: int = 0
     steps: int = 0
     asked: str = ""
     """The person's last message."""
     since: int = 0
-    """The turn in which they sent it."""
+    """The turn of the person's last message."""
     undelivered: str = ""
     """The person's words since the last model call."""
     undelivered_references: tuple[Reference, ...] = ()
     queued: dict[int, MessageQueued] = field(default_factory=dict)
-    """Messages that neither began a turn nor reached the model yet, in order."""
+    """Messages that have neither begun a turn nor reached the model, in order."""
     said: int = 0
     """The number of the last queued message."""
     unfinished: bool = False
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
     cost: Cost | None = None
-    """Of the last turn."""
+    """The last turn's cost."""
     reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
     """The review states of changed cells, by turn and cell id."""
     redoable: dict[int, dict[str, None]] = field(default_factory=dict)
-    """Undone cells that a redo can bring back, by turn. A later turn that changes a cell ends
-    that."""
+    """Undone cells that a redo can bring back, by turn, until a later turn changes them."""
     said_last: list[str] = field(default_factory=list)
     """The model's texts in the last step."""
     figures: list[FiguresFound] = field(default_factory=list)
-    """What was found of the last turn's figures."""
+    """Where the figures of the last turn's answers were found."""
     findings: dict[str, str] = field(default_factory=dict)
-    """The checks of findings that cards have, by key."""
+    """The names of the checks behind the findings on cards, by finding key."""
     titles: dict[str, str] = field(default_factory=dict)
     """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -115,14 +114,14 @@ class Replay:
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
     """Unfinished calls of the last turn, with their steps."""
     _running: dict[str, str] = field(default_factory=dict)
-    """Cells whose run has no result that reached the model, by call id. "" for an approved call
-    that concerns no cell."""
+    """Cells whose run result has not reached the model, by call id; "" for an approved call
+    without a cell."""
     _without_cell: dict[str, str] = field(default_factory=dict)
-    """Calls whose draft concerns no cell, with that draft's id."""
+    """Draft ids of calls without a cell, by call id."""
     _onward: set[str] = field(default_factory=set)
-    """Conversations that went on from this one."""
+    """Ids of conversations that continue this one."""
     _went_on: str = ""
-    """The notebook in which the last turn went on."""
+    """The notebook in which the last turn continued."""
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
@@ -146,7 +145,7 @@ class Replay:
             self.steps, self.undelivered = event.step, ""
             self.undelivered_references = ()
             self.said_last.clear()
-            # The results of the others have reached the model.
+            # The results of finished calls have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, DraftWaiting) and not event.draft.cell_id:
             self._without_cell[event.draft.call_id] = event.draft.draft_id
@@ -215,7 +214,7 @@ class Replay:
 
     @property
     def lost(self) -> str:
-        """What the model must know of an interrupted turn; "" if there is none."""
+        """A note for the model on an interrupted turn; "" if none was interrupted."""
         stopped = self.ended is not None and self.ended.code == "server_stopped"
         if not (self.unfinished or stopped):
             return ""
@@ -227,7 +226,7 @@ class Replay:
         return f"{LOST}{had_begun}{approved}]"
 
     def onward(self, session_id: str, store: SessionStore) -> Iterator[WentOn]:
-        """The link to a conversation that the stopped server could only begin, if any."""
+        """The link to a conversation that the server began before it stopped, if it is missing."""
         calls = [call for call, cell_id in self._running.items() if not cell_id]
         draft_id = next((self._without_cell.get(call, "") for call in calls), "")
         for info in store.list() if draft_id and not self._went_on else ():
@@ -236,7 +235,7 @@ class Replay:
                 return
 
     def ends(self) -> list[ToolDone]:
-        """Ends for the cards that the server's stop left open."""
+        """The missing ends of calls that the server's stop interrupted."""
         return [self._end_of(card) for _, card in self._cards.values()]
 
     def _end_of(self, card: ToolStarted) -> ToolDone:

@@ -35,10 +35,9 @@ from ..wire.events import (
 
 @dataclass
 class Card:
-    """A tool call. ``waiting`` is the source that the person was asked about, ``source`` the
-    decided one ("" before that). ``edited``: the person changed it. ``runs`` are ids;
-    ``language`` is the kernel's, "" if unknown. ``done`` is None without an end in the
-    journal."""
+    """A tool call. ``waiting``: the source that the person was asked about; ``source``: the decided
+    one, "" before. ``edited``: the person changed the source. ``runs``: run ids. ``language``: the
+    kernel's, "" if unknown. ``done``: None if the journal has no end."""
 
     call_id: str
     name: str
@@ -88,7 +87,7 @@ class PersonMessage:
 
 @dataclass
 class Line:
-    """Any other event."""
+    """A line of text for any other event."""
 
     text: str
 
@@ -186,20 +185,20 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(event.message))
 
 
-# --- notes of checks -----------------------------------------------------------------------
+# --- notes of hooks -----------------------------------------------------------------------
 
 REPORT = "The check “{}” on this server reports on this run:"
-"""Before a check's note in a result. Notes depend on the packages of a server, so what compares
-or shows results leaves them out."""
+"""Heads a hook's note in a result. Notes depend on the server's packages, so comparisons and
+exports of results leave them out."""
 
 
 FACTS = "Checked facts about this run (fix the code if one matters for the task):"
-"""Before what the checks found. It depends on the versions of packages in the kernel."""
+"""Heads the checks' findings, which depend on the versions of packages in the kernel."""
 
 
 def is_report(part: str) -> bool:
-    """Whether a part of a result is the note of a hook, what checks found, or a label on data that
-    speaks to the model. Outputs are between delimiters, so their part never begins like this."""
+    """Whether a part of a result is a hook's note, the checks' findings or a caution. Outputs are
+    between delimiters, so their part never begins like this."""
     begins = ("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n", f"\n{BEGINS}")
     return part.startswith(begins)
 
@@ -208,18 +207,17 @@ _FOR_MODEL = re.compile(
     r"(?<=\[)not shown to you: |(?<=\[image) not shown: [^\]\n]{1,200}(?=\])|"
     r"; read_output\([^)\n]{1,60}\) reads on, of [\d,]{1,20} kept"
 )
-"""Words of ``model_view/outputs.py`` about what the model sees and can do."""
+"""Words of ``model_view/outputs.py`` that are for the model alone."""
 
 
 def for_people(done: ToolDone) -> str:
-    """The text of a result, without its line of facts and what is for the model alone."""
+    """The text of a result without its first line and without what is for the model alone."""
     text = without_reports(done.detail, done.notes).partition("\n")[2]
     return _FOR_MODEL.sub("", text)
 
 
 def without_reports(detail: str, notes: Sequence[str]) -> str:
-    """The detail of a card without what checks found, and without its ``notes``, each “name: text”,
-    which end it."""
+    """A card's detail without the checks' findings and the ``notes`` (“name: text”) at its end."""
     for note in reversed(notes):
         name = note.partition(": ")[0]
         before, found, _ = detail.rpartition(f"\n{REPORT.format(name)}\n")

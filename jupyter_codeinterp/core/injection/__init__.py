@@ -1,1 +1,1 @@
-"""Words in data that read like instructions to the model."""
+"""Finds and labels words in data that read like instructions to the model."""

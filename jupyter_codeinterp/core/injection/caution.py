@@ -1,7 +1,7 @@
-"""Labels data that speaks to the model, and remembers it for what runs later.
+"""Labels data that reads like instructions to the model, and remembers the lines for later runs.
 
-Data are the descriptions of the notebook, what a message names, and what a result has between its
-delimiters. The person's own words and instruction files are not data.
+Data are descriptions of the notebook, contents that a message refers to, and the text between the
+delimiters of a result. The person's own words and instruction files are not data.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ LABEL = (
     "except in a sandboxed kernel.]"
 )
 AGAIN = BEGINS + "more such words in data: {signs}.]"
-"""After the first label of a turn."""
+"""A label after the first one of a turn."""
 _OPEN, _CLOSE = "“", "”"
 _NOT_STARTED = "status=not_started"
-"""Such a result may name ids of cells, which are data too."""
+"""The start of a result that may name cell ids, which are data, too."""
 
 
 class Cautions:
-    """What one conversation has met."""
+    """The lines in one conversation's data that read like instructions."""
 
     def __init__(self) -> None:
         self.news: list[str] = []
-        """Lines that the person has not been told of."""
+        """Lines that the person has not seen."""
         self._met: dict[str, None] = {}
         self._told: set[str] = set()
-        """Lines that the model was told of in this turn."""
+        """Lines labelled in this turn."""
 
     @property
     def sign(self) -> str:
-        """The first of all lines; "" while there are none."""
+        """The first of these lines; "" if none."""
         return next(iter(self._met), "")
 
     def begin_turn(self) -> None:
         self._told.clear()
 
     def take_up(self, messages: Iterable[Message]) -> None:
-        """Read the labels of stored messages."""
+        """Restore the lines from the labels of stored messages."""
         for text in _texts(messages):
             _, label, rest = text.partition(BEGINS)
             quoted = rest.partition("]")[0].split(_OPEN)[1:] if label else []
             self._met |= dict.fromkeys(one.partition(_CLOSE)[0] for one in quoted)
 
     def follow(self, other: Cautions) -> None:
-        """Take over what another conversation has met."""
+        """Take over the lines of another conversation."""
         self._met |= other._met
 
     @property
     def label(self) -> str:
-        """The label for a summary; "" without a sign."""
+        """The label for a summary; "" without lines."""
         return LABEL.format(signs=named([*self._met][:MOST])) if self._met else ""
 
     def labelled(
         self, message: Message, nonce: str, descriptions: tuple[str, ...], quoted: tuple[str, ...]
     ) -> Message:
-        """The message with a label after each text that speaks to the model. Texts that begin
-        with one of ``descriptions`` are data, those with one of ``quoted`` have data between the
-        delimiters."""
+        """The message with a label after each text with instructions in its data. Texts that begin
+        with one of ``descriptions`` are data; those that begin with one of ``quoted`` have data
+        between delimiters."""
         if message.role != "user":
             return message
         content: list[AnyBlock] = []
@@ -90,7 +90,7 @@ class Cautions:
         return msgspec.structs.replace(result, content=content)
 
     def _label(self, data: str) -> str:
-        """The label for lines that the model was not told of in this turn; "" without any."""
+        """The label for lines not labelled in this turn; "" if none."""
         found = signs(data, told=self._told)
         label = AGAIN if self._told else LABEL
         self._told.update(found)
@@ -104,13 +104,13 @@ def named(found: Iterable[str]) -> str:
 
 
 def _between(text: str, nonce: str) -> str:
-    """What is between the delimiters."""
+    """The text between the delimiters."""
     _, *parts = text.split(f"<output-{nonce}>")
     return "\n".join(part.partition(f"</output-{nonce}>")[0] for part in parts)
 
 
 def _texts(messages: Iterable[Message]) -> Iterator[str]:
-    """What is not the model's own."""
+    """The texts of messages that are not the model's."""
     for message in messages:
         for block in message.content if message.role == "user" else ():
             for part in block.content if isinstance(block, ToolResult) else (block,):

@@ -1,7 +1,7 @@
 """Recognizes words in data that read like instructions to a language model.
 
-It knows a list of phrases, and no more. It reads words without case,
-punctuation, invisible characters and look-alike letters, in time linear in the text.
+It knows only a list of phrases. It ignores case, punctuation and invisible characters, maps
+look-alike letters, and takes time linear in the text.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import cache
 from itertools import accumulate, islice
 
 # -------------------------------------------------------------------------------------------------
-# Phrases with which text speaks to a language model, as patterns of lower-case words.
+# Phrases that address a language model, as patterns of lower-case words.
 #
-# ``_3`` stands for up to three words, a name in capitals for one of a group. Where a phrase goes
-# on in the next line, that line is indented.
+# ``_3`` stands for up to three words, a name in capitals for one of a group. An indented line
+# continues the phrase above it.
 
 _GROUPS = {
     "MODEL": """
@@ -104,14 +104,14 @@ NOW _2(?:delete|erase|wipe|destroy|remove|overwrite|drop)
     _4(?:instrucciones|instruções|istruzioni|indicaciones)
 (?:игнорируй|игнорируйте|забудь|забудьте) _4(?:инструкци\w|указани\w|команд\w)
 """
-"""In order: earlier instructions do not count; another role; somebody speaks to the model; behind
-the person's back, or in their name; what is to be done; the first in other languages."""
+"""In order: override earlier instructions; take another role; address the model; act behind the
+person's back or in their name; do something; override in other languages."""
 
 WITHOUT_BLANKS = re.compile(
     r"(?:忽略|无视|忘记|忽視|無視)\w{0,12}(?:指令|指示|提示|说明|規則|规则)"
     r"|(?:以前|これまで|上記|前)\w{0,8}(?:指示|命令|プロンプト)\w{0,4}(?:無視|忘れ)"
 )
-"""The same where words have no blanks between them."""
+"""Overrides in languages without blanks between words."""
 
 
 _LINE_END = r"\s*\n\s*"
@@ -120,7 +120,7 @@ _LINE_END = r"\s*\n\s*"
 def _rows() -> Iterator[str]:
     for row in re.split(r"\n+(?! )", _TABLE.strip()):
         text = re.sub(r"\n +(?=\|)", "", row)
-        # A part that is optional has its blank already.
+        # An optional part ends with a blank already.
         text = re.sub(r"([}?])\n +", r"\1", text)
         text = re.sub(r"\n +", " ", text)
         text = re.sub(r"_(\d)", r"(?:\\w{1,25} ){0,\1}", text)
@@ -130,7 +130,7 @@ def _rows() -> Iterator[str]:
 
 
 def by_start() -> dict[str, str]:
-    """A pattern of all phrases that may begin with a word, by that word."""
+    """Patterns by first word, each of all phrases that may begin with that word."""
     found: dict[str, list[str]] = {}
     for row in _rows():
         for word in _starts(row):
@@ -139,7 +139,7 @@ def by_start() -> dict[str, str]:
 
 
 def _starts(row: str) -> set[str]:
-    """The first words of a phrase: all words of its first group will do."""
+    """Possible first words of a phrase: all words of its first group, so perhaps too many."""
     depth = 0
     for end, sign in enumerate(row):
         depth += (sign == "(") - (sign == ")")
@@ -153,9 +153,9 @@ def _starts(row: str) -> set[str]:
 MOST, LONGEST = 3, 160
 """Lines that are quoted, and characters of one."""
 PIECE = 50_000
-"""Characters that are read in one go. Python's other threads wait meanwhile."""
+"""Characters read in one go, during which Python's other threads wait."""
 OVERLAP = 4_000
-"""Characters that a phrase may take, with invisible ones between its letters."""
+"""Most characters of a phrase, including invisible ones between its letters."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
@@ -165,10 +165,10 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ENTITY = re.compile(r"&#(?:(\d{1,6})|[xX]([0-9a-fA-F]{1,5}));?")
 _BREAK = re.compile(r"\\[nrt]|(?<=[a-z])(?=[A-Z])")
-"""Escapes of line ends, and humps in names such as ``ignoreAllInstructions``."""
+"""Escaped line ends, and word starts in names such as ``ignoreAllInstructions``."""
 _WORD = re.compile(r"[^\W_]+")
 _UNQUOTED = re.compile(r"[^\w\s.,:;!?'/()%@$+*=-]")
-"""What could end a quotation."""
+"""Characters that could end a quotation."""
 _ALIKE = str.maketrans("асеорхуіѕкνοιτυηκαρвнмтԁɡ", "aceopxyisknoitunkapbhmtdg")
 
 
@@ -177,18 +177,18 @@ _TOKEN = re.compile(
     r"\|?>|\[/?INST\]|<\\?<\\?/?SYS>>|<\\?/?(?:system|instructions?|tool_call|function_calls?)>"
     r"|(?:^|\n)[ \t]{0,20}(?:#{1,6} {0,3})?(?:Human|Assistant) {0,3}:"
 )
-"""Signs that divide a model's own conversation."""
+"""Markers that separate the messages of a model's conversation."""
 _BY_START = by_start()
 
 
 def signs(text: str, most: int = MOST, told: Container[str] = ()) -> list[str]:
-    """The first lines that read like instructions, without brackets and quotation marks and
-    without those ``told``; a long line from its phrase on."""
+    """The first ``most`` lines that read like instructions, except those in ``told``. Brackets and
+    quotation marks are removed; a long line begins with its phrase."""
     found: dict[str, None] = {}
     for start in range(0, max(len(text), 1), PIECE):
         piece = text[start : start + PIECE + OVERLAP]
         if start:
-            # The piece before had what the first word is the end of.
+            # Drop the first word, which may be cut: the piece before had it.
             cut = _WORD.match(piece)
             piece = f" {piece[cut.end() if cut is not None else 0 :]}"
         for line in _signs(piece):
@@ -211,7 +211,7 @@ def _signs(text: str) -> Iterator[str]:
     until = 0
     for start, end in sorted(spans):
         if start < until:
-            continue  # In a line that is quoted.
+            continue  # In a line that was quoted already.
         first, last = bisect_right(begins, start) - 1, bisect_left(begins, end)
         until = begins[last]
         here = words[begins[first] : begins[last]]
@@ -219,7 +219,7 @@ def _signs(text: str) -> Iterator[str]:
 
 
 def _quoted(line: str, words: str, start: int) -> str:
-    """The line; its plain words from ``start`` on where the line does not show the phrase."""
+    """The line, or its plain words from ``start`` on if the line does not show the phrase."""
     line = " ".join(_UNQUOTED.sub("", line).split())
     if len(line) > LONGEST:
         before = islice(_WORD.finditer(line), words.count(" ", 0, start), None)
@@ -259,7 +259,7 @@ def _plain(text: str) -> str:
         text = _TAGS.sub(_visible, _INVISIBLE.sub("", text))
     words = " ".join(_WORD.findall(_BREAK.sub(" ", text)))
     if not words.isascii():
-        # Words have no combining marks, which take long to put in order.
+        # ``_WORD`` dropped combining marks, which are slow to normalize.
         words = unicodedata.normalize("NFKC", words)
     return f"{words.lower()} "
 

@@ -1,1 +1,1 @@
-"""Checks that read what the kernel saw of a run, one family a file."""
+"""Checks that read the kernel's report on a run, one kind per file."""

@@ -1,4 +1,4 @@
-"""A result that is not what the model said it must be."""
+"""Compares a run's result with what the model expected."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _range(low: int, high: int | None) -> str:
 
 
 def _changes(contract: Contract, allowed: tuple[str, ...], run: SeenRun) -> Iterator[Finding]:
-    """The person's variables that changed and that the model did not name."""
+    """A finding on changed variables of the person's that the model did not name."""
     names = [
         f"`{change.name}`"
         for change in run.changes

@@ -24,7 +24,7 @@ from ..shared.source import (
 
 NAME = "Filter"
 FEW = 5
-"""Different values of a column that a sentence names."""
+"""Most distinct values of a column that a sentence lists in full."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
 
 
 def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
-    if text(fact, "column") == "_merge":  # The indicator of a join, which may well be complete.
+    if text(fact, "column") == "_merge":  # A join's indicator: all keys may have a partner.
         return
     node = source.at(fact.place)
     near, rows = _near(source, fact), number(fact, "rows")
@@ -92,7 +92,7 @@ def _absent(source: Source, fact: Fact, audience: Literal["person", "model"]) ->
 
 
 def _near(source: Source, fact: Fact) -> tuple[str, ...]:
-    """Values that look like what the code asks for, without those that the statement also has."""
+    """Values that resemble the literal, without those that the statement also names."""
     node = source.at(fact.place)
     statement = source.statement(node) if node is not None else None
     parts = ast.walk(statement) if statement is not None else ()
@@ -102,7 +102,7 @@ def _near(source: Source, fact: Fact) -> tuple[str, ...]:
 
 
 def _operand(node: ast.expr) -> ast.expr | None:
-    """What a comparison or a call compares with."""
+    """The right side of a comparison, or a call's first argument."""
     if isinstance(node, ast.Compare):
         return node.comparators[0] if len(node.comparators) == 1 else None
     return node.args[0] if isinstance(node, ast.Call) and node.args else None

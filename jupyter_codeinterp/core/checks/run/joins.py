@@ -25,9 +25,9 @@ from ..shared.source import (
 
 NAME = "Join"
 DISTINCT = {"nunique", "unique", "drop_duplicates"}
-"""What code calls that does not mind repeated rows."""
+"""Methods that make repeated rows harmless."""
 ASKS = {"isna", "isnull", "notna", "notnull", "_merge"}
-"""What code calls that asks which rows have a partner."""
+"""Attributes that tell which rows have a partner."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -62,15 +62,15 @@ def _multiplied(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
 
 
 def _is_with_itself(node: ast.Call) -> bool:
-    """``items.merge(items, …)``, as for pairs."""
+    """``items.merge(items, …)``, which makes pairs."""
     tables = [node.func.value] if is_method_call(node) and not _is_module(node.func.value) else []
     tables += [*node.args, *(word.value for word in node.keywords if word.arg == "right")]
     return len(tables) > 1 and same(tables[0], tables[1])
 
 
 def _compares(source: Source, node: ast.Call) -> bool:
-    """Whether the code compares columns of the result, as with the ends of intervals: then not
-    every pair of rows counts."""
+    """Whether the code compares columns of the result, such as the ends of intervals, and so keeps
+    only some pairs."""
     name = assigned_name(source, node)
     for other in source.nodes:
         if isinstance(other, ast.Compare):
@@ -89,7 +89,7 @@ def _is_module(node: ast.AST) -> bool:
 
 
 def _unmatched(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
-    """Keys of the left table without a partner, of the rows that the kernel looked at."""
+    """A finding on keys of the left table without a partner, among the rows that were read."""
     left, rows, alone = number(fact, "left"), number(fact, "looked_at"), number(fact, "alone")
     how = fact.figures.get("how")
     if not left or not number(fact, "right") or how not in ("inner", "left"):

@@ -15,11 +15,11 @@ NAME = "Lost values"
 _MARK = re.compile(
     r"['\"]?\s*(n/?a|nan|none|null|nil|missing|unknown|tbd|not available|[-?.*]*)\s*['\"]?", re.I
 )
-"""How people write that there is no value."""
+"""Common texts for a missing value."""
 _HAS_DIGIT = re.compile(r"\d")
 KNOWS = {"combine_first", "fillna", "isna", "isnull", "notna"}
 FILLS = {"combine_first", "fillna"}
-"""Methods whose argument only fills what is missing elsewhere."""
+"""Methods whose argument only fills missing values."""
 INTO = {"not_a_number": "numbers", "not_a_date": "dates"}
 
 
@@ -32,7 +32,7 @@ def read(run: SeenRun) -> Iterator[Finding]:
     yield from map(_swapped, facts(run, "swapped_day"))
     for fact in found:
         if tries[fact.kind, text(fact, "column")] > 1 or _is_tried_again(source, fact):
-            continue  # Formats in turn: what one leaves, another may read.
+            continue  # The code tries several formats: another one may read the rest.
         lost = tuple(one for one in texts(fact, "examples") if not _MARK.fullmatch(one))
         if not lost or _is_expected(source, fact):
             continue
@@ -54,7 +54,7 @@ def _swapped(fact: Fact) -> Finding:
 
 
 def _is_tried_again(source: Source, fact: Fact) -> bool:
-    """Whether the code converts the same expression in another place, too."""
+    """Whether the code also converts the same expression elsewhere."""
     node = source.at(fact.place)
     if not isinstance(node, ast.Call) or not node.args:
         return False
@@ -65,7 +65,7 @@ def _is_tried_again(source: Source, fact: Fact) -> bool:
 
 
 def _is_expected(source: Source, fact: Fact) -> bool:
-    """Whether the code deals with what is missing."""
+    """Whether the code handles missing values."""
     node = source.at(fact.place)
     if node is None:
         return False

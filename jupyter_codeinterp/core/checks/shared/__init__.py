@@ -1,1 +1,1 @@
-"""What all checks are made of."""
+"""Types and readers that all checks share."""

@@ -1,4 +1,4 @@
-"""What a check is, and what it gets to see."""
+"""What a check is, and the run that it reads."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from ...findings import Finding, Place
 from ...hooks import CellCode, CellOutputs
 
 # -------------------------------------------------------------------------------------------------
-# What the model says of a cell before it runs: the result's type and extent, and which variables
-# may change.
-#
-# The server compares it with what the kernel saw (``checks/run/expected.py``). It never makes a
-# finding disappear.
+# What the model expects of a cell before it runs: the result's type and size, and which variables
+# may change. ``checks/run/expected.py`` compares it with the kernel's report. It never hides a
+# finding.
 
 LONGEST = 100
 """Characters of a name."""
@@ -42,8 +40,8 @@ Rows = tuple[int, Union[int, None]]
 
 
 class Contract(msgspec.Struct, frozen=True):
-    """The model's words. Raises ValueError, with words for the model, where they say nothing
-    that can be compared. Without a ``name`` it is about the cell's last value."""
+    """What the model expects of the variable ``name``, or else of the cell's last value. Raises
+    ValueError, worded for the model, if it cannot be compared."""
 
     name: Annotated[
         Union[str, None], Meta(description="A variable; default: the cell's last value.")
@@ -91,13 +89,13 @@ class Contract(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The type in one way of writing, without its module: ``DataFrame``."""
+        """The type's usual name without its module, such as ``DataFrame``."""
         last = (self.type or "").strip().split(".")[-1]
         return _SAME.get(last.lower(), last)
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What the kernel is to look at; empty if nothing."""
+        """What the kernel must report on; empty if nothing."""
         about = (self.name, self.type, self.columns, self.rows)
         if not any(part not in (None, "", ()) for part in about):
             return {}
@@ -113,8 +111,8 @@ def _is_count(text: str) -> bool:
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """What the kernel saw of one call in the cell: its ``kind`` and its figures by name.
-    ``place`` is the call's place in the source, if known."""
+    """What the kernel observed at one call in the cell: values by name (``figures``). ``place`` is
+    the call's place in the source, if known."""
 
     kind: str
     place: Union[Place, None] = None
@@ -122,8 +120,8 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a run did to a variable. ``persons``: the person made it. ``before`` and ``after``
-    describe it, as ``DataFrame of 429 rows and 5 columns``."""
+    """What a run did to a variable. ``persons``: the person created the variable. ``before`` and
+    ``after`` describe its values, such as ``DataFrame of 429 rows and 5 columns``."""
 
     name: str
     how: str
@@ -134,9 +132,9 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What a contract is about, as the kernel saw it after the run. ``kinds`` are the names of
-    its types, its own first; none if there is no such variable. ``missing`` are columns that the
-    contract names; None if the kernel did not compare them."""
+    """The value that a contract describes, as the kernel saw it after the run. ``kinds``: names of
+    its class and base classes; () if the variable does not exist. ``missing``: columns of the
+    contract that it lacks; None if the kernel did not compare them."""
 
     kinds: tuple[str, ...] = ()
     rows: Union[int, None] = None
@@ -144,9 +142,8 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class SeenRun(msgspec.Struct, frozen=True):
-    """A run that has come to its end. Kernels other than Python's give no facts and changes.
-    ``asked`` are the person's words. ``contract`` is what the model said of the result before,
-    and ``result`` what the kernel saw of it."""
+    """A finished run. Only Python kernels report facts and changes. ``asked``: the person's
+    message. ``contract``: the result that the model expects; ``result``: what the kernel saw."""
 
     cell: CellCode
     outputs: CellOutputs
@@ -164,15 +161,15 @@ AfterRun = Callable[[SeenRun], Union[Found, Awaitable[Found]]]
 
 @dataclass(frozen=True)
 class Check:
-    """``before_run`` reads the code, ``after_run`` what came of it. Both state facts, and return
-    nothing when all is well.
+    """``before_run`` reads the code, ``after_run`` the finished run. Both return facts, or nothing
+    if all is well.
 
     A plain function runs in a thread of its own; a coroutine function must not block the
-    server's event loop. One that raises, or takes longer than ``hooks.bounded.DEADLINE``
+    server's event loop. One that raises, or takes longer than ``hooks.DEADLINE``
     seconds, finds nothing.
     """
 
     name: str
-    """As a hook's."""
+    """For people and the model, in the form of ``Hook.name``."""
     before_run: Union[BeforeRun, None] = None
     after_run: Union[AfterRun, None] = None

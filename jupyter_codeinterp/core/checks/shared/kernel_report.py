@@ -1,4 +1,4 @@
-"""Reads what the kernel reports of a run. Code in the kernel may report anything."""
+"""Reads the kernel's report on a run. The report is untrusted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .source import Source, parsed
 MOST_FACTS = 60
 MOST_CHANGES = 200
 LONGEST = 200
-"""Characters of a text in it."""
+"""Characters of a text in a report."""
 MOST_VALUES = 20
-"""Values of a list in it."""
+"""Values of a list in a report."""
 
 
 class _Fact(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def seen_run(
     is_private: Callable[[str], bool] = lambda name: False,
     contract: Contract | None = None,
 ) -> SeenRun:
-    """The run with what the kernel reports of it, without private variables."""
+    """The run with the kernel's report, without private variables."""
     facts, changes, result = read(report, parsed(cell.source))
     shown = tuple(change for change in changes if not is_private(change.name))
     known = tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", ""))))
@@ -54,7 +54,7 @@ def seen_run(
 def read(
     report: dict[str, Any], source: Source | None
 ) -> tuple[list[Fact], list[Change], Result | None]:
-    """The facts, the changes and the result; none of a report in another form."""
+    """The facts, the changes and the result; empty if the report is malformed."""
     try:
         told = msgspec.convert(report, _Report, strict=True)
     except (msgspec.ValidationError, RecursionError):
@@ -90,7 +90,7 @@ def _change(change: Change) -> Change:
 
 
 def _bounded(value: Any) -> Any:
-    """A number, a text, or a list of them."""
+    """A number, a text or a list of both, cut; None for anything else."""
     if isinstance(value, str):
         return value[:LONGEST]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""A cell's Python code, parsed, with places that people count in characters."""
+"""A cell's Python code, parsed, with places counted in characters."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...findings import Place
 from .check import Fact, SeenRun
 
 PARSED = 20_000
-"""Characters. Longer code is not read."""
+"""Characters of code; longer code is not parsed."""
 
 
 class Source:
-    """A tree with what checks ask of it, found once: a check may ask for every node."""
+    """A syntax tree with indexes, built once because checks ask about every node."""
 
     def __init__(self, lines: tuple[str, ...], tree: ast.Module) -> None:
         self.lines = lines
@@ -29,13 +29,13 @@ class Source:
     # --- places ----------------------------------------------------------------------
 
     def place(self, node: ast.AST) -> Place:
-        """Where a statement or expression stands."""
+        """The place of a statement or expression."""
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
         column, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None) or 0
         return self.place_of_bytes(line, column, end_line, end)
 
     def place_of_bytes(self, line: int, column: int, end_line: int, end: int) -> Place:
-        """The place that Python gives as offsets in UTF-8."""
+        """The place for Python's offsets, which count bytes of UTF-8."""
         start = self._characters(line, column)
         return Place(line, start, end_line, self._characters(end_line, end))
 
@@ -51,7 +51,7 @@ class Source:
         return self._columns_of[line]
 
     def at(self, place: Place | None) -> ast.expr | None:
-        """The expression that stands at exactly this place."""
+        """The expression at exactly this place."""
         return None if place is None else self._expressions.get(place)
 
     @cached_property
@@ -75,7 +75,7 @@ class Source:
         return node
 
     def values_of(self, name: str) -> list[ast.expr]:
-        """All that the cell assigns to a variable."""
+        """All expressions that the cell assigns to a variable."""
         return self._assigned.get(name, [])
 
     @cached_property
@@ -99,7 +99,7 @@ class Source:
 
     @cached_property
     def attributes(self) -> dict[str, list[tuple[str, ast.Attribute]]]:
-        """By the variable that they begin with: what each attribute is of, and itself."""
+        """Attributes by the variable that they begin with, each with its owner's code."""
         found: dict[str, list[tuple[str, ast.Attribute]]] = {}
         for node in self.nodes:
             if isinstance(node, ast.Attribute):
@@ -174,15 +174,15 @@ def same(one: ast.AST, other: ast.AST) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# Questions about code that several checks ask: what a name holds, and where a value goes.
+# Questions that several checks ask about code: what a name holds, and where a value goes.
 
 MOST = 12
 LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
-"""What code asks of a table or a column to find out whether something is there."""
+"""Attributes that code reads to find out whether a table or column is empty."""
 
 
 def facts(run: SeenRun, *kinds: str) -> Iterator[Fact]:
-    """At most ``MOST`` of these kinds."""
+    """At most ``MOST`` facts of these kinds."""
     return islice((fact for fact in run.facts if fact.kind in kinds), MOST)
 
 
@@ -228,7 +228,7 @@ def assigned_name(source: Source, node: ast.AST) -> str:
 
 
 def is_literal(source: Source, node: ast.expr | None) -> bool:
-    """Whether it is written in the code, or a variable that is set to such a value."""
+    """Whether the value is a literal, or a variable that the cell sets to one."""
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
@@ -246,7 +246,7 @@ def is_literal(source: Source, node: ast.expr | None) -> bool:
 
 
 def is_looked_at(source: Source, node: ast.AST) -> bool:
-    """Whether the code asks whether there is anything, and so expects that there may be nothing."""
+    """Whether the code tests the value for emptiness, so that an empty one is expected."""
     parent = source.parents.get(node)
     if _asks(node, parent):
         return True
@@ -262,8 +262,8 @@ def _asks(node: ast.AST, parent: ast.AST | None) -> bool:
 
 
 def calls_after(source: Source, node: ast.AST) -> set[str]:
-    """Names of methods that the code calls on an expression, or later on what it is assigned
-    to."""
+    """Attributes that the code reads from an expression, or later from the variable that it is
+    assigned to."""
     found = set(_chained(source, node))
     statement = source.statement(node)
     if isinstance(statement, ast.Assign):

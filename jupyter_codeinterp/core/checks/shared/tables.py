@@ -1,5 +1,5 @@
-"""What the model reads of odd columns of tables that a run made or changed: one short line a
-table. Code in the kernel may report anything."""
+"""Lines for the model on odd columns of tables that a run made or changed, one per table. The
+report is untrusted."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def lines(
     asked: str = "",
     source: str = "",
 ) -> list[str]:
-    """The lines; none of a report in another form. ``clean`` removes keys and line ends. Facts
-    that are ``known`` have none; new ones are added. What the person ``asked`` for comes first.
+    """The lines; [] if the report is malformed. ``clean`` removes API keys and line ends. Skips
+    the facts in ``known``, and adds new ones to it. What the person ``asked`` about comes first.
     ``source`` is the code that ran."""
     try:
         told = msgspec.convert(report, _Report, strict=True).tables
@@ -65,7 +65,7 @@ def lines(
 
 
 def _is_chosen(column: str, source: str) -> bool:
-    """Whether the code asks for rows with one value of the column: it is the same in all then."""
+    """Whether the code selects rows with one value of the column, which is then constant."""
     code = source.replace(" ", "")
     name = column.replace(" ", "")
     return any(f"{name}{end}==" in code for end in ("", '"]', "']"))
