@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,12 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.cli.arguments import parser
 from jupyter_codeinterp.cli.commands.turn import exit_code
+from jupyter_codeinterp.cli.terminal.drawing import Screen
 from jupyter_codeinterp.cli.terminal.fronts import covers, more
+from jupyter_codeinterp.cli.terminal.people import Person
+from jupyter_codeinterp.cli.terminal.stopping import Stopping
 from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX, SPOKEN_TO
 from jupyter_codeinterp.core.wire import events as e
 from tests.cli import CANARY, Cli, Ran, is_running, until
@@ -571,3 +576,29 @@ def test_a_pipe_that_closes_ends_it_in_silence(cli: Cli, options: tuple[str, ...
         err = process.stderr.read()
         assert (process.wait(), err) == (130, "")
     cli.book()
+
+
+def test_the_widest_yes_holds() -> None:
+    for given, held in (("", None), ("-y", "run"), ("--yes --yes=edits", "edits"),
+                        ("--yes=all -y", "all")):  # fmt: skip
+        for command in (["run", "a.ipynb", "Go"], ["chat", "a.ipynb"]):
+            assert parser().parse_args([*command, *given.split()]).yes == held
+
+
+def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
+    file = StringIO()
+    person = Person(Screen(file=file, width=100), Stopping(), False, str, notebook=Path("nb.ipynb"))
+    head, figure = "status=ok cell_id=c place=4/6", "[image: <Figure size 800x450 with 1 Axes>]"
+    table = "\n".join(f"row {number}" for number in range(40))
+    for event in (
+        e.ToolDone("1", "move_cell", "Move “Chart”", "ok", cell_id="c", detail=head),
+        e.ToolDone("2", "move_cell", "Move a cell", "ok", detail="status=ok"),
+        e.ToolDone("3", "run_cell", "Chart", "ok", cell_id="c", detail=f"{head}\n{figure}"),
+        e.ToolDone("4", "run_cell", "List", "ok", cell_id="c", detail=f"{head}\n{table}"),
+        e.ToolDone("5", "run_cell", "Long", "ok", cell_id="c", detail=f"{head}\n{table * 2}"),
+    ):
+        person.show(event, b"")
+    said = file.getvalue()
+    assert "✓ Move “Chart”  (now cell 4)\n" in said and "Move a cell" not in said
+    assert "[picture: in cell 4 of nb.ipynb]" in said and "Figure" not in said
+    assert "row 20" in said.partition("Long")[0] and said.count("lines more") == 1

@@ -50,17 +50,8 @@ jupyter codeinterp sessions lists the ids.
 
 
 _SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
-YES = (
-    (("--yes", "-y"), "run", "run code without asking"),
-    (("--yes=edits",), "edits", "also change your own cells without asking"),
-    (
-        ("--yes=all",),
-        "all",
-        "also install packages, delete cells and do all that asks; not what "
-        "an admin's settings bar",
-    ),
-)
-"""Names, value and meaning. What each covers: ``terminal/fronts.py``."""
+YES = {"--yes": "run", "-y": "run", "--yes=edits": "edits", "--yes=all": "all"}
+"""The narrowest first. What each covers: ``terminal/fronts.py``."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -86,6 +77,20 @@ def parser() -> argparse.ArgumentParser:
         feature = import_module(folder, __package__)
         feature.options(_command(commands, name, feature.HELP))
     return whole
+
+
+class _Widest(argparse.Action):
+    """Of several ``--yes``, the one that covers the most holds."""
+
+    def __call__(
+        self,
+        parser: object,
+        namespace: argparse.Namespace,
+        values: object,
+        option: str | None = None,
+    ) -> None:
+        order = [None, *dict.fromkeys(YES.values())]
+        namespace.yes = max(namespace.yes, YES[option or "--yes"], key=order.index)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -149,8 +154,13 @@ def _chat(chat: argparse.ArgumentParser) -> None:
 def _turns(command: argparse.ArgumentParser) -> None:
     """What ``run`` and ``chat`` share. ``{…}`` in the help: see ``_Parser.format_help``."""
     asks = command.add_mutually_exclusive_group()
-    for name, value, words in YES:
-        asks.add_argument(*name, action="store_const", const=value, dest="yes", help=words)
+    asks.add_argument(
+        *YES,
+        action=_Widest,
+        nargs=0,
+        help="run code without asking; with edits also change your own cells; with all also "
+        "install packages, delete cells and do all that asks, not what an admin's settings bar",
+    )
     asks.add_argument("--plan", action="store_true", help="plan only: run and change nothing")
     command.add_argument(
         "-m", "--model", metavar="MODEL", help="the model to use (default: {model})"

@@ -253,7 +253,9 @@ def check_all(text: str) -> object:
         contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
         run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
         made = {"tables": [{"name": "t", "rows": 20, "odd": [(text, "missing", 5, "")]}]}
-        found += tables.lines(made, lambda name: False, str, set())
+        found += tables.lines(
+            made, lambda name: False, str, set(), text, f"{source}\nt.isna()", text
+        )
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
             after: Any = check.after_run(run) if check.after_run is not None else ()

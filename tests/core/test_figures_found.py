@@ -92,7 +92,8 @@ async def test_only_cells_that_this_conversation_ran_are_linked(bench: Benches) 
 async def test_the_model_learns_once_what_was_not_found(bench: Benches) -> None:
     """Also after a restart; it neither spends a step nor counts as a message that has the
     number."""
-    words = "[No output, cell or message has these figures of your last answer: 9,999]"
+    words = "[No output, cell or message has these figures of your last answer: 9,999. "
+    words += "Fine if derived; else correct it.]"
     b = bench(run(SALES), say("East 9,999."), say("Yes, 9,999."), say("Fine."), say("Done."))
     await b.turn("Sales?")
     assert len(b.model.requests) == 2

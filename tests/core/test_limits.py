@@ -116,7 +116,8 @@ async def test_the_limit_of_steps(bench: Benches, room: Room) -> None:
         if text.startswith("[This turn:")
     ]
     assert [number for number, _ in told] == [0, 3, 7]
-    assert told[0][1] == "[This turn: at most 8 model calls, $9.00, 60 minutes without the person.]"
+    words = "60 minutes, not counting waits for the person"
+    assert told[0][1] == f"[This turn: at most 8 model calls, $9.00, {words}.]"
     assert "5 model calls left" in told[1][1] and "without tools" in told[2][1]
     assert b.of(e.TextDone)[-1].text == "So far: 6."
     assert [one.answer_only for one in b.model.requests] == [False] * 7 + [True]
@@ -236,3 +237,12 @@ def test_a_title_makes_no_difference() -> None:
     guard = LoopGuard()
     said = [tried(guard, "status=ok", source="1", title=str(n)) for n in range(3)]
     assert said == ["go", "note", "stop"]
+
+
+async def test_the_limits_are_told_again_only_if_they_change(bench: Benches) -> None:
+    b = bench(*[say(f"Answer {number}.") for number in range(3)])
+    told = []
+    for mode in ("auto", "auto", "review"):
+        await b.turn(mode=mode)
+        told.append("[This turn: at most" in repr(b.model.requests[-1].messages[-1]))
+    assert told == [True, False, False]

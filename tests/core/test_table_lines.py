@@ -124,3 +124,41 @@ async def test_values_of_the_persons_types_run_no_code(bench: Benches, room: Roo
     )
     assert await of(b) == [""]
     assert await room.run("print(seen)") == "[]\n"
+
+
+READ = "import pandas as pd\nfrom io import StringIO\n"
+READ += "text = 'a,b\\n' + '5,\\n' * 9 + '7,3\\n8,4\\n' * 20\n"
+TEXTS = f"{READ}t = pd.read_csv(StringIO(text), dtype=str)"
+GAPS = f"{READ}t = pd.read_csv(StringIO(text))"
+LACKS = "`t`: `b` lacks 9 of 49 values"
+OTHER = "u = pd.read_csv(StringIO(text + '9,9\\n'))"
+AS_TEXT = "`t`: `a` has numbers as text, such as '5'"
+
+
+@pytest.mark.parametrize(
+    ("cells", "lines_told"),
+    [
+        ((TEXTS, "u = t[9:]"), (LACKS, "")),
+        ((f"{GAPS}\nt['a'] = t['a'].map(str)", "u = t[9:]"), (f"{AS_TEXT}; {LACKS[5:]}", "")),
+        ((f"{GAPS}\nprint(t.isna().sum())",), ("",)),
+        ((f"{GAPS}\nt.info()",), ("",)),
+        ((f"{GAPS}\nprint(t.isna().any())",), (LACKS,)),
+        ((f"{GAPS}\nprint(9)",), (LACKS,)),
+        ((GAPS, OTHER), (LACKS, "`u`: `b` lacks 9 of 50 values")),
+        ((f"{GAPS}\n{OTHER}",), (f"{LACKS}\n`u`: `b` lacks 9 of 50 values",)),
+        ((GAPS, GAPS), (LACKS, "")),
+        ((f"{GAPS}\nt.loc[t['a'] > t['a'].max()]",), (LACKS,)),
+        ((f"{GAPS}\nu = t[t['a'] > t['a'].max()].head()\nprint(u)",), (LACKS,)),
+        ((f"{GAPS}\nprint(t[t['a'] > t['a'].max()].head().to_string())",), (LACKS,)),
+    ],
+)  # fmt: skip
+async def test_what_the_code_asks_for_or_shows_has_no_line(
+    bench: Benches, room: Room, cells: tuple[str, ...], lines_told: tuple[str, ...]
+) -> None:
+    b = bench(*map(run, cells), say("Done."))
+    assert tuple(await of(b)) == lines_told
+
+
+async def test_an_empty_filter_that_is_used_has_a_line(bench: Benches, room: Room) -> None:
+    b = bench(run(f"{GAPS}\nk = t[t['a'] > t['a'].max()]['a'].mean()"), say("Done."))
+    assert "kept 0 of 49 rows" in (await of(b))[0]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from jupyter_codeinterp.core.session.messages import TITLE_LENGTH, from_question
 from jupyter_codeinterp.core.wire import events as e
-from tests.scripted import Bench, call, run, say
+from tests.reference_window import notebook
+from tests.scripted import Bench, call, last_cell, run, say
 
 Benches = Callable[..., Bench]
 LONG = "Sales in the north grew by a lot more than sales in all other regions did"
@@ -41,3 +42,20 @@ async def test_a_deletion_shows_the_title_of_the_cell(bench: Benches) -> None:
     b.model.script = [call("delete_cell", cell_id=cell_id), say("Gone.")]
     await b.turn("Delete it")
     assert b.of(e.ToolDone)[-1].title == "Delete: Add them up"
+
+
+async def test_cells_that_run_again_or_move_keep_their_names(bench: Benches) -> None:
+    """The person's cells have no title: their number and first line."""
+    b = bench(
+        run("1 + 1", title="Add them up"),
+        lambda request: call("run_cells", cell_ids=["c1", last_cell(request)]),
+        call("move_cell", cell_ids=["c1"], position="end"),
+        say("Done."),
+        book=notebook("x = 1"),
+    )
+    b.session.send("Go", "auto", "m")
+    b.decide(await b.draft())
+    await b.ended()
+    _, mine, again, _, moved, _ = [one.title for one in b.of(e.ToolDone)]
+    assert (mine, again) == ("cell 1: x = 1", "Add them up")
+    assert moved == "Move “cell 1: x = 1”"

@@ -237,6 +237,7 @@ async def test_cells_run_as_they_are_after_one_decision(
     (result,) = b.results
     assert words in result and len(b.of(e.DraftWaiting)) == bool(ran)
     assert result.count("status=ok cell_id=") == len(ran) - ("1 / 0" in ran)
+    assert result.count("status=") == len(ran) + (len(ran) != 1)
     assert ("ZeroDivisionError" in result) == ("1 / 0" in ran)
 
 
@@ -416,6 +417,7 @@ async def test_cells_move_whole_and_undo_moves_them_back(
     assert all(cell in before for cell in b.document.notebook["cells"])
     place = expected.index(cell_ids[0][1]) + 1
     assert f"status=ok cell_id={cell_ids[0]} place={place}/4" in b.results[0]
+    assert b.results[0].count("status=ok") == len(cell_ids) + (len(cell_ids) > 1)
     await b.session.reviews.undo(1)
     assert b.document.sources() == ["1", "2", "3", "4"]
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ...core.visible import visible, visible_line
 
-MAX_LINES = 12
+MAX_LINES = 40
 """Shown lines of an output. The notebook has them all."""
 LEAST_LEFT_OUT = 5
 """Fewer lines are shown, too."""

@@ -94,6 +94,8 @@ _SHOWN = ("run_cell", "run_cells", "edit_cell", "scratch", "kernel", "verify")
 """Tools whose result is shown in full."""
 _SHORT = ("rerun", "move")
 """What happens to a cell that is there needs no code: its line has the title."""
+_PLACE = re.compile(r"status=ok cell_id=\S{1,100} place=(\d{1,9})/")
+_PICTURE = re.compile(r"^\[image: [^\]\n]{1,100}\]$", re.M)
 _GOOD, _BAD = "green", "red"
 
 
@@ -248,12 +250,16 @@ class Person:
         good, self._running = event.status == "ok", None
         if event.status == "not_run":
             self._not_done.setdefault(event.title, "")
-        if good and event.name == "run_cells" and not event.cell_id:
+        if good and event.name in ("run_cells", "move_cell") and not event.cell_id:
             return  # Each cell has its own line.
         if event.cell_id and event.execution_count is not None:
             self._cells[event.cell_id] = (0, event.execution_count)
-        self._names[event.cell_id] = event.title
         facts = [visible_line(event.title)]
+        place = _PLACE.match(event.detail)
+        if event.name != "move_cell":
+            self._names[event.cell_id] = event.title
+        elif place:
+            facts.append(f"(now cell {place[1]})")
         if event.execution_count is not None:
             facts.append(f"[{event.execution_count}]")
         if event.elapsed >= 0.1:
@@ -264,6 +270,8 @@ class Person:
             summary.append(f"  {visible_line(words)}", style=_BAD)
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
         body = for_people(event).strip("\n")
+        if place and self._notebook is not None:
+            body = _PICTURE.sub(f"[picture: in cell {place[1]} of {self._notebook.name}]", body)
         if event.name in _SHOWN and body and (good or event.name == "verify"):
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):

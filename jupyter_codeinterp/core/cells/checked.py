@@ -78,7 +78,10 @@ async def after_run(
     report = done.report if is_python else {}
     clean_line = partial(_line, turn)
     is_private = turn.private.__contains__
-    made = tables.lines(report, is_private, clean_line, turn.told_facts, turn.asked, code.source)
+    shown = result.text.partition("\n")[2]
+    made = tables.lines(
+        report, is_private, clean_line, turn.told_facts, turn.asked, code.source, shown
+    )
     return with_findings(turn, result, found, made) if found or made else result
 
 

@@ -187,6 +187,8 @@ class Agent:
         """The turn's first message: the notebook's description, then the person's words."""
         words = text or (GO_ON if self.talk.is_answered else "")
         may = self._budget.opening if words else ""
+        if self.talk.has(may):
+            may = ""
         before = (described, self._late(), *self._instructions(), may, note, found.text)
         said = _texts(found.commands, self.turn.scrub(words))
         content = (*_texts(*before), *found.shown, *said)

@@ -91,6 +91,13 @@ class Conversation:
         words = last.content[-1] if last is not None and last.role == "user" else None
         return isinstance(words, Text) and words.text == text
 
+    def has(self, text: str) -> bool:
+        """Whether the latest of our texts that begin as this one are equal to it."""
+        begin = text.partition(":")[0]
+        blocks = (block for one in reversed(self._messages) for block in one.content)
+        texts = (block.text for block in blocks if isinstance(block, Text))
+        return next((one for one in texts if one.startswith(f"{begin}: at most")), "") == text
+
     @property
     def attached(self) -> int:
         """Number of images from the person's files in the conversation."""

@@ -38,7 +38,7 @@ def not_found(events: Iterable[FiguresFound]) -> str:
     """Tells the model which numbers of its last answer were not found; "" if all were."""
     figures = [one.text for event in events for one in event.figures if one.origin is None]
     named = ", ".join(text[:MOST_TEXT] for text in dict.fromkeys(figures[:MOST_NAMED]))
-    return f"{NOT_FOUND} {named}]" if named else ""
+    return f"{NOT_FOUND} {named}. Fine if derived; else correct it.]" if named else ""
 
 
 def _none() -> tuple[Figure, ...]:

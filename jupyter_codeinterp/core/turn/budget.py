@@ -103,7 +103,7 @@ class Budget:
         if limits.cost is not None:
             bounds.append(f"${limits.cost:.2f}")
         if limits.turn_timeout is not None:
-            bounds.append(f"{_minutes(limits.turn_timeout)} without the person")
+            bounds.append(f"{_minutes(limits.turn_timeout)}, not counting waits for the person")
         return " ".join(filter(None, (BUDGET, f"{', '.join(bounds)}.", self._alone))) + "]"
 
     def reach(self, reached: Reached | None) -> None:

@@ -47,7 +47,7 @@ def profiles(
         if time.thread_time() > deadline or len(told) == MOST_TABLES:
             break
         facts = list(odd(value, change.get("new_columns"), deadline))[:MOST_FACTS]
-        if facts and all(facts != one["odd"] for one in told):
+        if facts and all((len(value), facts) != (one["rows"], one["odd"]) for one in told):
             told.append({"name": name, "rows": len(value), "odd": facts})
     return told
 

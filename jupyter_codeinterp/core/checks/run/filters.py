@@ -10,10 +10,12 @@ from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
 from ..shared.source import (
     Source,
+    assigned_name,
     code_at,
     facts,
     is_literal,
     is_looked_at,
+    label,
     listed,
     number,
     parsed,
@@ -25,6 +27,8 @@ from ..shared.source import (
 NAME = "Filter"
 FEW = 5
 """Most distinct values of a column that a sentence lists in full."""
+TABLES = {"head", "tail", "to_string", "sort_values", "reset_index"}
+"""Methods whose result is empty if the table is."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -39,12 +43,28 @@ def read(run: SeenRun) -> Iterator[Finding]:
         yield from _no_match(source, fact, bool(around))
     for fact in empty:
         node = source.at(fact.place)
-        if id(fact) not in explained and node is not None and not is_looked_at(source, node):
+        if id(fact) in explained or node is None:
+            continue
+        if not is_looked_at(source, node) and not _is_shown(source, node):
             words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
             yield Finding(NAME, words, fact.place, audience="model")
     for fact in facts(run, "nothing_excluded"):
         words = f"{code_at(source, fact, 'A filter')} excludes nothing; the column has"
         yield Finding(NAME, f"{words} {listed(texts(fact, 'near'))}.", fact.place)
+
+
+def _is_shown(source: Source, node: ast.AST) -> bool:
+    """Whether the code prints the table, so that its outputs show that it is empty."""
+    name = assigned_name(source, node)
+    for one in (node, *(source.names.get(name, ()) if name else ())):
+        over = source.parents.get(one)
+        while isinstance(over, ast.Attribute) and over.attr in TABLES:
+            over = source.parents.get(source.parents[over])
+        if isinstance(over, ast.Expr):
+            return True
+        if isinstance(over, ast.Call) and label(over.func) in ("print", "display"):
+            return True
+    return False
 
 
 def _is_part(source: Source, fact: Fact, around: Fact) -> bool:

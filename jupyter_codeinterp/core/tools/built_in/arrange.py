@@ -15,7 +15,7 @@ from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import NO_POSITION, Drafting
 from ..shared.several import Several
-from ..shared.step import title_of
+from ..shared.step import name_of, title_of
 from .run_cell import Position
 
 
@@ -74,7 +74,7 @@ async def _move(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIter
     after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
     drafts: list[DraftCell] = []
     for cell in cells:
-        title = title_of("", cell.source)
+        title = f"Move “{name_of(drafting.turn, cell)}”"
         draft = DraftCell(drafting.turn, part_id(), "move", cell.cell_id, title, cell.source)
         draft.source, draft.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]

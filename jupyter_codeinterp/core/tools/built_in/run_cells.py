@@ -16,7 +16,7 @@ from ...wire.events import Event
 from ..shared.base import Tool
 from ..shared.drafting import Drafting
 from ..shared.several import Several
-from ..shared.step import title_of
+from ..shared.step import name_of
 from .run_cell import Timeout
 
 NOTHING = "There is no code cell to run."
@@ -87,7 +87,7 @@ def _why_not(cell: CellView) -> str:
 
 
 def _draft(drafting: Drafting, cell: CellView) -> DraftCell:
-    turn, title = drafting.turn, title_of("", cell.source)
+    turn, title = drafting.turn, name_of(drafting.turn, cell)
     draft = DraftCell(turn, part_id(), "rerun", cell.cell_id, title, cell.source)
     draft.source = cell.source
     turn.context.seen(cell)

@@ -85,9 +85,11 @@ class Several:
         if number < len(self._drafts):
             all_told += LEFT.format(ids=_ids(self._drafts[number:]))
         if len(self._drafts) == 1:
-            all_told = ""  # The cell's own result says it all.
+            all_told = ""
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)
         content = (*head.block.content, *result.block.content[1:])
+        if len(self._drafts) == 1:  # The cell's own result says it all.
+            content = one.block.content
         block = msgspec.structs.replace(head.block, content=content)
         step.results[call.id] = msgspec.structs.replace(head, block=block)
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from ...cells.cell_run import CellRun
+from ...document.ops import CellView, called
 from ...messages import Text, ToolUse
 from ...turn.results import Result, noted
 from ...turn.turn import Turn
@@ -36,6 +37,13 @@ def title_of(title: object, source: str) -> str:
         text = text.lstrip("#").strip() or "Cell"
     text = " ".join(text.split())
     return text if len(text) <= TITLE_LENGTH else text[: TITLE_LENGTH - 1] + "…"
+
+
+def name_of(turn: Turn, cell: CellView) -> str:
+    """What a card calls a cell that is there: its title, else its number and first line."""
+    place = int(turn.notebook.stands(cell.cell_id).partition("/")[0] or 0)
+    number = called(place, cell.execution_count)
+    return turn.titles.get(cell.cell_id) or title_of(f"{number}: {title_of('', cell.source)}", "")
 
 
 class Known(Protocol):
