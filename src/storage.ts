@@ -1,8 +1,5 @@
-/**
- * Browser storage that never throws. Where the browser blocks it, or it is full, values last as
- * long as the page.
- */
-export interface IKept {
+/** Browser storage that never throws. If it is blocked or full, values last as long as the page. */
+interface IKept {
   get(key: string): string | null;
   /** Store a value; `null` removes it. */
   set(key: string, value: string | null): void;

@@ -51,7 +51,7 @@ export interface IDrafts {
   ): Promise<boolean>;
 }
 
-/** A cell as a message can name it. */
+/** How a message can name a cell. */
 export interface ICellName {
   readonly id: string;
   /** From the top, from 1. */
@@ -101,7 +101,7 @@ export interface INotebooks {
   readonly currentChanged: ISignal<INotebooks, string>;
   /** Emitted with old and new path when an open notebook is renamed. */
   readonly renamed: ISignal<INotebooks, { from: string; to: string }>;
-  /** The source that a decision on this draft would run now; null if the cell is gone. */
+  /** The source that a decision on this draft would run; null if the cell is gone. */
   sourceOf(draft: IDraftView): string | null;
   /** Whether the notebook is open, and not behind another tab. */
   isShown(path: string): boolean;
@@ -116,8 +116,8 @@ export interface INotebooks {
   /** Scroll to the cell and highlight it briefly. False if it is missing. */
   reveal(path: string, cellId: string): Promise<boolean>;
   /**
-   * Scroll to the code that was at `place` of the `source` that ran, and mark it. False, and only
-   * scrolls to the cell, if the cell has it no longer.
+   * Scroll to the code that was at `place` of the `source` that ran, and mark it. If the cell no
+   * longer has that code, only scroll to the cell and return false.
    */
   showCode(
     path: string,
@@ -167,13 +167,13 @@ export interface INotebooks {
    */
   hasLost(path: string, kernelId: string): boolean;
   readonly kernelChanged: ISignal<INotebooks, string>;
-  /** Take over at once the kernel that the server has given to the notebook. */
+  /** Switch to the notebook's current kernel on the server without waiting for the next poll. */
   followKernel(path: string): void;
-  /** Its model; null if the notebook is not open here. */
+  /** The notebook's model; null if it is not open here. */
   modelOf(path: string): INotebookModel | null;
-  /** Whether it is read-only, in this page or on the server; false if it is not open here. */
+  /** Whether the notebook is read-only, in this page or on the server; false if not open here. */
   isLocked(path: string): boolean;
-  /** Its cells, as a message can name them; null if the notebook is not open here. */
+  /** The notebook's cells, as a message can name them; null if it is not open here. */
   outline(path: string): IOutline | null;
   /** Sources by cell id; null if the notebook is not open here. */
   sourcesIn(path: string): ReadonlyMap<string, string> | null;

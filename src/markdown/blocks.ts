@@ -1,5 +1,5 @@
 /**
- * Split Markdown into top-level blocks; joined with '' they are the text again.
+ * Split Markdown into top-level blocks, which join('') turns back into the text.
  *
  * While text streams, only the last block changes and is rendered again. Sometimes the first
  * character of a new line changes the block before it too.

@@ -1,17 +1,17 @@
 /**
- * Marks the figures of an answer in its rendered Markdown, from the server's result only.
+ * Marks the numbers of an answer ("figures") in its rendered Markdown. The server finds them.
  *
- * A figure is found by its text and by how many times that text stands before it. Where source
- * and page have it in different numbers, none of them is marked.
+ * The nth occurrence of a number in the source is its nth occurrence on the page. If their
+ * counts differ, none is marked.
  */
 
-export interface ISpot {
+interface ISpot {
   readonly text: string;
   /** In the source that was rendered. */
   readonly start: number;
 }
 
-/** What the page does not show, or shows elsewhere. */
+/** Parts of the source that the page does not show, or shows elsewhere. */
 const HIDDEN = new RegExp(
   [
     String.raw`^[ \t>]{0,20}(?:[-*+][ \t]+)?\d{1,9}[.)](?=[ \t])`,
@@ -22,7 +22,7 @@ const HIDDEN = new RegExp(
   'gm'
 );
 const FENCE = /^\s*(?:[-*+]\s+|\d{1,3}[.)]\s+|>\s?)?(`{3,}|~{3,})/;
-/** Where a text is not the answer's prose. */
+/** Elements whose text is not prose. */
 const ELSEWHERE = 'pre, button, svg, mjx-container, .jp-codeinterp-Formula';
 
 /**
@@ -53,7 +53,7 @@ export function markFigures<T extends ISpot>(
       }
     }
   }
-  // From the end, so that earlier places in a node stay true.
+  // From the end, so that earlier positions in a node stay valid.
   found.sort((one, other) => other.at - one.at);
   let ends = new Map<Text, number>();
   for (const { node, at, figure } of found) {
@@ -100,7 +100,7 @@ function textNodes(host: HTMLElement): Text[] {
   return nodes;
 }
 
-/** Where the text stands that is no part of a longer word. */
+/** The positions of the text in `whole`, outside of longer words. */
 function placesOf(text: string, whole: string): number[] {
   const places: number[] = [];
   let at = whole.indexOf(text);

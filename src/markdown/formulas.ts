@@ -73,7 +73,7 @@ export function reason(tex: string, trans: TranslationBundle): string {
   return '';
 }
 
-// --- finding them --------------------------------------------------------------------
+// --- finding formulas ----------------------------------------------------------------
 
 const OPENING = /\$\$?|\\\\[([]|\\begin\{/g;
 
@@ -215,7 +215,7 @@ export function maskFormulas(text: string): string {
   return masked + text.slice(index);
 }
 
-// --- showing them --------------------------------------------------------------------
+// --- showing formulas ----------------------------------------------------------------
 
 /** Replace the marks by formulas, and typeset them. */
 export async function showFormulas(

@@ -9,15 +9,15 @@ const LONGEST_BLOCK = 10_000;
 export const DEEPEST = 40;
 /** Elements per block. */
 export const MOST_ELEMENTS = 4_000;
-/** Markdown signs per block: the parser tries something at each. */
+/** Markdown signs per block: the parser tries to match at each. */
 const MOST_SIGNS = 3_000;
 /** Signs of emphasis per block: they take quadratic time. */
 const MOST_EMPHASIS = 1_000;
 /** Characters of a text shown at first, and per click. */
 export const FIRST_PART = 50_000;
-/** Characters that a line counts as at least. */
+/** A shorter line counts as this many characters. */
 const USUAL_LINE = 50;
-/** Characters that a formula counts as at least: typesetting is slow. */
+/** A shorter formula counts as this many characters: typesetting is slow. */
 const USUAL_FORMULA = 125;
 
 /** Whether a block is too large to parse. */

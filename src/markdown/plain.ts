@@ -2,7 +2,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import { COMMANDS } from './formula-names';
 
-/** Images, raw HTML, characters by their numbers, diagrams. */
+/** Images, raw HTML, character references, diagrams. */
 const MORE = /!\[|<[a-z!/?]|&#?\w+;|mermaid/i;
 
 /**

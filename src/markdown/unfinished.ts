@@ -5,8 +5,8 @@
  * time it is opened. So a mark is stored while a conversation is rendered. A page that is closed
  * or reloaded removes its marks; one that crashed or hung leaves them.
  *
- * A page holds a lock while it renders, and a browser ends the locks of a page that is gone: what
- * another tab renders at this moment is no crash. Without locks (no HTTPS) it counts as one.
+ * A page holds a lock while it renders, and the browser releases the locks of a closed page. So
+ * a mark with a lock is no crash: another tab is rendering. Without locks (no HTTPS) it counts.
  */
 import { keptInBrowser } from '../storage';
 
@@ -25,7 +25,7 @@ export function rendering(sessionId: string): () => void {
   if (count === 0) {
     write(sessionId, PAGE);
     void navigator.locks?.request(PREFIX + PAGE + sessionId, () =>
-      // It may be over by now.
+      // Rendering may have ended before the lock was granted.
       counts.has(sessionId)
         ? new Promise<void>(over => releases.set(sessionId, over))
         : undefined

@@ -13,7 +13,7 @@ const PIECE = 8_192;
 /** Names to try. */
 const MOST = 100;
 
-/** What saves a file that has no name yet. */
+/** Saves a file under a temporary name, or deletes it. */
 type Writer = Pick<Contents.IManager, 'save' | 'delete'>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * On a draft, Lab's keys for running a cell decide on the draft, if the person means it (see
- * review/press.ts).
+ * On a draft, Lab's keys for running a cell accept the draft, if it was in view long enough
+ * (see review/press.ts).
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
@@ -19,9 +19,9 @@ const RUN_KEYS = ['Shift Enter', 'Ctrl Enter', 'Alt Enter', 'Accel Enter'];
 const DRAFT = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${DRAFT_CLASS}.${DRAFT_CLASS}.jp-mod-active`;
 /** A cell that shows a proposed edit in place of its editor. */
 const PROPOSED = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${IN_PLACE_CLASS}.${IN_PLACE_CLASS}.jp-mod-active`;
-/** Only the diff: where a cell also shows its own editor, Lab's keys run the cell from there. */
+/** The diff alone: in the cell's own editor, Lab's keys run the cell. */
 const DIFF = '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff';
-/** Lab goes on to the next cell after this one. */
+/** After this key, Lab selects the next cell. */
 const ADVANCING = RUN_KEYS[0];
 const NO_ARGS = { args: { type: 'object', properties: {} } } as const;
 

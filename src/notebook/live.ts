@@ -1,6 +1,6 @@
 /**
- * One notebook that is open in this window, in however many panels: applies what the
- * server sends for it, and answers.
+ * A notebook that is open in this window, in one or more panels. Applies the server's frames
+ * about it, and answers them.
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
@@ -48,7 +48,7 @@ export class LiveNotebook implements IDisposable {
       path: string;
       contents: Contents.IManager;
       drafts: () => readonly IDraftView[];
-      /** What drafts of all notebooks of this window have said. */
+      /** The sources of the drafts of all notebooks of this window. */
       known: DraftSources;
       post: (command: Command) => void;
     }
@@ -65,8 +65,8 @@ export class LiveNotebook implements IDisposable {
       ours: () => this._ours > 0,
       edited: cellId => this._noteAct(cellId),
       changed: () => this._tellFile(),
-      // Ops that are on their way build on others that are gone with the rest: they are
-      // dropped until the server has heard of it, and come again in order.
+      // Ops on their way depend on earlier ones that the file lacks. Without a lease they are
+      // dropped; after the next announcement the server sends all of them in order.
       replaced: () => {
         this.lease = undefined;
         this._saver.drop();
@@ -96,13 +96,13 @@ export class LiveNotebook implements IDisposable {
     this._disposables.add(this._watch);
   }
 
-  /** Where the server knows the notebook. */
+  /** The notebook's path on the server. */
   path: string;
   readonly panels = new Set<NotebookPanel>();
   readonly proposals = new Proposals();
   readonly goneTo = new GoneTo(() => this._ours > 0);
   readonly runs: Runs;
-  /** The lease as the server last told it; undefined until it has. */
+  /** The last lease from the server; undefined before the first. */
   lease: Lease | undefined;
 
   /**
@@ -121,15 +121,15 @@ export class LiveNotebook implements IDisposable {
     return this.context.sessionContext.session?.kernel?.id ?? '';
   }
 
-  /** The notebook has been read from its file. */
+  /** Called when the notebook has been read from its file. */
   ready(): void {
     this._file.noteRead();
     this.announce();
   }
 
   /**
-   * Tell the server that the notebook is open here, and how it stands to its file;
-   * `reverted` if the person has gone back to the file.
+   * Tell the server that the notebook is open here, and how it differs from its file. `reverted`:
+   * the person has reverted it to the file.
    */
   announce(reverted = false): void {
     if (this.context.isReady && !this.isDisposed) {
@@ -147,7 +147,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** False if the lease is out of date: older, or given to the copy as it was before. */
+  /** False if the lease is out of date: older, or the reply to an earlier announcement. */
   takeLease(lease: Lease): boolean {
     const older = lease.epoch < (this.lease?.epoch ?? 0);
     if (older || lease.announcement !== this._announcement) {
@@ -163,15 +163,15 @@ export class LiveNotebook implements IDisposable {
   }
 
   /**
-   * The agent has worked in the file while this window was away: show the file, unless
-   * there is something here that the person has written.
+   * Reload the file, in which the agent has worked while this window was away, unless the person
+   * has unsaved edits here.
    */
   async reload(): Promise<void> {
     await this._file.reload();
     this.announce();
   }
 
-  /** Take a frame of the server; one of another epoch than the lease's is dropped. */
+  /** Handle a frame of the server; drop it if its epoch is not the lease's. */
   receive(frame: DocumentFrame): void {
     if (!this.lease?.held || frame.epoch !== this.lease.epoch) {
       return;
@@ -195,7 +195,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** What a decision on the draft would run now; null if its cell is gone. */
+  /** The source that a decision on the draft would run; null if its cell is gone. */
   sourceOf({ cell_id, ...draft }: IDraftView): string | null {
     const { cells } = this.model.sharedModel;
     const cell = cells.find(one => one.getId() === cell_id);
@@ -217,7 +217,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** The drafts of this notebook have changed. */
+  /** Called when the drafts of this notebook have changed. */
   followDrafts(drafts: readonly IDraftView[]): void {
     this.proposals.follow(drafts);
     this._watch.look();
@@ -258,7 +258,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** The receipt of an op that the document holds already. */
+  /** The receipt of an op that was applied earlier; undefined for a new op. */
   private _applied(frame: OpFrame): Receipt | undefined {
     if (frame.seq > (this._file.applied[frame.session_id] ?? 0)) {
       return undefined;
@@ -288,7 +288,7 @@ export class LiveNotebook implements IDisposable {
       this.goneTo.reset();
       this._saver.note();
       if (!idsLast) {
-        // From now on the file has the ids that the server knows.
+        // The file needs the ids that the server knows.
         this.saveWork();
       }
       if (op.op === 'finish_run') {
@@ -342,7 +342,7 @@ export class LiveNotebook implements IDisposable {
     return panel?.content.activeCell?.model.id ?? '';
   }
 
-  // --- telling ----------------------------------------------------------------------
+  // --- reports to the server --------------------------------------------------------
 
   private _tellFile(): void {
     if (this.context.isReady && !this.isDisposed) {
@@ -364,7 +364,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** The person has run or changed something. The server hears it once until it has looked. */
+  /** Report that the person ran or changed something, once until the server reads the notebook. */
   private _noteAct(cellId = ''): void {
     if (cellId) {
       this.goneTo.act(cellId);
@@ -375,7 +375,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** `names`: the variables that the notebook protects now, if that is what changed. */
+  /** `names`: the protected variables, if they have changed; else null. */
   private _postActed(names: string[] | null): void {
     if (this.lease?.held) {
       const acted = { notebook: this.path, protected: names };
@@ -403,7 +403,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  /** What follows from a command of the person's, without one of their own. */
+  /** Make a change that follows from the person's action, but is not their edit. */
   private _change(work: () => void): void {
     this._ours += 1;
     try {
@@ -423,6 +423,6 @@ export class LiveNotebook implements IDisposable {
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;
   private _announcement = 0;
-  /** Whether the server knows that the person has acted since it last looked. */
+  /** Whether an act of the person was reported since the server last read the notebook. */
   private _acted = false;
 }

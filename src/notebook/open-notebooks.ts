@@ -110,7 +110,7 @@ export class OpenNotebooks implements IDisposable {
   }
 
   draftsOf(path: string): readonly IDraftView[] {
-    // Those for the kernel or a new notebook have no cell.
+    // Drafts for the kernel or a new notebook have no cell.
     return this._drafts?.of(path).filter(({ cell_id }) => cell_id) ?? [];
   }
 

@@ -1,4 +1,4 @@
-/** The cells of a notebook as a message can name them: by number and first line. */
+/** Names the cells of a notebook for messages, by number and first line. */
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ICellName, IOutline, IPlaces } from '../tokens';
@@ -44,7 +44,7 @@ export function nameOf(
     count === null
       ? trans.__('cell %1', number)
       : trans.__('cell %1 [%2]', number, count);
-  // Without characters that are not seen or turn others around: the line is untrusted.
+  // The line is untrusted: remove invisible characters and those that reverse the text.
   const words = shortened(line.replace(/\p{C}/gu, ''), NAMED);
   return words ? `${name}: ${words}` : name;
 }

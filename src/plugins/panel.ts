@@ -148,7 +148,7 @@ const panel: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** For messages from a cell: they never answer a question or a draft. */
+/** The conversation for messages from a cell, which never answer a question or a draft. */
 function conversationOf(store: Store, open: () => void): IConversation {
   return {
     send: (text, references) =>

@@ -1,4 +1,4 @@
-/** Follow the person's settings. */
+/** Applies the person's settings, and their changes. */
 import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -18,7 +18,7 @@ export async function followSettings(
   const settings = await registry.load(pluginId);
   const isOn = (name: string) => settings.get(name).composite === true;
   let anyClicks = false;
-  // The server may forbid it, and nothing counts before its status is known.
+  // The server may forbid untrusted clicks; until its status is known they do not count.
   const applyClicks = () =>
     person.anyClicks(
       anyClicks && store.state.now.status?.untrusted_clicks === true

@@ -71,7 +71,7 @@ export class Api {
     const byCookie = this._ticket({ ...this.settings, token: '' });
     const { secret, ticket } = await byCookie.catch((error: unknown) => {
       if (this.settings.token && isRefusal(error)) {
-        // The page comes from another host: the server may accept the token, or says why not.
+        // A page from another host has no cookie: try the token; its refusal has the reason.
         return this._ticket(this.settings);
       }
       throw error;
@@ -88,8 +88,8 @@ export class Api {
   }
 
   /**
-   * Starts no kernel and does not wait for a busy one. With `columns_of` only this variable, with
-   * all its columns.
+   * The variables and files that a message can name. Starts no kernel and does not wait for a
+   * busy one. `columns_of`: only this variable, with all its columns.
    */
   names(notebook: string, columns_of = ''): Promise<INames> {
     const asked = new URLSearchParams({ notebook, columns_of });
@@ -101,14 +101,14 @@ export class Api {
     return this._call('GET', `commands?${new URLSearchParams({ notebook })}`);
   }
 
-  /** Waits a second at most, and not for a busy kernel. */
+  /** A part of a table. The server waits at most a second, and not for a busy kernel. */
   table(asked: ITableAsked): Promise<ITableAnswer> {
     return this._call('POST', 'tables', asked);
   }
 
   /**
    * The latest verification of a notebook, null if there was none. With `seen` the server answers
-   * once its version is another, or after some seconds.
+   * once its version differs from `seen`, or after some seconds.
    */
   verification(notebook: string, seen = 0): Promise<IVerification | null> {
     const query = { notebook, ...(seen && { seen: String(seen) }) };
@@ -187,7 +187,7 @@ export class Api {
     return this._call('GET', 'mcp/tokens');
   }
 
-  /** The secret is in this answer alone. */
+  /** Make a token. Only this answer has its secret. */
   makeAgentToken(
     name: string,
     scope: IAgentToken['scope']
@@ -304,7 +304,7 @@ export class Api {
     );
   }
 
-  /** Identifies this window to the server; nobody else knows it. */
+  /** Identifies this window to the server. */
   private _secret = '';
 }
 
@@ -340,7 +340,7 @@ function cookie(name: string): string {
   return found?.slice(name.length + 1) ?? '';
 }
 
-/** A refusal as an error, without bodies that are not JSON, such as a proxy's page. */
+/** A refusal as an error. Ignores a body that is not JSON, such as a proxy's page. */
 function refusal(response: Response, text: string): ApiError {
   const fallback = `${response.status} ${response.statusText}`;
   try {

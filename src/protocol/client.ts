@@ -1,4 +1,4 @@
-/** The window's one socket to the server: opened with a ticket, reopened when lost. */
+/** The only socket of this window to the server: opened with a ticket, reopened when lost. */
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -29,7 +29,7 @@ export interface IClient {
     command: Command,
     onReply?: () => void
   ): Promise<Record<string, unknown>>;
-  /** Send without a reply (receipts, snapshots, notices). Dropped offline. */
+  /** Send a command that has no reply (receipts, snapshots, notices). Dropped offline. */
   post(command: Command): void;
 }
 
@@ -143,7 +143,7 @@ export class Client implements IClient, IDisposable {
       this._setConnected(true);
     };
     socket.onmessage = message => {
-      // One frame a line.
+      // A message has one frame per line.
       for (const frame of message.data.split('\n')) {
         this._receive(JSON.parse(frame));
       }

@@ -249,8 +249,8 @@ export interface IFilesOffer {
 }
 
 /**
- * ``left_out`` counts files that are not listed: there are more than 500, or their names cannot
- * be shown as they are.
+ * ``left_out``: number of files that are not listed, because there are more than 500, or their
+ * names cannot be shown.
  */
 export interface IWaitingList {
   readonly files: readonly IWaitingFile[];
@@ -258,7 +258,7 @@ export interface IWaitingList {
 }
 
 /**
- * The beginning of a file that waits, or ``why`` it cannot be shown.
+ * The beginning of a waiting file, or ``why`` it cannot be shown.
  */
 export interface IWaitingText {
   readonly text: string;
@@ -267,8 +267,8 @@ export interface IWaitingText {
 
 /**
  * A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
- * notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
- * for every other state of the file.
+ * notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` differs
+ * for each state of the file.
  */
 export interface IWaitingFile {
   readonly path: string;
@@ -402,7 +402,7 @@ export interface IVerifiedCell {
 }
 
 /**
- * What the code alone shows.
+ * A fact that the code alone shows.
  *
  * out_of_order  the cell ran before one above it
  * only_live     no cell defines these names; they may exist in the live kernel

@@ -1,7 +1,7 @@
 /** Smaller replacements for messages that exceed the server's limit. */
 import type { Command } from './protocol';
 
-/** Bytes of the largest message that the server accepts (`MAX_SNAPSHOT` there). */
+/** Bytes of the largest message that the server accepts (`MAX_SNAPSHOT` in Python). */
 const MOST = 32_000_000;
 const WORDS = 'the answer is too large to be sent';
 

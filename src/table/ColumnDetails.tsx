@@ -58,7 +58,7 @@ export function ColumnDetails(props: {
         {sortButton(true, trans.__('Descending'), trans.__('Sort descending'))}
       </div>
       <FilterForm
-        // A new column has a form of its own.
+        // Reset the form for another column.
         key={column}
         kind={head.kind}
         trans={trans}
@@ -126,7 +126,7 @@ function Facts(props: {
   );
 }
 
-/** In percent; never 0 % or 100 % for what is more or less. */
+/** A share in percent; "0 %" and "100 %" only if exact. */
 export function share(part: number, whole: number): string {
   const percent = whole ? (100 * part) / whole : 0;
   if (percent > 0 && percent < 0.1) {

@@ -48,7 +48,7 @@ export function Grid(props: {
     () => model.need(base + from, base + Math.max(to, from + 1)),
     [model, base, from, to, page?.version]
   );
-  // The active cell comes into view when it moves, and only then.
+  // Scroll to the active cell only when it moves.
   const shown = React.useRef(place);
   React.useLayoutEffect(() => {
     const node = scroller.current!;
@@ -71,7 +71,7 @@ export function Grid(props: {
   for (let offset = from; offset < to; offset++) {
     rows.push(model.row(base + offset));
   }
-  // Measured once a set of columns: widths that change while one scrolls would disturb.
+  // Measured once per set of columns, so that widths do not change while the person scrolls.
   const measured = React.useRef<{ key: string; widths: readonly number[] }>();
   const key = JSON.stringify([first, heads.map(({ label }) => label)]);
   const whole = rows.filter(row => row !== null).slice(0, MEASURED);

@@ -1,4 +1,4 @@
-/** A column's histogram, or the shares of its most frequent values. Screen readers get words. */
+/** A column's histogram, or the shares of its most frequent values; hidden from screen readers. */
 import React from 'react';
 import type { ITableProfile } from '../protocol/rest';
 
@@ -23,7 +23,7 @@ export function Histogram(props: {
       aria-hidden="true"
     >
       {counts.map((count, place) => {
-        // A single row among a million is still seen.
+        // At least one pixel, so that a single row among a million is visible.
         const high = count && Math.max(1, (count / most) * (height - 1));
         return (
           <rect

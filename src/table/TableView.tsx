@@ -1,8 +1,9 @@
-/** A table in a tab: what it is, its filters, its cells, and the strip of the active column. */
+/** A table in a tab: type and size, filters, cells, and the details of the active column. */
 import { closeIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { Button } from '../panel/components/elements/Button';
+import { useSignal } from '../panel/components/elements/context';
 import { ColumnDetails, words } from './ColumnDetails';
 import { Grid } from './Grid';
 import { COLUMNS, type ITableState, type TableModel } from './model';
@@ -10,17 +11,19 @@ import { RANGE } from './sizes';
 
 export interface ITableViewProps {
   readonly model: TableModel;
-  /** Of the variable or file. */
+  /** The name of the variable or file. */
   readonly name: string;
   readonly trans: TranslationBundle;
-  /** Put a question about a column into the message field, with its place, from 1, if others
-   * have its name; null if that is not possible. */
+  /**
+   * Put a question about a column into the message field; null if that is not possible. `place`:
+   * the column's number from 1, if other columns have the same label.
+   */
   readonly ask: ((label: string, place: number | null) => void) | null;
 }
 
 export function TableView(props: ITableViewProps): JSX.Element {
   const { model, name, trans, ask } = props;
-  const state = useModel(model);
+  const state = useSignal(model.changed, () => model.state);
   const { page, heads, first, filters, failure, profiles, loading } = state;
   const [place, setPlace] = React.useState({ row: 0, column: 0 });
   const [base, setBase] = React.useState(0);
@@ -147,17 +150,6 @@ export function TableView(props: ITableViewProps): JSX.Element {
   );
 }
 
-function useModel(model: TableModel): ITableState {
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      model.changed.connect(listener);
-      return () => void model.changed.disconnect(listener);
-    },
-    [model]
-  );
-  return React.useSyncExternalStore(subscribe, () => model.state);
-}
-
 function sizeOf(state: ITableState, trans: TranslationBundle): string {
   const { type, rows, columns, found } = state.page!;
   const size = trans.__(
@@ -191,7 +183,7 @@ function isShared(label: string, { heads }: ITableState): boolean {
   return heads.filter(head => head.label === label).length > 1;
 }
 
-/** Which part is shown, and ways to the parts before and after it. */
+/** The range in view, and buttons to the ranges before and after it. */
 function Pager(props: {
   from: number;
   size: number;

@@ -1,9 +1,9 @@
 /** Where a key moves the active cell of a table, as the grid pattern of ARIA describes. */
 
 export interface IPlace {
-  /** -1 is the row of heads. */
+  /** -1 is the row of column heads. */
   readonly row: number;
-  /** Among the shown columns. */
+  /** The index among the shown columns. */
   readonly column: number;
 }
 
@@ -22,7 +22,7 @@ interface IKey {
   readonly shiftKey: boolean;
 }
 
-/** Null if the key is not for the grid. */
+/** The active cell after a key press; null if the key is not for the grid. */
 export function moved(
   place: IPlace,
   event: IKey,

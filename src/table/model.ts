@@ -1,4 +1,4 @@
-/** What a view of a table shows: pages of rows, the sort order, filters and profiles. */
+/** The state of a table's view: blocks of rows, sort order, filters and profiles. */
 import { Signal } from '@lumino/signaling';
 import type {
   ITableAnswer,
@@ -11,14 +11,14 @@ import type {
 
 /** Rows of one request. */
 const BLOCK = 100;
-/** Blocks that we keep. */
+/** Blocks to keep. */
 const MOST_BLOCKS = 30;
 /** Columns of one request; the server's limit. */
 export const COLUMNS = 50;
-/** How often, and after how many milliseconds, we ask again for what takes over a second. */
+/** Requests, and milliseconds between them, for an answer that takes over a second. */
 const PATIENCE = 8;
 const PAUSE = 700;
-/** The table is there, but it cannot be sorted or filtered this way. */
+/** Codes of failures that concern only the new sort order or filter. */
 const REFUSED = ['table_not_comparable', 'table_too_large_to_sort'];
 
 export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
@@ -32,7 +32,7 @@ interface IBlock {
 
 export interface IRow {
   readonly label: string;
-  /** Of the shown columns; null is a missing value. */
+  /** The values of the shown columns; null is a missing value. */
   readonly cells: readonly (string | null)[];
 }
 
@@ -60,7 +60,7 @@ export class TableModel {
     return this._state;
   }
 
-  /** A row that is here, by its place among the found rows. */
+  /** A loaded row by its index among the found rows; null if it is not loaded. */
   row(place: number): IRow | null {
     const block = this._blocks.get(Math.floor(place / BLOCK));
     const offset = place % BLOCK;
@@ -72,7 +72,7 @@ export class TableModel {
       : null;
   }
 
-  /** Ask for the rows from one place up to another that are not here yet. */
+  /** Load the missing rows from index `from` up to `to`. */
   need(from: number, to: number): void {
     this._from = from;
     this._to = to;
@@ -81,7 +81,7 @@ export class TableModel {
     }
   }
 
-  /** Get everything again. */
+  /** Load the table again. */
   async refresh(): Promise<void> {
     this._fresh = true;
     await this._restart({});
@@ -147,7 +147,7 @@ export class TableModel {
       if (this._stopped) {
         return;
       }
-      // Show the rows that were here before; the failure says why.
+      // Show the earlier rows again; `failure` says why.
       this._patch(this._shown);
       return this._fetch();
     } finally {
@@ -186,7 +186,7 @@ export class TableModel {
         if (code !== 'table_slow' || attempt >= PATIENCE) {
           throw reason;
         }
-        // The kernel keeps what it has sorted: the next request only reads it.
+        // The kernel keeps the sorted table: the next request only reads it.
         query = { ...query, fresh: false };
         await new Promise(resolve => setTimeout(resolve, PAUSE));
         if (!wanted()) {
@@ -196,7 +196,7 @@ export class TableModel {
     }
   }
 
-  /** False if the columns have changed, and we begin again. */
+  /** Take over a page. False if the columns have changed: then the table is loaded again. */
   private _take(block: number, table: ITablePage): boolean {
     const { index, cells, start: _, ...page } = table;
     const { heads, first, page: known } = this._state;
@@ -223,7 +223,7 @@ export class TableModel {
     return true;
   }
 
-  /** The first block that the view needs and that is not here; null if there is none. */
+  /** The first missing block in view; null if there is none. */
   private _missing(): number | null {
     const { page } = this._state;
     if (!page || !this._blocks.size) {
@@ -240,7 +240,7 @@ export class TableModel {
     return to > this._from && !this._blocks.has(last) ? last : null;
   }
 
-  /** Get the profiles of the shown columns, as many at a time as the kernel makes in time. */
+  /** Load the profiles of the shown columns; each answer has those that the kernel made in time. */
   private async _profile(): Promise<void> {
     if (this._profiling) {
       return;
@@ -296,12 +296,12 @@ export class TableModel {
   };
   /** Increases with each query: answers to earlier ones are dropped. */
   private _round = 0;
-  /** Of the last page. */
+  /** Sort order and filters of the last page. */
   private _shown: Pick<ITableState, 'sort' | 'filters'> = {
     sort: null,
     filters: []
   };
-  /** Whether nothing more is asked until the person does something. */
+  /** Whether to send no more requests until the person acts. */
   private _stopped = false;
   private readonly _blocks = new Map<number, IBlock>();
   private _from = 0;
@@ -309,7 +309,7 @@ export class TableModel {
   private _asking = false;
   private _profiling = false;
   private _fresh = false;
-  /** Of the last answer. */
+  /** The kernel of the last answer. */
   private _kernel = '';
   private _disposed = false;
 }

@@ -26,9 +26,9 @@ export interface ITableTabs {
 interface IWanted {
   /** The notebook's path; by default the one in front. */
   readonly notebook?: string;
-  /** A variable; by default the person chooses. */
+  /** The name of a variable; by default the person chooses. */
   readonly name?: string;
-  /** Or the path of a CSV file. */
+  /** The path of a CSV file, instead of `name`. */
   readonly file?: string;
 }
 
@@ -75,7 +75,7 @@ interface ITab {
   readonly model: TableModel;
 }
 
-/** The open tabs, by the id of their notebook's widget and what they show. */
+/** The open tabs, by JSON of the notebook widget's id, the file and the name. */
 const open = new Map<string, ITab>();
 
 function show(
@@ -123,7 +123,7 @@ function makeTab(
       ...query
     })
   );
-  // The model may not learn the values of variables that private cells assign.
+  // The model must not see the values of variables that private cells assign.
   const hidden = store.notebooks.outline(context.path)?.hidden;
   const ask = (label: string, place: number | null) =>
     void askAbout(tabs, panel, name, label, place);
@@ -145,7 +145,7 @@ function makeTab(
   return { widget, model };
 }
 
-/** Put the beginning of a question into the message field; the person goes on and sends it. */
+/** Put the beginning of a question into the message field, for the person to complete. */
 async function askAbout(
   { store, open, trans }: ITableTabs,
   panel: NotebookPanel,

@@ -1,4 +1,4 @@
-/** Sizes of a table's view, in pixels, and what fits. */
+/** Sizes of a table's view, in pixels. */
 import type { ITableHead } from '../protocol/rest';
 import type { IRow } from './model';
 
@@ -17,7 +17,7 @@ function widthOf(longest: number): number {
   return Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
 }
 
-/** The columns' widths, by their heads and the first rows; the row labels' width comes first. */
+/** The widths of the row labels, then of each column, from their heads and the first rows. */
 export function widthsOf(
   heads: readonly ITableHead[],
   rows: readonly IRow[],

@@ -1,11 +1,11 @@
-/** The content of a table's tab; it follows the kernel. */
+/** The content of a table's tab; reads the table again after each run in the kernel. */
 import { type ISessionContext, ReactWidget } from '@jupyterlab/apputils';
 import type { KernelMessage } from '@jupyterlab/services';
 import type { Message } from '@lumino/messaging';
 import React from 'react';
 import { type ITableViewProps, TableView } from './TableView';
 
-/** Milliseconds after a cell's end: in a row of cells, one look is enough. */
+/** Milliseconds after a cell's end: a series of cells needs only one refresh. */
 const SETTLED = 200;
 
 export class TableWidget extends ReactWidget {
@@ -41,7 +41,7 @@ export class TableWidget extends ReactWidget {
     }
   }
 
-  /** Look again once a cell has ended. Our own requests are no cells. */
+  /** Refresh once a cell has ended. Requests for tables send no `execute_input`. */
   private _onMessage(_: unknown, message: KernelMessage.IMessage): void {
     const { header, content, parent_header } = message;
     const cause = 'msg_id' in parent_header ? parent_header.msg_id : '';

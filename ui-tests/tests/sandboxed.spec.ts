@@ -82,7 +82,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.ended();
   const files = panel.root.getByRole('group', { name: 'Files that wait' });
   await expect(panel.log).toContainText('Not in your folder yet: out.csv');
-  await files.getByText('2 files wait').click();
+  await files.getByText('2 files are not in your folder yet').click();
   await expect(files).toContainText('mine.txt');
   await files.getByRole('button', { name: 'out.csv', exact: true }).click();
   await expect(files.locator('pre')).toHaveText('a\n1\n');
@@ -121,7 +121,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.ask('#code ```\nprint(1)\n```');
   await panel.decide('Run');
   await panel.ended();
-  await expect(files).toContainText('1 file waits');
+  await expect(files).toContainText('1 file is not in your folder yet');
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await page.theme.setTheme(theme);
     await page.sidebar.setWidth(300, 'right');
@@ -135,7 +135,7 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
   await panel.decide('Run');
   await panel.ended();
   await expect(panel.log).toContainText('Not in your folder yet: a.csv, b.csv');
-  await files.getByText('2 files wait').click();
+  await files.getByText('2 files are not in your folder yet').click();
   await files.getByRole('button', { name: 'Keep a.csv' }).click();
   await expect(panel.log).toContainText('Not in your folder yet: b.csv');
   await files.getByRole('button', { name: 'Discard b.csv' }).click();
@@ -168,6 +168,6 @@ test('from the launcher to a file that waits', async ({
   await panel.ended();
   expect(await notebook.value('count')).toBe('3');
   const files = panel.root.getByRole('group', { name: 'Files that wait' });
-  await expect(files).toContainText('1 file waits');
+  await expect(files).toContainText('1 file is not in your folder yet');
   await page.screenshot({ path: info.outputPath('asked.png') });
 });

@@ -95,9 +95,7 @@ test('a turn that ends while nobody looks, and what it leaves', async ({
     await panel.decide('Run');
     await panel.ended();
     const tray = panel.log.getByRole('group', { name: 'Files of this turn' });
-    await expect(tray).toContainText(
-      '2 files created or changed in the meantime'
-    );
+    await expect(tray).toContainText('2 files created or changed');
     await expect(tray.locator('img')).toBeVisible();
     await page.reload();
     await notebook.attach(file);

@@ -4,7 +4,7 @@
 export const MOST_OUTPUTS = 3_000_000;
 /** Characters of a cell without its outputs, and of a source. */
 export const MOST_BESIDE = 2_000_000;
-/** Characters that a number counts as. */
+/** Characters counted for a number, a boolean or null. */
 const NUMBER = 4;
 
 /** Whether a JSON value has at most `most` characters. */

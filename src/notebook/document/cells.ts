@@ -92,7 +92,7 @@ export function cellJSON(cell: ISharedBaseCell): Record<string, unknown> {
   return { ...json, metadata: fields(json['metadata']) };
 }
 
-/** Our metadata of the cell; {} if the file has anything else there. */
+/** A copy of the `codeinterp` metadata of the cell; {} if it is no object. */
 export function provenance(cell: ISharedBaseCell): Record<string, unknown> {
   return { ...fields(cell.getMetadata('codeinterp')) };
 }

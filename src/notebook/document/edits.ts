@@ -12,7 +12,7 @@ const TRANSIENT = ['execution_state'];
 /** The parts of a Yjs event that matter here. */
 interface IChange {
   readonly keysChanged?: ReadonlySet<string>;
-  /** From the cells, or the metadata, to what has changed. */
+  /** The path to the changed value from the cells or the metadata. */
   readonly path: readonly (string | number)[];
   readonly changes: {
     readonly delta: readonly { retain?: number; insert?: unknown }[];
@@ -72,7 +72,7 @@ function placeOf({ path, changes }: IChange): number | undefined {
 
 /**
  * Record what the person types until disposed, as a reload replaces all cells. `putBack` writes
- * it into the new cells.
+ * the recorded sources into the new cells.
  */
 export function keepTyping(
   model: INotebookModel

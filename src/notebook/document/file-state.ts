@@ -15,7 +15,7 @@ export class FileState implements IDisposable {
     private readonly _holder: {
       /** Whether the agent makes the current change. */
       ours: () => boolean;
-      /** Called on each edit of the person, with the cell as `watchEdits` tells it. */
+      /** Called on each edit of the person, with the cell id from `watchEdits`. */
       edited: (cellId: string) => void;
       /** Called on a save, and on the first edit after it. */
       changed: () => void;
@@ -134,7 +134,7 @@ export class FileState implements IDisposable {
     const byPerson = !this._reloading && !this._holder.ours();
     if (back && byPerson && this._context.isReady) {
       this._holder.replaced();
-      // By then Lab has replaced the rest of the notebook and the file's metadata.
+      // When the microtask runs, Lab has replaced the other cells and the file's metadata.
       queueMicrotask(() => {
         this._editedSince = false;
         this.noteRead();

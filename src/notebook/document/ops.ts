@@ -2,9 +2,9 @@
  * Ops of the server, applied to a notebook that is open here. `core/document/apply.py` is the
  * reference; both pass `tests/document_vectors.json`.
  *
- * Everything is synchronous, and each op changes the document in one transaction, which
- * also writes the marker that it has been applied. Outputs need a transaction of their
- * own; it comes first, within the same task, so that no save can fall between the two.
+ * All functions are synchronous. Each op changes the document in one transaction, which also
+ * marks the op as applied. Outputs need a separate transaction: it runs first in the same task,
+ * so that no save can come between.
  */
 import type {
   ISharedCell,
@@ -58,9 +58,9 @@ const UNSHOWN = 'JupyterLab cannot show this cell';
 
 export interface IOpTarget {
   readonly model: INotebookModel;
-  /** Why nothing may be changed here, in words; '' if it may. */
+  /** Why this notebook cannot be changed, in words; '' if it can. */
   readonly locked: string;
-  /** Whether only hints have written this source: the server's own, as yet unfinished. */
+  /** Whether the source is a prefix of the draft that the server is still streaming. */
   isHint(cellId: string, source: string): boolean;
   /** Write the marker of the op. Called within its transaction. */
   mark(): void;
@@ -113,7 +113,7 @@ function edit(target: IOpTarget, change: () => void): void {
   const shared = target.model.sharedModel as YNotebook;
   transact(target.model, () => {
     if (shared.nbformat_minor < 5) {
-      // Before 4.5 ids are not saved: nothing of ours would be found again.
+      // Notebook formats before 4.5 do not save cell ids, which the server needs.
       shared.nbformat_minor = 5;
     }
     change();
@@ -167,8 +167,8 @@ function move(target: IOpTarget, index: number, op: Move): Receipt {
 }
 
 /**
- * Below the first of `after` that is there, else at the end; the top if `after` is empty.
- * Where several cells have this id, it is below the last of them.
+ * The index below the first existing cell of `after`, or at the end if none exists; 0 if `after`
+ * is empty. If several cells have this id, below the last of them.
  */
 function placeAfter(ids: readonly string[], after: readonly string[]): number {
   const anchor = after.find(id => ids.includes(id));
@@ -230,23 +230,23 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
     return unchanged(target);
   }
   if (op.cut_off && cell.executionCount !== null) {
-    return unchanged(target); // The person has run it since.
+    return unchanged(target); // The person has run the cell since.
   }
   const tells = op.outputs.length > 0 || op.execution_count !== null;
   if (tells || !op.cut_off) {
     replaceOutputs(target.model, cell, op.outputs, op.trusted);
-  } // Otherwise nobody knows where the outputs come from: their trust stays as it is.
+  } // Otherwise the origin of the outputs is unknown: keep their trust.
   edit(target, () => {
     cell.executionCount = op.execution_count;
-    // A count that is the same as before fires nothing, so say it in any case.
+    // An equal count emits no signal, so set the state in any case.
     cell.executionState = 'idle';
   });
   return answer('done');
 }
 
 /**
- * Neither what comes nor what was there before is trusted for a moment if the other alone
- * is: Lab draws the outputs anew whenever the word changes, and scripts in them run.
+ * Replace outputs and trust. Lab redraws outputs whenever the trust changes, and then runs their
+ * scripts. So while both are in the cell, it is trusted only if both are.
  */
 function replaceOutputs(
   model: INotebookModel,
@@ -259,7 +259,7 @@ function replaceOutputs(
   trust(model, cell, trusted);
 }
 
-/** Whether HTML and scripts of the outputs are shown as they are. */
+/** Set whether Lab shows HTML and runs scripts of the outputs. */
 function trust(
   model: INotebookModel,
   cell: ICodeCellModel,
@@ -267,7 +267,7 @@ function trust(
 ): void {
   cell.trusted = trusted;
   if (!trusted) {
-    // Lab leaves the word there, and the server would sign it with the next save.
+    // Lab keeps `trusted` in the metadata, and the server would sign it with the next save.
     transact(model, () => cell.sharedModel.deleteMetadata('trusted'));
   }
 }
@@ -278,7 +278,7 @@ function remove(target: IOpTarget, index: number, op: Delete): Receipt {
   if (cell.getMetadata('deletable') === false) {
     return lockedCell('deletable');
   }
-  // A draft that is inserted again lacks the code that was streamed into it.
+  // A draft that was inserted again is empty: it lacks the code that was streamed into it.
   const empty = cell.cell_type === 'raw' && source === '';
   if (source !== op.expect && !empty && !target.isHint(op.cell_id, source)) {
     return conflict(source);
@@ -321,7 +321,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   return { ...stands(model, index, was.source), ...told };
 }
 
-/** Source, attachments and our metadata as they were; the rest of the cell stays. */
+/** Restore the source, attachments and `codeinterp` metadata; keep the rest of the cell. */
 function reword(model: INotebookModel, index: number, was: IWas): void {
   rewrite(model, index, was.source, null);
   const cell = model.sharedModel.cells[index];
@@ -336,7 +336,7 @@ function reword(model: INotebookModel, index: number, was: IWas): void {
   }
 }
 
-/** The cell with the type that it had: a new one in its place, with the same id. */
+/** Restore a cell's earlier type: replace it by a new cell with the same place and id. */
 function remake(model: INotebookModel, index: number, was: IWas): void {
   const cell = model.sharedModel.cells[index];
   const id = cell.getId();
@@ -360,7 +360,7 @@ function insertAgain(target: IOpTarget, op: Restore): Receipt {
   return stands(target.model, place, (op.cell as unknown as IWas).source);
 }
 
-/** A cell as a receipt has told it. */
+/** A cell as a receipt describes it. */
 interface IWas {
   readonly cell_type: CellType;
   readonly source: string;

@@ -15,10 +15,10 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 /** An nbformat output from the server; may have a `transient.display_id`. */
 export type Output = Record<string, unknown>;
 
-/** Where Lab's model of an output has an error. */
+/** The MIME type of an error in Lab's output model. */
 const ERROR = 'application/vnd.jupyter.error';
 
-/** Also false for a cell without a model: Lab makes none for a cell that it cannot show. */
+/** False if the model is missing: Lab makes none for a cell that it cannot show. */
 export function isCode(cell?: ICellModel): cell is ICodeCellModel {
   return cell?.type === 'code';
 }
@@ -28,8 +28,8 @@ export function isError({ type }: { readonly type: string }): boolean {
 }
 
 /**
- * Whether the cell shows an error that a person may want fixed: their own interrupt is none. A
- * model that is disposed has no outputs any more.
+ * Whether the cell shows an error other than the person's interrupt. False for a disposed model,
+ * which has no outputs.
  */
 export function hasError(cell?: ICellModel): boolean {
   if (!isCode(cell) || cell.isDisposed) {

@@ -1,13 +1,13 @@
-/** What a window answers to an op: what came of it, and how the cell was before. */
+/** Receipts: a window's answer to an op, with its status and the cell before the op. */
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { OpFrame, Receipt } from '../../protocol/protocol';
 import { fits, MOST_BESIDE, MOST_OUTPUTS } from './bounds';
 import { cellJSON, placesOf } from './cells';
 
-/** A turn has fewer ops than that. */
+/** Receipts to keep; a turn has fewer ops. */
 const KEPT = 500;
 
-/** The receipts of the last ops, to be given again. */
+/** The receipts of the last ops, for ops that the server sends again. */
 export class KeptReceipts {
   keep(frame: OpFrame, receipt: Receipt): void {
     this._receipts.delete(keyOf(frame));
@@ -28,7 +28,7 @@ function keyOf({ session_id, seq }: OpFrame): string {
   return `${session_id} ${seq}`;
 }
 
-/** What to answer to an op that was applied before, if its receipt is not known any more. */
+/** The receipt of an op that was applied earlier, if its own receipt was dropped. */
 export function readBack(model: INotebookModel, op: OpFrame['op']): Receipt {
   const gone = placesOf(model, op.cell_id).length === 0;
   return gone && op.op !== 'delete' ? missing() : answer('done');
@@ -46,7 +46,7 @@ export function answer(status: Receipt['status']): Receipt {
   };
 }
 
-/** What is said of a cell that has been changed: it is read back. */
+/** The receipt for a changed cell: `conflict` if its source, read back, differs. */
 export function stands(
   model: INotebookModel,
   index: number,
@@ -75,8 +75,8 @@ export function lockedCell(key: string): Receipt {
 }
 
 /**
- * The cell as it is, and the ids above it, nearest first: what undo puts back. What does
- * not fit into a message is left out.
+ * What undo restores: the cell, and the ids above it, nearest first. Parts that do not fit into
+ * a message are left out.
  */
 export function standing(
   model: INotebookModel,
@@ -88,7 +88,7 @@ export function standing(
   const { trusted: _, ...metadata } = before['metadata'] as object & {
     trusted?: unknown;
   };
-  // Lab keeps its trust beside the document.
+  // Lab keeps the trust outside of the document.
   const trusted = model.cells.get(index)?.trusted ? { trusted: true } : {};
   const { outputs, ...rest } = before as Record<string, unknown>;
   const after = above.reverse();

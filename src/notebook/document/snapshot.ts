@@ -1,4 +1,4 @@
-/** The notebook as the server gets it: ids, sources, and outputs within limits. */
+/** Snapshots of a notebook for the server: ids, sources, and outputs within limits. */
 import type { ISharedBaseCell } from '@jupyter/ydoc';
 import type { CellView } from '../../protocol/protocol';
 import { assigned } from './assigned';

@@ -1,6 +1,6 @@
 /**
  * Changes a cell's source as little as possible, so that the person's carets, selections and
- * scroll positions stay; and names it without repeating it.
+ * scroll positions stay; and makes its digest.
  */
 import type { ISharedText } from '@jupyter/ydoc';
 import { digest as sha256 } from 'lib0/hash/sha256';

@@ -18,7 +18,7 @@ export type Decide = (
   runAll?: boolean
 ) => void;
 
-export interface IBarOptions {
+interface IBarOptions {
   readonly draft: IDraftView;
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
@@ -63,7 +63,7 @@ export class DraftBar extends Panel {
 
   readonly draftId: string;
 
-  /** Its last part, below the diff. */
+  /** The controls, below the diff. */
   get end(): HTMLElement {
     return this._controls.node;
   }
@@ -109,7 +109,7 @@ export class DraftBar extends Panel {
     }
   }
 
-  /** The person comes to the cell, or the question is another: nothing has been read yet. */
+  /** Restart the time in view: the person came to the cell, or the draft has changed. */
   arrive(): void {
     this._early = false;
     this._view?.restart();
@@ -126,14 +126,14 @@ export class DraftBar extends Panel {
     if (this.state !== 'waiting') {
       return false;
     }
-    // A key that is held down, or pressed again and again, decides nothing.
+    // Restart, so that a key held down or pressed repeatedly decides nothing.
     this._early = true;
     this._view?.restart();
     this._refresh();
     return false;
   }
 
-  /** Decide, from anywhere in the page. Shows what has not been in view instead of running it. */
+  /** Decide, from anywhere in the page. Unfolds code that has not been in view; false then. */
   choose(action: 'run' | 'reject', runAll = false): boolean {
     if (this.state !== 'waiting') {
       return false;

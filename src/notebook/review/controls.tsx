@@ -13,13 +13,13 @@ import React from 'react';
 import type { IDraftView } from '../../tokens';
 import { useSure } from './press';
 
-export interface IControlsState {
+interface IControlsState {
   readonly draft: IDraftView;
   /** Whether the last run key came too early. */
   readonly early: boolean;
 }
 
-export interface IControlsOptions {
+interface IControlsOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly trans: TranslationBundle;
@@ -82,7 +82,6 @@ function differs(one: IControlsState, other: IControlsState): boolean {
   return JSON.stringify(one) !== JSON.stringify(other);
 }
 
-/** The message after a press that came too early. */
 /** What "Run all in this turn" covers. */
 export function coversAll(trans: TranslationBundle): string {
   return trans.__(
@@ -90,6 +89,7 @@ export function coversAll(trans: TranslationBundle): string {
   );
 }
 
+/** The message after a press that came too early. */
 export function pressIgnored(trans: TranslationBundle): string {
   return trans.__('Read it first, then press again.');
 }

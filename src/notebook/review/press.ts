@@ -1,10 +1,10 @@
 /**
- * The check before anything runs code or sends keys: a person's press, on a button or a cell that
+ * The check before code runs or an API key is sent: a person must press a button or a cell that
  * has been in view for half a second.
  *
  * An output or another extension may put a script into this page. It can call a button's `click`,
- * dispatch events and submit forms; the browser trusts none of these events. This is a hurdle and
- * no wall: a script can change the page's functions and wait for a person's press.
+ * dispatch events and submit forms; the browser trusts none of these events. This does not stop
+ * every script: one can change the page's functions and wait for a person's press.
  *
  * Extensions that press buttons for people who use no mouse (Vimium, Rango) send such events,
  * too. A person may allow them in the settings, for clicks on buttons. The browser trusts clicks
@@ -18,7 +18,7 @@ import React from 'react';
 const OURS =
   '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target,' +
   ' .jp-codeinterp-Prompt, .jp-codeinterp-Failed';
-/** What decides on code: buttons in the notebook and in the panel, and keys on a draft. */
+/** Where a press can decide on code: buttons in notebook and panel, and cells with a draft. */
 const DECIDING =
   '.jp-codeinterp-bar, .jp-codeinterp-Card-buttons, .jp-codeinterp-Composer-reject,' +
   ' .jp-codeinterp-draft, .jp-codeinterp-target';
@@ -29,18 +29,18 @@ const LISTS = '.lm-Menu, .lm-CommandPalette';
 const IN_VIEW = 500;
 /** Milliseconds from a press to its effect: JupyterLab may hold keys back. */
 const SOON = 1000;
-/** Taken before a script can replace it. */
+/** Bound early, before a script can replace it. */
 const now = performance.now.bind(performance);
 
-/** A person's last press, with the command that it names: `*` for a combination of keys. */
+/** The person's last press and the command it can mean: `*`, any, for a key combination. */
 let last: { at: number; on: Element | null; command: string } = {
   at: -Infinity,
   on: null,
   command: ''
 };
-/** The last key that was pressed where nothing is typed: a person's own shortcut may be a letter. */
+/** The last key pressed outside of text fields: a person's own shortcut may be a letter. */
 let lastKey = { at: -Infinity, keystroke: '' };
-/** Whether clicks on buttons count that the browser does not trust. */
+/** Whether clicks count that the browser does not trust. */
 let anyClicks = false;
 
 const isRecent = () => now() - last.at < SOON;
@@ -58,7 +58,7 @@ function isPress(event: Event, target: Element): boolean {
     const types =
       target.closest('.jp-Cell') && !target.closest('.jp-codeinterp-Prompt');
     const enters = key === 'Enter' && (shiftKey || !types);
-    // Tab takes what is offered in the list at the message field, as Enter does.
+    // Tab chooses an entry of the list above the message field, as Enter does.
     const takes = key === 'Tab' && target.matches('[aria-activedescendant]');
     return !repeat && (enters || takes || isCombination(event));
   }
@@ -88,13 +88,13 @@ function commandOf(event: Event, target: Element): string {
   return target.closest<HTMLElement>(ITEMS)?.dataset.command ?? '';
 }
 
-// The first of all listeners: no other can keep an event from it.
+// These listeners come first on the page, so that no other can stop an event before them.
 for (const type of ['click', 'change', 'keydown', 'pointerup']) {
   window.addEventListener(
     type,
     event => {
       const { isTrusted, target } = event;
-      // A field of a web component: the window sees only the component.
+      // `target` is only the web component if the field is inside of one.
       const field = event.composedPath()[0] ?? target;
       if (isTrusted && event instanceof KeyboardEvent && !types(field)) {
         const keystroke = CommandRegistry.keystrokeForKeydownEvent(event);
@@ -122,14 +122,14 @@ export const person = {
     return (trusted || anyClicks) && ours && isRecent();
   },
 
-  /** The same, with a button or a key that decides on code. */
+  /** Whether a person has just pressed a button or a key that decides on code. */
   decides(): boolean {
     return person.acts() && (!last.on || !!last.on.closest(DECIDING));
   },
 
   /**
-   * Whether a person has just named this command in a menu, in the palette or by keys. `shortcuts`
-   * are the last keystrokes of those that are bound to it.
+   * Whether a person has just chosen this command in a menu, in the palette or by keys.
+   * `shortcuts`: the last keystroke of each of its key bindings.
    */
   chose(command: string, shortcuts: readonly string[] = []): boolean {
     const byKey =
@@ -137,20 +137,20 @@ export const person = {
     const chosen =
       byKey || (isRecent() && ['*', command].includes(last.command));
     if (chosen) {
-      // It counts once, and what it does is a decision.
+      // The press counts once; `acts` and `decides` accept it wherever it was made.
       last = { at: byKey ? lastKey.at : last.at, on: null, command: '' };
       lastKey = { at: -Infinity, keystroke: '' };
     }
     return chosen;
   },
 
-  /** Whether clicks that the browser does not trust count, too. The person decides that. */
+  /** Set whether clicks that the browser does not trust count, as the settings say. */
   anyClicks(allowed: boolean): void {
     anyClicks = allowed;
   }
 };
 
-/** How long an element has been in view. Call `changed` when it has, or no longer has, been long. */
+/** Tracks whether an element has been in view for IN_VIEW. Calls `changed` when `long` changes. */
 export class InView implements IDisposable {
   constructor(
     node: Element,
@@ -167,7 +167,7 @@ export class InView implements IDisposable {
     return performance.now() - this._since >= IN_VIEW;
   }
 
-  /** Begin the half second anew. */
+  /** Start counting again. */
   restart(): void {
     clearTimeout(this._timer);
     this._since = Infinity;
@@ -196,7 +196,7 @@ export class InView implements IDisposable {
 }
 
 /**
- * Properties of a button that says yes to `question`; for another it is another button.
+ * Properties of a button that confirms `question`; a new question restarts its time in view.
  * `refused` is called for each press that comes too early.
  */
 export function useSure(

@@ -9,7 +9,7 @@
  *   copy, duplicate, undo after the decision       the cell becomes the person's
  *   missing for GONE_AFTER                         a rejection, which the server gets
  *
- * In a shared notebook, changes that come from other people are theirs to follow.
+ * In a shared notebook, the window that made a change follows it.
  * A cell that becomes the person's turns into a code cell, or into Markdown for a Markdown
  * draft. A load or reload of the notebook changes nothing.
  */
@@ -32,7 +32,7 @@ export const GONE_AFTER = 5_000;
 /** Milliseconds for a cell that this window has not seen yet: an op may still bring it. */
 const NEVER_SEEN = 15_000;
 
-export interface IWatchOptions {
+interface IWatchOptions {
   drafts: () => readonly IDraftView[];
   /** Whether this window has the notebook's lease. */
   holds: () => boolean;

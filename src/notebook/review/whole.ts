@@ -1,7 +1,7 @@
-/** Widens the changes of a diff so that people can read them: whole words, few islands in a line. */
+/** Widens the changes of a diff to whole words, and joins those with little text between. */
 
 /** A range of the old text and the range of the new one that replaces it. */
-export interface IRange {
+interface IRange {
   readonly fromA: number;
   readonly toA: number;
   readonly fromB: number;

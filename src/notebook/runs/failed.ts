@@ -1,4 +1,4 @@
-/** A row below the output of each cell that shows an error; none at a private cell. */
+/** Adds a row below the output of each cell that shows an error, except private cells. */
 import { CodeCell } from '@jupyterlab/cells';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { IOutputAreaModel } from '@jupyterlab/outputarea';
@@ -66,7 +66,7 @@ function addRow(
   };
   cell.model.outputs.changed.connect(
     (_, { oldValues, newValues }: IOutputAreaModel.ChangedArgs) => {
-      // Else a flood of outputs would be searched again at each of them.
+      // Searching all outputs at each new one would take quadratic time.
       if ([...oldValues, ...newValues].some(isError)) {
         update();
       }

@@ -30,7 +30,7 @@ export class KernelWatch {
     });
   }
 
-  /** Whether this window has seen the variables of this kernel go. */
+  /** Whether the notebook no longer has this kernel or its variables, as far as known here. */
   hasLost(kernelId: string): boolean {
     if (!this._context.isReady) {
       return false;
@@ -45,7 +45,7 @@ export class KernelWatch {
     );
   }
 
-  /** Take over at once the kernel that the server has given to the notebook. */
+  /** Switch to the notebook's current kernel on the server without waiting for the next poll. */
   follow(): Promise<void> {
     return this._sessions.refreshRunning();
   }

@@ -15,12 +15,12 @@ const RESTARTS: readonly Kernel.Status[] = [
   'dead'
 ];
 
-export interface IOwnRuns {
+interface IOwnRuns {
   /** Returns the source of the agent's draft in the cell; null if it has none. */
   began: (cellId: string) => string | null;
-  /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
+  /** Called when all outputs have arrived, or the kernel is gone. `draft`: from `began`. */
   ended: (cellId: string, draft: string | null) => void;
-  /** The kernel has begun with this code, and has given the run this number. */
+  /** Called when the kernel begins to run this code; `number` is the execution count. */
   input?: (cellId: string, source: string, number: number) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Shows in JupyterLab 4.2 that a cell runs: there a cell's widget writes its prompt `[*]`. In
- * later ones the widget follows the model's `executionState`.
+ * Shows the prompt `[*]` of a running cell in JupyterLab 4.2. In later versions the cell follows
+ * the model's `executionState`.
  */
 import { CodeCell, CodeCellModel } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';

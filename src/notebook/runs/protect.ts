@@ -5,18 +5,18 @@ import { words } from '../document/shapes';
 /** As `PROTECT` in core/document/ops.py. */
 const PROTECT = 'codeinterp_protect';
 
-/** As `MOST_PROTECTED` and `LONGEST_PROTECTED` there. */
+/** As `MOST_PROTECTED` and `LONGEST_PROTECTED` in core/document/ops.py. */
 const MOST = 100;
 const LONGEST = 100;
 
-/** The first of the names. A single text counts as a list of its words. */
+/** The names of protected variables, at most MOST. Metadata may be a list or one text. */
 export function protectedIn(model: INotebookModel): string[] {
   const names = words(model.sharedModel.getMetadata(PROTECT));
   const fitting = names.filter(name => name.length <= LONGEST);
   return [...new Set(fitting)].slice(0, MOST);
 }
 
-/** Call `changed` with the names whenever the notebook protects others. */
+/** Call `changed` with the protected names when they may have changed. */
 export function onProtected(
   model: INotebookModel,
   changed: (names: string[]) => void
@@ -28,7 +28,7 @@ export function onProtected(
   });
 }
 
-/** Protect the variable, or no longer; false if the notebook cannot be changed. */
+/** Turn the variable's protection on or off; false if the notebook is read-only. */
 export function toggleProtected(model: INotebookModel, name: string): boolean {
   if (model.readOnly) {
     return false;

@@ -28,7 +28,7 @@ export class Runs {
     }
   }
 
-  /** The person runs this cell: it shows the agent's run no longer. */
+  /** Detach the agent's run from a cell that the person runs. */
   overtaken(cellId: string): void {
     const cell = this._codeCell(cellId)?.sharedModel;
     if (cell && runIdOf(cell)) {
@@ -39,7 +39,7 @@ export class Runs {
     }
   }
 
-  /** Mark the agent's cells as idle: only another window hears of their end from now on. */
+  /** Mark the agent's cells as idle: only the window with the lease learns when they end. */
   elsewhere(): void {
     for (const cell of this._model.cells) {
       const isOurs = isCode(cell) && !!runIdOf(cell.sharedModel);

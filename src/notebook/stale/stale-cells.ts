@@ -1,6 +1,6 @@
 /**
  * Reports the code cells of a notebook and the person's runs to the server, which answers with
- * the stale cells. Nothing of it is saved in the notebook.
+ * the stale cells. The notebook does not store them.
  */
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -18,7 +18,7 @@ import { OwnRuns } from '../runs/own-runs';
 /** Milliseconds from an edit or a run to the report. */
 const DELAY = 250;
 
-/** What is known of the notebook. */
+/** The parts of a `LiveNotebook` that are used here. */
 interface ILive {
   readonly path: string;
   readonly kernelId: string;
@@ -50,7 +50,7 @@ export class StaleCells {
     });
   }
 
-  /** Emitted when other cells are stale. */
+  /** Emitted when `reasons` has changed. */
   readonly changed = new Signal<this, void>(this);
 
   /** Why cells are stale, by id. */
@@ -65,7 +65,7 @@ export class StaleCells {
     this.changed.emit();
   }
 
-  /** The server has given this window the lease, or has taken it. */
+  /** Called when this window has got or lost the lease. */
   leaseChanged(): void {
     this._sent.clear();
     this._reported = '';
@@ -113,7 +113,7 @@ export class StaleCells {
     Object.entries(sources).forEach(([id, source]) =>
       this._sent.set(id, source)
     );
-    // The server forgets the others, which an undo or a paste may bring back.
+    // The server forgets deleted cells, but an undo or a paste may bring them back.
     [...this._sent.keys()]
       .filter(id => !order.includes(id))
       .forEach(id => this._sent.delete(id));

@@ -1,8 +1,7 @@
 /**
- * The cell that the person has moved to since the notebook was opened and since the agent last
- * worked: by a click into a cell, or a key or command that selects another cell. A cell that Lab
- * selects by itself does not count, nor does Escape. And the cell where they have typed or run
- * something since then.
+ * Two places since the agent last worked in the notebook, or since it was opened: the cell that
+ * the person moved to, and the cell that they typed into or ran. They move to a cell by a click
+ * or by a key or command that selects it; Escape and a selection by Lab itself do not count.
  */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';

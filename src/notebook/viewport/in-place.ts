@@ -1,7 +1,7 @@
 /**
  * Shows a proposed edit in place of the cell's own editor, as one view with the old and the new
- * source. The editor reappears when its source differs from the proposal's old side, and while
- * the person is in it.
+ * source. The editor reappears when its source differs from the diff's old side, and while it has
+ * the focus.
  */
 import type { ISharedText } from '@jupyter/ydoc';
 import type { Cell } from '@jupyterlab/cells';

@@ -1,11 +1,11 @@
 /**
  * The one rule for scrolling after the agent's work: only while the person leaves the notebook
- * alone. Scrolling or typing in it ends that; a decision, or a press in one of this extension's
- * controls, begins it again. A click in the notebook changes nothing.
+ * alone. Scrolling or typing in the notebook stops it; a decision, or a press in one of this
+ * extension's controls, starts it again. A click in the notebook changes nothing.
  */
 import type { Notebook } from '@jupyterlab/notebook';
 
-/** What a person does, as far as it matters here. */
+/** Actions of a person that matter for scrolling. */
 type Act = 'scroll' | 'type' | 'click' | 'decide' | 'press';
 
 /** Whether to follow after the act. */
@@ -22,7 +22,7 @@ export function follows(before: boolean, act: Act): boolean {
   }
 }
 
-/** Where a press or the Enter key is about the agent. */
+/** This extension's controls. */
 const OURS =
   '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-Prompt, .jp-codeinterp-Failed';
 const MODIFIERS = ['Shift', 'Control', 'Alt', 'Meta'];

@@ -30,7 +30,7 @@ export function placeIn(
   return only ? [at, at + code.length] : null;
 }
 
-/** The server counts characters, an editor their UTF-16 units. */
+/** The offset in UTF-16 units, as editors count; `column` counts characters, from 0. */
 function offset(
   lines: readonly string[],
   line: number,
@@ -75,7 +75,7 @@ const plugin = ViewPlugin.define(() => new Mark(), {
   decorations: mark => mark.decorations
 });
 
-/** Mark the code; the first element of the mark, or null if the editor does not draw it. */
+/** Mark the code. Returns a function for the mark's first element; null without an editor. */
 export function markCode(
   editor: CodeEditor.IEditor,
   [from, to]: readonly [number, number]

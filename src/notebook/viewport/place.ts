@@ -3,7 +3,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 
-/** The browser anchors only the active cell in Lab; this anchors the rest. */
+/** In Lab the browser anchors scrolling only at the active cell; this class does the rest. */
 export class PlaceKeeper implements IDisposable {
   constructor(private readonly _notebook: Notebook) {}
 

@@ -1,7 +1,7 @@
 /**
- * In a shared notebook the server begins each run with a new cell in the place of the old one.
- * Who types there keeps their cursor, and the words that the server had not received by then.
- * Who is in another cell stays there: JupyterLab would go to the cell above.
+ * In a shared notebook the server begins each run by replacing the cell. A person who types in
+ * that cell keeps their cursor, and the text that the server had not received. A person in
+ * another cell stays there: JupyterLab would select the cell above.
  */
 import type { YBaseCell, YNotebook } from '@jupyter/ydoc';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
@@ -10,7 +10,7 @@ import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { updateSource } from '../document/sources';
 
-/** Milliseconds that a typed word may take to the server. */
+/** Milliseconds that typed text may take to reach the server. */
 const UNDERWAY = 2000;
 
 interface ITransaction {
@@ -20,20 +20,20 @@ interface ITransaction {
 /** A person who types in a cell. */
 interface ITyping {
   readonly text: string;
-  /** Where the cursor is. */
+  /** The cursor's offset. */
   readonly offset: number;
   /** Whether the cell was removed just now. */
   readonly removed: boolean;
-  /** What the cell had before edits that may be underway. */
+  /** The sources of the cell before edits that may not have reached the server. */
   readonly before: readonly string[];
 }
 
-/** Keep this up until disposed. */
+/** Keep cursor and text in this notebook until disposed. */
 export function keepTyping(content: Notebook): IDisposable {
   const doc = (content.model!.sharedModel as YNotebook).ydoc;
-  /** What the active cell had before each edit of the last moments. */
+  /** The active cell's source before each recent edit. */
   let edits: { id: string; source: string; time: number }[] = [];
-  /** The active cell: one that was removed has no id any more. */
+  /** The active cell's id, kept because a removed cell has none. */
   let id = '';
 
   const recent = () => edits.filter(one => Date.now() - one.time < UNDERWAY);
@@ -64,7 +64,7 @@ export function keepTyping(content: Notebook): IDisposable {
     const before = recent().filter(one => one.id === id);
     const removed = !!ymodel._item?.deleted;
     return {
-      // Outputs of others come often, and a text may be long.
+      // Read only if needed: other people's outputs come often, and a text may be long.
       text: removed ? textOf(editor) : '',
       offset: editor.getOffsetAt(editor.getCursorPosition()),
       removed,

@@ -28,14 +28,13 @@ export async function revealCell(
   if (!cell) {
     return false;
   }
-  // What keeps another place in view, as after a cell above was deleted, would scroll back.
+  // A follower of another place, as after a deletion above, would scroll back.
   following.get(notebook)?.abort();
   renderCell(notebook, index);
   try {
     await notebook.scrollToItem(index, 'center');
   } catch {
-    // Lab has scrolled to another cell meanwhile, such as the active one when it gets the focus.
-    // This cell was asked for: it wins.
+    // Lab scrolled elsewhere meanwhile, such as to the active cell on focus: scroll again.
     await notebook
       .scrollToItem(notebook.widgets.indexOf(cell), 'center')
       .catch(reason => console.debug('Not scrolled to the cell:', reason));
@@ -118,7 +117,7 @@ export function followWriting(notebook: Notebook, end: HTMLElement): void {
   show();
 }
 
-/** Carry out an op. Cells in view stay where they are when it moves, deletes or restores another. */
+/** Carry out an op. Cells in view keep their place if it moves, deletes or restores another. */
 export function keepView<T>(
   panels: Iterable<{ readonly content: Notebook }>,
   { cell_id, op }: Op,
@@ -133,10 +132,10 @@ export function keepView<T>(
   return done;
 }
 
-/** The result restores the place of the first cell in view, also while others get their size. */
+/** Returns a function that keeps the first cell in view in its place until sizes settle. */
 function anchored(notebook: Notebook, cell_id: string): () => void {
   const { outerNode } = notebook;
-  // What the op before has moved, and its hold has not yet seen, must not become the place to keep.
+  // First restore the place that the last op still holds: its cells may not have settled.
   holding.get(notebook)?.();
   const frame = outerNode.getBoundingClientRect();
   const anchor = notebook.widgets.find(({ model, node }) => {
@@ -174,7 +173,7 @@ function anchored(notebook: Notebook, cell_id: string): () => void {
   };
 }
 
-/** Puts the cells in view of a notebook back in their place, while an op may still move them. */
+/** By notebook: restores the place that the last op holds. */
 const holding = new WeakMap<Notebook, () => void>();
 
 /** Scroll after a change of the notebook that the agent has made. */
@@ -253,7 +252,7 @@ function stayInView(
   const observer = new ResizeObserver(() => {
     const shown = part();
     if (hadPart && !shown) {
-      stop.abort(); // It was closed: nothing is left to look at.
+      stop.abort(); // The part was closed.
       return;
     }
     hadPart = !!shown;

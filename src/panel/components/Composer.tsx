@@ -20,8 +20,8 @@ import { type ISlashCommand, usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
 /**
- * Where the person writes. Enter sends, Shift+Enter begins a new line. A key draws this alone:
- * what stands around the field is drawn when something else has changed.
+ * The message field. Enter sends, Shift+Enter begins a new line. A key press renders this
+ * component only: the parts around the field are memoized.
  */
 export function Composer(props: {
   view: ISessionView | null;
@@ -38,7 +38,7 @@ export function Composer(props: {
   if (shownFor !== notebook) {
     setShownFor(notebook);
     const kept = store.texts.get(notebook);
-    // What was begun before there was a notebook, or while the page was coming, goes along.
+    // Text written without a notebook, or while the page loaded, moves to this notebook.
     setText(shownFor ? kept : kept || text);
     setChosen(null);
   }
@@ -49,7 +49,7 @@ export function Composer(props: {
   const written = React.useRef(text);
   written.current = text;
   React.useEffect(() => {
-    // It has come along.
+    // The text has moved to the notebook.
     if (notebook && store.texts.get('') === written.current) {
       store.texts.set('', '');
     }
@@ -58,7 +58,7 @@ export function Composer(props: {
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
   const offered = routeInput(view);
-  // Nothing of a message that joins a turn, or of Plan, goes anywhere.
+  // A message that joins a turn, or in Plan, gets no place for new cells.
   const places = offered.does === 'begin' && modeOf(state) !== 'plan';
   const connected = state.connection === 'connected';
   /** Whether Enter was pressed before the page was connected. */
@@ -76,7 +76,7 @@ export function Composer(props: {
     if (prefill && prefill !== prefilled.current && its === notebook) {
       const before = prefilled.current?.text ?? '';
       prefilled.current = prefill;
-      // What the person has begun to write stays.
+      // Keep what the person has begun to write.
       setText(now =>
         [before, prefill.text].includes(now)
           ? prefill.text
@@ -120,7 +120,7 @@ export function Composer(props: {
       empty();
     }
   };
-  /** Of the words behind an at-sign that name something exactly. */
+  /** The references for words behind an at-sign that equal a mention's label. */
   const typedReferences = async () => {
     const typed = typedMentions(text);
     if (!typed.length) {
@@ -168,7 +168,7 @@ export function Composer(props: {
     goTo.current = before.length + 1;
     add(mention, notebook);
   };
-  /** Where the caret goes once the text is another. */
+  /** The caret's index after the text changes; -1: it stays. */
   const goTo = React.useRef(-1);
   React.useLayoutEffect(() => {
     if (goTo.current >= 0) {
@@ -199,7 +199,7 @@ export function Composer(props: {
     setText
   );
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
-    // While an input method composes, its keys are its own.
+    // An input method handles the keys while it composes.
     if (event.nativeEvent.isComposing) {
       return;
     }
@@ -332,7 +332,7 @@ function wordsFor(
   }[does];
 }
 
-/** As high as its text, where the browser does not see to that; the style sheet has the limit. */
+/** Fit the height to the text in browsers without `field-sizing`; CSS limits it. */
 function fitHeight(field: HTMLTextAreaElement): void {
   if (globalThis.CSS?.supports?.('field-sizing', 'content')) {
     return;

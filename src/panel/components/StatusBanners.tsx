@@ -84,9 +84,7 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
       {state.holdsLease === false && (
         <StatusBanner>
           <span>
-            {trans.__(
-              'Another window has this notebook open and receives its cells.'
-            )}
+            {trans.__('New cells go to another window of this notebook.')}
           </span>
           <Button look="link" onClick={() => void store.takeLease()}>
             {trans.__('Use this window')}

@@ -9,7 +9,7 @@ import type { IDisposable } from '@lumino/disposable';
 const OURS = '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-room';
 /** The bar of a draft. Its buttons change with what the person has seen. */
 const BAR = '.jp-codeinterp-bar';
-/** Its buttons change with each press; its field is always there. */
+/** The composer. Its buttons change with each press; its field stays. */
 const COMPOSER = '.jp-codeinterp-Composer';
 
 /** `next` focuses what the person probably needs next. */

@@ -47,7 +47,7 @@ export class Connections {
     this._state.patch({ wanted });
   }
 
-  /** A form has taken over what the person wanted. */
+  /** Clear `wanted`: a form has taken it over. */
   filledIn(): void {
     this._state.patch({ wanted: null });
   }
@@ -63,7 +63,7 @@ export class Connections {
     return this._api.toolServers(notebook);
   }
 
-  /** Likewise. */
+  /** Approve a server, turn it off, or pick its tools. Rejects with a message for people. */
   async toolServer(
     notebook: string,
     id: string,

@@ -75,7 +75,8 @@ export class Drafts implements IDrafts {
       return false;
     }
   }
-  /** Whether a person decides; if not, the draft says so. */
+
+  /** Whether a person decides; if not, the draft shows the failure. */
   private _byPerson(draftId: string): boolean {
     const { state, sessions } = this._options;
     const decides = state.decidedByPerson();
@@ -113,6 +114,7 @@ export class Drafts implements IDrafts {
     }
   }
 
+  /** Drafts of new notebooks that the person approved in this page. */
   private readonly _onward = new Set<string>();
   private _last: readonly ICardItem[] = [];
 }

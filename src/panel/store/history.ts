@@ -5,7 +5,7 @@ import type { SessionInfo } from '../../protocol/protocol';
 import type { IHistory, PanelState } from './panel-state';
 
 export class History {
-  /** `forget` a session that was deleted. */
+  /** Calls `forget` after a session was deleted. */
   constructor(
     private _state: PanelState,
     private _api: IApi,

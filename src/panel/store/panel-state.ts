@@ -59,7 +59,6 @@ export interface IPanelState {
   readonly mode: Mode;
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
-  /** The model that looks at answers with figures; '' if the person names none. */
   /** The model that looks for mistakes; '' for the default. */
   readonly secondLook: string;
   /** Whether it looks at each answer with figures. */

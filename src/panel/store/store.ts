@@ -68,7 +68,7 @@ export class Store {
       notebooks: this.notebooks,
       drafts: this.drafts,
       setup: this.setup,
-      show: (notebook, sessionId) => this._show(notebook, sessionId)
+      show: (notebook, sessionId) => this.showIn(notebook, sessionId)
     });
     this._client.frames.connect((_, frame) => this._receive(frame));
     this._client.connectedChanged.connect((_, connected) => {
@@ -124,13 +124,17 @@ export class Store {
   }
 
   openSession(sessionId: string): void {
-    this._show(this.state.now.notebook, sessionId);
+    this.showIn(this.state.now.notebook, sessionId);
     this.state.patch({ history: null });
   }
 
   /** Show a conversation once its notebook comes to the front. */
   showIn(notebook: string, sessionId: string): void {
-    this._show(notebook, sessionId);
+    const { shown } = this.state.now;
+    this.state.patch({ shown: { ...shown, [notebook]: sessionId } });
+    this._lastShown.set(notebook, sessionId);
+    this._sessions.addPlaceholder(sessionId, notebook);
+    this._followShown();
   }
 
   /** Get what another server has added to the shown conversation. */
@@ -162,7 +166,7 @@ export class Store {
     return this.notebooks.reveal(this.state.now.notebook, cellId);
   }
 
-  /** Mark code in a cell; false if the cell has it no longer. */
+  /** Mark code in a cell; false if the code is no longer there. */
   showCode(cellId: string, source: string, place: Place): Promise<boolean> {
     const { notebook } = this.state.now;
     return this.notebooks.showCode(notebook, cellId, source, place);
@@ -274,17 +278,9 @@ export class Store {
       const found =
         sessions.find(({ session_id }) => session_id === last) ?? sessions[0];
       if (found && this.state.now.shown[notebook] === undefined) {
-        this._show(notebook, found.session_id);
+        this.showIn(notebook, found.session_id);
       }
     });
-  }
-
-  private _show(notebook: string, sessionId: string): void {
-    const { shown } = this.state.now;
-    this.state.patch({ shown: { ...shown, [notebook]: sessionId } });
-    this._lastShown.set(notebook, sessionId);
-    this._sessions.addPlaceholder(sessionId, notebook);
-    this._followShown();
   }
 
   /**
@@ -319,7 +315,7 @@ export class Store {
       this.ends.update(frame);
       this.history.update(frame.session);
       if (running && this.state.now.shown[notebook] === undefined) {
-        this._show(notebook, session_id);
+        this.showIn(notebook, session_id);
       }
       this._followShown();
     } else if (frame.type === 'waiting') {

@@ -24,7 +24,7 @@ export function place(
   return { after, instead: after !== '' && places.isEmpty(after) };
 }
 
-/** The last cell of the conversation, by `last_of` there; '' if none exists. */
+/** The conversation's last cell, as `last_of` on the server finds it; '' if none exists. */
 export function lastOf(
   ids: readonly string[],
   agentCells: readonly string[]

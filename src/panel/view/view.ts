@@ -57,7 +57,7 @@ export interface ITextItem {
   readonly block: number;
   readonly text: string;
   readonly done: boolean;
-  /** The figures that outputs have, and those that nothing has. */
+  /** Its numbers, each with the output that contains it, if any. */
   readonly figures: readonly Figure[];
 }
 

@@ -1,7 +1,6 @@
 /**
- * Messages about a cell: commands that write one, which the person then sends, and the buttons
- * of a failed cell, which send one at once. The commands' menu is in `schema/panel.json`;
- * settings can add messages.
+ * Messages about a cell: commands put one into the message field, and the buttons of a failed
+ * cell send one at once. The commands' menu is in `schema/panel.json`; settings can add messages.
  */
 import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookTracker, Notebook } from '@jupyterlab/notebook';
@@ -86,7 +85,7 @@ export function addCellCommands(options: {
     ];
     const enable = (enabled: boolean) =>
       buttons.forEach(button => (button.disabled = !enabled));
-    /** A second press in the same turn would only ask twice. */
+    /** Enable the buttons again after the turn: a second press in it would only ask twice. */
     const onChanged = () => {
       if (!conversation.runs) {
         conversation.changed.disconnect(onChanged);
@@ -101,7 +100,7 @@ export function addCellCommands(options: {
       if (sent) {
         conversation.changed.connect(onChanged);
       } else {
-        // Without a model, for one: the message waits in its field.
+        // Not sent, such as without a model: put the message into the field.
         write(message, cell);
       }
       onChanged();

@@ -71,7 +71,7 @@ export function addDraftCommands(options: {
       return;
     }
     if (!draft.cell_id) {
-      // Its button starts it, since that is where its words have been in view.
+      // Only the button on its card can run it: there the person has seen the text.
       if (action === 'reject') {
         await store.drafts.decide(draft.draft_id, action);
       } else {

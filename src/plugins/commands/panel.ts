@@ -18,7 +18,7 @@ export async function openNotebook(
   await commands.execute('docmanager:open', { path });
 }
 
-/** No effect if the panel's plugin is disabled. */
+/** Show the panel; no effect if its plugin is disabled. */
 export async function openPanel(commands: CommandRegistry): Promise<void> {
   if (commands.hasCommand(FOCUS)) {
     await commands.execute(FOCUS);

@@ -23,7 +23,7 @@ export interface IConversation {
   /** Whether a turn runs. */
   readonly runs: boolean;
   readonly changed: ISignal<unknown, void>;
-  /** Show the panel, which has error messages. */
+  /** Show the panel, which shows errors. */
   open(): void;
 }
 
@@ -86,7 +86,7 @@ class CellPrompt {
     };
   }
 
-  /** `back` moves the focus back afterwards. */
+  /** Show and focus the field; `back` returns the focus to the notebook. */
   show(back: () => void): void {
     this._back = back;
     const empty = !this._cell.model.sharedModel.getSource().trim();
@@ -157,7 +157,7 @@ class CellPrompt {
   }
 
   private readonly _node = document.createElement('form');
-  /** A bare node would displace what the cell's layout inserts by index. */
+  /** A widget, because the cell's layout inserts other widgets by index. */
   private readonly _widget = new Widget({ node: this._node });
   private readonly _field = document.createElement('textarea');
   private readonly _send = document.createElement('button');

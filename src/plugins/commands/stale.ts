@@ -22,7 +22,7 @@ export function addStaleCommand(
   });
 }
 
-/** Open the menu of a mark, below it. */
+/** Open a stale cell's menu below its mark. */
 export function openStaleMenu(
   commands: CommandRegistry,
   mark: HTMLElement

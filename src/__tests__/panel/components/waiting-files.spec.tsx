@@ -96,7 +96,7 @@ describe('files that wait in an overlay', () => {
       end
     );
     const list = (await tray()).textContent;
-    expect(list).toContain('4 files wait: not yet in your folder');
+    expect(list).toContain('4 files are not in your folder yet');
     expect(list).toContain('<b>x</b>.csvnew, 2.3 kB');
     expect(list).toContain('made/new');
     expect(list).toContain('old.csvdeleted');
@@ -353,10 +353,14 @@ describe('files that wait in an overlay', () => {
   it('stay listed after later turns, until none wait', async () => {
     const next = { ...started, turn: 2 } as Event;
     const made = await panel([file()], started, end, next);
-    expect((await tray()).textContent).toContain('1 file waits');
+    expect((await tray()).textContent).toContain(
+      '1 file is not in your folder yet'
+    );
     made.api.waiting = [file(), file({ path: 'mine.csv' })];
     await play(made, ended({ turn: 2, overlay: true }));
-    expect((await tray()).textContent).toContain('2 files wait');
+    expect((await tray()).textContent).toContain(
+      '2 files are not in your folder yet'
+    );
     made.api.waiting = [];
     await play(made, back);
     expect((await tray()).textContent).toBe('');

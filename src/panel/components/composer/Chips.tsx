@@ -4,7 +4,7 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import type { IMention } from './mentions';
 
-/** What the detail of a table's mention begins with: its type. A list may be one of dicts. */
+/** The types that open as a table, at the start of a mention's detail. A list may hold dicts. */
 const TABLE = /^(DataFrame|Series|list|ndarray \d+ × \d+$)/;
 
 function Thumbnail({ picture }: { picture: File }): JSX.Element | null {

@@ -9,7 +9,7 @@ export interface ISuggestion {
   readonly detail: string;
   /** The heading above it; '' for none. Entries of a group follow each other. */
   readonly group?: string;
-  /** Whether this variable is protected; undefined for what cannot be. */
+  /** Whether this variable is protected; undefined for entries that cannot be. */
   readonly isProtected?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function shared<T extends ISuggestion>(
   const groups = [...grouped(found).values()];
   const shares = new Map<T[], number>();
   let left = MOST_SHOWN;
-  // The smallest first: the larger ones share what it leaves.
+  // The smallest group first: larger groups share the rest.
   [...groups]
     .sort((one, other) => one.length - other.length)
     .forEach((group, index) => {
@@ -67,7 +67,7 @@ export function Suggestions(props: {
   /** A line under the list; '' for none. */
   note: string;
   choose: (index: number) => void;
-  /** Protect a variable, or no longer. */
+  /** Turn the protection of a variable on or off. */
   toggle?: (index: number) => void;
 }): JSX.Element {
   const { id, label, found, more, active, note, choose, toggle } = props;
@@ -75,7 +75,7 @@ export function Suggestions(props: {
   const list = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
     const options = list.current?.querySelectorAll('[role="option"]');
-    // The first one's heading comes along.
+    // The first option scrolls into view with its heading.
     const shown = active ? options?.[active] : list.current?.firstElementChild;
     shown?.scrollIntoView?.({ block: 'nearest' });
   }, [active, found]);
@@ -133,8 +133,8 @@ export function Suggestions(props: {
 }
 
 /**
- * The mark of a variable that the notebook can protect. A click toggles it; the key for that is
- * `offers.tsx`'s, as the focus stays in the field.
+ * A toggle for the protection of a variable. `offers.tsx` handles its key, as the focus stays
+ * in the field.
  */
 function Shield(props: {
   isProtected: boolean;
@@ -172,7 +172,7 @@ export interface IList {
 /** Keyboard control of an open list; `found` may be empty. */
 export function useList(options: {
   found: readonly ISuggestion[];
-  /** Whether Enter chooses the first one, too. */
+  /** Whether Enter chooses the first entry before the person has moved to one. */
   eager: boolean;
   choose: (index: number) => void;
   close: () => void;

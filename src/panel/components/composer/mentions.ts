@@ -11,7 +11,7 @@ export interface IMention extends ISuggestion, INamed {
   readonly text: string;
   /** Label and detail in lower case. */
   readonly searched: string;
-  /** The name of a column in lower case, which people also begin with. */
+  /** A column's name in lower case: people may type it without its table. */
   readonly alias?: string;
   /** The attached file, if it is an image that browsers show. */
   readonly picture?: File;
@@ -99,7 +99,7 @@ const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
 type Table = INames['variables'][number];
 
-/** Made once for each answer of the server: there may be thousands, at each key. */
+/** Cached per answer of the server: each key press may read thousands of columns. */
 const made = new WeakMap<Table['columns'], readonly IMention[]>();
 
 function columnsOf(table: Table, group: string): readonly IMention[] {
@@ -141,8 +141,8 @@ function column(
 }
 
 /**
- * The mentions that contain the word: by group, in each those first that begin with it. Groups
- * with one that begins with it come first.
+ * The mentions that contain the word, by group. Those that begin with it come first in their
+ * group, and their groups before the others.
  */
 export function matching(
   all: readonly IMention[],

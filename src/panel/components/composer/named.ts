@@ -10,7 +10,7 @@ export interface INameable {
   readonly all: readonly IMention[];
   /** A remark under the list; '' if none. */
   readonly note: string;
-  /** Read the notebook again: what it protects has changed. */
+  /** Read the notebook's outline again after its protected names have changed. */
   outlined(): void;
 }
 
@@ -75,7 +75,7 @@ function useAllColumns(
     null
   );
   const listed = names?.variables.find(({ name }) => name === table);
-  // A table's last length counts its columns, a dictionary's only one its items.
+  // The last length of a shape: the columns of a table, the items of a dictionary.
   const count = listed?.shape[listed.shape.length - 1] ?? 0;
   const lacksSome =
     /^(DataFrame|dict)$/.test(listed?.type ?? '') &&

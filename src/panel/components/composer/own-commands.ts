@@ -34,7 +34,7 @@ export function useOwnCommands(
   return found.notebook === notebook ? found.commands : NONE;
 }
 
-/** Those that begin with the typed text, with what they do and the file they come from. */
+/** The commands that begin with the typed text, each with its description and file. */
 export function ownOffers(
   typed: string,
   commands: readonly IOwnCommand[],

@@ -7,7 +7,7 @@ export interface IWord {
   readonly start: number;
   /** The text behind the sign. */
   readonly typed: string;
-  /** Whether it has no sign: a mention and a dot. */
+  /** Whether it has no sign: it is a mentioned variable with a dot or bracket. */
   readonly isBare?: boolean;
 }
 
@@ -16,10 +16,10 @@ const SLASH = /^\/([a-z0-9_-]*)$/i;
 /** An at-sign counts only at the start of a word, unlike in email addresses. */
 const AT = /(?:^|[\s([{,;:])@([^\s@]{0,80})$/;
 
-/** Choosing a mention has put a blank behind it. */
+/** A name, a dot or bracket, and the text behind. Choosing a mention adds the blank. */
 const DOTTED = /(^|[\s([{,;:])([\p{L}_][\p{L}\p{N}_]*) ?([.[][^\s@]{0,80})$/u;
 
-/** The words that the person typed behind an at-sign, and chose from no list. */
+/** The words behind at-signs, without the punctuation that ends them. */
 export function typedMentions(text: string): string[] {
   const found = text.matchAll(/(?:^|[\s([{,;:])@([^\s@]{1,80})/g);
   return [...found].map(([, word]) => word.replace(/[.,;:!?)}]+$/, ''));

@@ -3,9 +3,15 @@ import React from 'react';
 import type { IAgentToken, IAgentTokens } from '../../../protocol/api';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { APART } from './apart';
 
-/** Shown once; nobody can read it again. */
+/** A group below the others. Inline, because the style sheet loads with the page. */
+export const APART = {
+  marginTop: 8,
+  paddingTop: 8,
+  borderTop: '1px solid var(--jp-border-color2)'
+};
+
+/** A new token, shown once. */
 interface IMade {
   readonly name: string;
   readonly secret: string;
@@ -23,7 +29,7 @@ export function OutsideAgents(): JSX.Element {
     <details
       style={APART}
       onToggle={event => {
-        // The person closes it: the secret is gone.
+        // Closing the group removes the secret.
         setMade(null);
         if (event.currentTarget.open) {
           void load();
@@ -111,7 +117,7 @@ function Row(props: {
   );
 }
 
-/** Scrolls to what has just opened, at the end of a long list. */
+/** A `ref` that scrolls a new element into view, below a long list. */
 function intoView(shown: HTMLElement | null): void {
   shown?.scrollIntoView?.({ block: 'nearest' });
 }
@@ -185,7 +191,7 @@ function Secret(props: {
   const { name, secret } = props.made;
   const { store, trans } = usePanel();
   const group = React.useRef<HTMLDivElement>(null);
-  // Again once the list above has grown.
+  // Scroll again once the list above has grown.
   React.useEffect(() => intoView(group.current), [props.listed]);
   const rows: [string, string][] = [
     [trans.__('Address'), store.connections.mcpAddress],

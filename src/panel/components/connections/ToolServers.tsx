@@ -1,4 +1,4 @@
-/** MCP servers whose tools the agent may call: what would start, and the person's word on each. */
+/** MCP servers whose tools the agent may call: their entries, and buttons to approve them. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { pressIgnored } from '../../../notebook/review/controls';
@@ -11,9 +11,9 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
 import { SureButton } from '../elements/SureButton';
-import { APART } from './apart';
+import { APART } from './OutsideAgents';
 
-/** Nothing that a person approves is cut at the edge, or looks like a line of its own there. */
+/** Long lines wrap with a hanging indent: a person must see all that they approve. */
 const WHOLE = {
   whiteSpace: 'pre-wrap',
   overflowWrap: 'anywhere',
@@ -25,7 +25,7 @@ const NONE: IToolServers = { servers: [], faults: [] };
 
 type Wish = (id: string, wish: IToolServerWish) => Promise<void>;
 
-/** Those of one notebook: for another it needs another `key`. */
+/** The tool servers of one notebook; another notebook needs another `key`. */
 export function ToolServers(props: { notebook: string }): JSX.Element | null {
   const { notebook } = props;
   const { store, trans } = usePanel();
@@ -89,7 +89,7 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
     await wish(server.id, what);
     setBusy(false);
   };
-  /** What nobody may have approved is there to read, not folded. */
+  /** Whether approval is missing: the entry is shown unfolded. */
   const asks = server.state === 'asks' || server.state === 'off';
   const starts = asks || ['failed', 'stopped'].includes(server.state);
   return (
@@ -174,7 +174,7 @@ function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
   );
 }
 
-/** Its tools, each with a box that says whether new conversations get it. */
+/** The server's tools, each with a checkbox: whether new conversations get it. */
 function Tools(props: {
   server: IToolServer;
   busy: boolean;

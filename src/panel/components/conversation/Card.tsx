@@ -17,7 +17,9 @@ const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
-const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
+const Observations = lazy(
+  async () => (await import('../findings/Observations')).Observations
+);
 
 /**
  * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
@@ -59,7 +61,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const [renderer, onFault] = useRenderer(card);
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
-  /** No cell shows what happens: the card does, without a click. */
+  /** Whether no cell shows the call: then the card shows its code without a click. */
   const isAlone = WITHOUT_CELL.includes(kind ?? '');
   const shows = waiting
     ? open || isAlone || !store.notebooks.isShown(waiting.draft.notebook)
@@ -123,7 +125,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
-      {card.sandbox.length > 0 && <Deeds seen={card.sandbox} />}
+      {card.sandbox.length > 0 && <Observations seen={card.sandbox} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (

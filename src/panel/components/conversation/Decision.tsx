@@ -13,7 +13,7 @@ export interface IWaiting {
   readonly source: string;
 }
 
-/** Null unless the card waits. */
+/** The open draft of a card; null if none. */
 export function useWaiting(card: ICardItem): IWaiting | null {
   const { store } = usePanel();
   const id = isUndecided(card.phase) ? card.draft?.draft_id : undefined;

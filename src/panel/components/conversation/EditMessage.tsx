@@ -1,12 +1,10 @@
 /** A sent message as an editable field; sending it begins a branch. */
-import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import type { Reference } from '../../../protocol/protocol';
 import type { ILeftBehind } from '../../view/branches';
 import { calledIn, withoutCommands } from '../../view/own-commands';
 import type { IMessageItem } from '../../view/view';
 import { Chips } from '../composer/Chips';
-import type { IMention } from '../composer/mentions';
+import { mentionOf } from '../composer/mentions';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
@@ -96,7 +94,7 @@ export function EditMessage(props: {
         onChange={event => setText(event.target.value)}
       />
       <Chips
-        mentions={references.map(reference => mentionOf(reference, trans))}
+        mentions={references.map(one => mentionOf(one, null, trans))}
         remove={({ reference }) => {
           setReferences(references.filter(other => other !== reference));
           field.current?.focus();
@@ -158,17 +156,4 @@ function useLeftBehind(turn: number): ILeftBehind | null {
     };
   }, [store, turn]);
   return left;
-}
-
-function mentionOf(reference: Reference, trans: TranslationBundle): IMention {
-  const { kind, name } = reference;
-  const label =
-    kind === 'error'
-      ? trans.__('the last error')
-      : kind === 'cell'
-        ? trans.__('a cell')
-        : name;
-  const detail = kind === 'cell' ? name : '';
-  const key = `${kind} ${name}`;
-  return { key, label, detail, text: label, reference, searched: '' };
 }

@@ -38,7 +38,8 @@ export const Conversation = React.createContext<IConversation>({
   stay: () => undefined
 });
 
-export function Said({
+/** The text of a message with its references. */
+export function MessageText({
   item
 }: {
   item: IMessageItem | IInterjectionItem;
@@ -153,7 +154,7 @@ export function Message(props: {
   }
   return (
     <>
-      <Said item={item} />
+      <MessageText item={item} />
       <div className="jp-codeinterp-Message-line">
         <div className="jp-codeinterp-Message-actions">
           {item.turn === lastTurn && (

@@ -77,7 +77,7 @@ export function nameOf(
     case 'interrupted':
       return stopped ? trans.__('stopped') : trans.__('interrupted');
     case 'rejected':
-      // Older journals have it of what nobody was asked about, too.
+      // In older journals, calls that asked nobody have this status, too.
       return draft?.nonce ? trans.__('rejected') : trans.__('not run');
     case 'not_run':
     case 'not_started':

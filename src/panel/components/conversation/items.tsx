@@ -16,7 +16,7 @@ import { LongText, revealed } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
-import { Message, Said } from './Message';
+import { Message, MessageText } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
 
 /** An item of the conversation; `last`: it is the newest. */
@@ -30,7 +30,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'message':
       return <Message item={item} sessionId={props.sessionId} />;
     case 'interjection':
-      return <Said item={item} />;
+      return <MessageText item={item} />;
     case 'text':
       return item.text.trim() ? (
         <Markdown text={item.text} figures={item.figures} />
@@ -146,7 +146,7 @@ function WentOnLine({ item }: { item: IWentOnItem }): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
   const { known } = usePanelState();
   const { sessionId } = item;
-  /** It may have been renamed since. */
+  /** The notebook's path, also after a rename. */
   const notebook = known[sessionId]?.notebook || item.notebook;
   const open = () => {
     store.showIn(notebook, sessionId);

@@ -27,7 +27,7 @@ export function useBeginning(
   return { shown, more: more || null };
 }
 
-/** Plain text; of a very long one the beginning first. */
+/** Plain text; a very long one shows its beginning first. */
 export function LongText({ text }: { text: string }): JSX.Element {
   const { shown, more } = useBeginning(text);
   return (

@@ -23,8 +23,8 @@ export const Formatting = React.createContext<IFormatting>({
 });
 
 /**
- * A model's Markdown. While it streams, only the last block is rendered again. `figures`:
- * those that outputs have, and those that nothing has.
+ * A model's Markdown. While it streams, only the last block is rendered again. `figures`: its
+ * numbers, with the output that contains each, if any.
  */
 export function Markdown(props: {
   text: string;

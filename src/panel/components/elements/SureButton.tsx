@@ -2,7 +2,7 @@ import React from 'react';
 import { useSure } from '../../../notebook/review/press';
 import { Button } from './Button';
 
-/** A button that says yes to `question`, once it has been in view for half a second. */
+/** A button that confirms `question`; it works after half a second in view. */
 export function SureButton(
   props: React.ComponentProps<typeof Button> & {
     question: string;

@@ -25,9 +25,7 @@ export const Gauge = React.memo(function Gauge({
         'The model reads a limited amount at once. This conversation uses %1 of it. Click to see what was sent.',
         share
       )
-    : trans.__(
-        'The model reads a limited amount at once. How much is unknown. Click to see what was sent.'
-      );
+    : trans.__('Context size unknown. Click to see what was sent.');
   return (
     <Button
       look="link"

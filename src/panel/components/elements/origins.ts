@@ -1,13 +1,13 @@
-/** Figures of an answer: a quiet link to the output that has it, or a grey line if nothing has. */
+/** Numbers of an answer: a link to the output that contains one, or a grey underline if none. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { cellOfLink } from '../../../markdown/markdown';
 import type { Figure, Origin } from '../../../protocol/protocol';
 
-/** Pixels between a figure and its excerpt, and between that and the page's edge. */
+/** Pixels between a number and its tip, and between the tip and the page's edge. */
 const GAP = 4;
 let count = 0;
 
-/** The element for a figure; its text is put into it. */
+/** The element for a figure; the caller adds its text. */
 export function makeFigure(
   { origin }: Figure,
   trans: TranslationBundle
@@ -26,9 +26,7 @@ export function makeFigure(
   return link;
 }
 
-/**
- * Show a tip while the pointer or the focus is on the element. The result ends that.
- */
+/** Show a tip while the pointer or the focus is on the element. Returns a function to stop. */
 export function showWhileNear(
   link: HTMLElement,
   makeTip: () => HTMLElement
@@ -42,7 +40,7 @@ export function showWhileNear(
     document.removeEventListener('scroll', hide, true);
     document.removeEventListener('pointermove', hideIfGone, true);
   };
-  // A link that is drawn again hears of no leaving pointer.
+  // A removed link gets no `mouseleave`.
   const hideIfGone = () => {
     if (!link.isConnected) {
       hide();
@@ -60,7 +58,7 @@ export function showWhileNear(
     tip.id = `jp-codeinterp-excerpt-${++count}`;
     tip.setAttribute('role', 'tooltip');
     link.setAttribute('aria-describedby', tip.id);
-    // The log clips what is inside.
+    // The log would clip the tip.
     document.body.append(tip);
     place(tip, link.getBoundingClientRect());
     document.addEventListener('keydown', onKey, true);
@@ -95,7 +93,7 @@ function makeExcerpt(origin: Origin): HTMLElement {
   return tip;
 }
 
-function makeTip(words: string): HTMLElement {
+export function makeTip(words: string): HTMLElement {
   const tip = document.createElement('div');
   const line = document.createElement('div');
   line.textContent = words;

@@ -51,8 +51,8 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
         <details>
           <summary>
             {trans._n(
-              '%1 file waits: not yet in your folder',
-              '%1 files wait: not yet in your folder',
+              '%1 file is not in your folder yet',
+              '%1 files are not in your folder yet',
               count
             )}
           </summary>
@@ -114,12 +114,14 @@ function File(props: {
     setShown(why || text || trans.__('This file is empty.'));
   };
   const discard = async () => {
-    // The dialog's own button is no event here.
+    // Checked before the dialog: a press of its button is not visible here.
     const sure =
       store.state.byPerson() &&
       (await confirm(
         trans.__('Discard “%1”?', path),
-        trans.__('The folder stays as it is. The code sees its state again.'),
+        trans.__(
+          'Your folder does not change. The code sees the folder’s version again.'
+        ),
         trans.__('Discard')
       ));
     if (sure) {

@@ -1,9 +1,9 @@
-/** What the code of a card may reach, in a few quiet words; the line while one is pointed at. */
+/** What the code of a card may do, in a few words; a tip shows the line. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Label } from '../../../protocol/protocol';
 import { usePanel } from '../elements/context';
-import { showWhileNear } from '../elements/origins';
+import { makeTip, showWhileNear } from '../elements/origins';
 
 export function Labels({ labels }: { labels: readonly Label[] }): JSX.Element {
   const { trans } = usePanel();
@@ -12,34 +12,29 @@ export function Labels({ labels }: { labels: readonly Label[] }): JSX.Element {
       className="jp-codeinterp-Labels"
       aria-label={trans.__('What the code may do')}
     >
-      {labels.map(label => (
-        <OneLabel key={label.kind} label={label} trans={trans} />
+      {labels.map(({ kind, line, code }) => (
+        <li key={kind}>
+          <Tipped tip={trans.__('Line %1: %2', line, code)}>
+            {wordsOf(kind, trans)}
+          </Tipped>
+        </li>
       ))}
     </ul>
   );
 }
 
-function OneLabel(props: {
-  label: Label;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { label, trans } = props;
+/** Words with a tip while the pointer or the focus is on them. */
+export function Tipped(props: { tip: string; children: string }): JSX.Element {
+  const { tip, children } = props;
   const mark = React.useRef<HTMLSpanElement>(null);
-  const where = trans.__('Line %1: %2', label.line, label.code);
-  React.useEffect(() => {
-    const tip = () => {
-      const made = document.createElement('div');
-      made.textContent = where;
-      return made;
-    };
-    return showWhileNear(mark.current!, tip);
-  }, [where]);
+  React.useEffect(
+    () => showWhileNear(mark.current!, () => makeTip(tip)),
+    [tip]
+  );
   return (
-    <li>
-      <span ref={mark} role="note" tabIndex={0}>
-        {wordsOf(label.kind, trans)}
-      </span>
-    </li>
+    <span ref={mark} role="note" tabIndex={0}>
+      {children}
+    </span>
   );
 }
 

@@ -35,8 +35,8 @@ export default function Artefacts(props: {
     >
       <span className="jp-codeinterp-Artefacts-title">
         {trans._n(
-          '%1 file created or changed in the meantime',
-          '%1 files created or changed in the meantime',
+          '%1 file created or changed',
+          '%1 files created or changed',
           files.length + leftOut
         )}
       </span>

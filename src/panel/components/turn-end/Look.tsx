@@ -1,4 +1,4 @@
-/** “Look for mistakes” at the end of an answer, and what a model named. */
+/** The button “Look for mistakes” after an answer, and the mistakes that a model named. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mistake } from '../../../protocol/protocol';
@@ -13,7 +13,7 @@ export function Look(props: {
 }): JSX.Element | null {
   const { end, looked, ran } = props.item;
   const { store, trans } = usePanel();
-  // A recording has no other answer.
+  // A recording cannot look for mistakes.
   const demo = isDemo(usePanelState());
   const [busy, setBusy] = React.useState(false);
   if (looked) {

@@ -10,7 +10,7 @@ import { outcome } from '../files/outcome';
 export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
-  // Undo a turn leaves these, since they show what the person has seen succeed.
+  // Undoing a turn keeps the cells that the person has run.
   const ran = Object.keys(item.left).filter(
     cellId => item.left[cellId] === 'run' && !(cellId in item.reviewed)
   );
@@ -37,7 +37,7 @@ export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
-/** Brings back the variables of before the turn, as far as the notebook's cells make them. */
+/** Restarts the kernel and runs the cells above: their variables are those before the turn. */
 function Restart(): JSX.Element | null {
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);

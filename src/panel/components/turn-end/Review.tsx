@@ -211,7 +211,7 @@ function Row(props: {
   };
   const kind = kindOf(change, trans);
   const name = nameOf(change, store, trans);
-  /** Right under the code of an added cell, the same code would say nothing more. */
+  /** Whether the change is below its added cell, which shows the code already. */
   const hasCode = change.kind === 'added' && exists && zone !== null;
   const content = (
     <div

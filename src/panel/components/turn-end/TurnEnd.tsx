@@ -1,4 +1,4 @@
-/** The end of a turn: errors, files, figures, changes and their undo, cost. */
+/** The end of a turn: errors, files, changes and their undo, cost. */
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -12,7 +12,7 @@ import { ContinueButton, LIMITS } from './ContinueButton';
 import { Look } from './Look';
 import { RunAbove } from './RunAbove';
 
-/** Few turns end with these. */
+/** Loaded on demand: few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
@@ -63,7 +63,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
         />
       )}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
-      {(changedCells(item).length > 0 || end.waiting_files > 0) && (
+      {(changedBy(end).length > 0 || end.waiting_files > 0) && (
         <Changes item={item} />
       )}
       <Look item={item} last={last} />
@@ -101,7 +101,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
     [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
     item.redone.length > 0 ||
     item.putBack !== null;
-  const cells = changedCells(item);
+  const cells = changedBy(end);
   const openCells = cells.some(cellId => !(cellId in reviewed));
   const isOpen = openCells || undoFiles;
   const redoCells = item.redoable.length > 0;
@@ -164,17 +164,13 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
     end.removed,
     ranAgain(end)
   ].map(count);
-  const undone = changedCells(item).length - added - edited - removed - again;
+  const undone = changedBy(end).length - added - edited - removed - again;
   const parts = [
     added && trans.__('%1 added', added),
     edited && trans.__('%1 edited', edited),
     removed && trans.__('%1 removed', removed),
-    again && trans.__('%1 run as they were', again),
+    again && trans.__('%1 run unchanged', again),
     undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;
-}
-
-function changedCells({ end }: IEndItem): readonly string[] {
-  return changedBy(end);
 }

@@ -1,4 +1,4 @@
-/** The verification of the notebook in front: one line per cell, and what the code alone shows. */
+/** The verification of the notebook in front: findings from the code, and one line per cell. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
@@ -61,7 +61,7 @@ export function Verification({ state }: { state: IPanelState }): JSX.Element {
         {refused?.code === 'in_folder' && (
           <Button
             disabled={busy}
-            title={trans.__('Cells that write files write them there')}
+            title={trans.__('Files are written to your folder')}
             onClick={() => start(true)}
           >
             {trans.__('Verify in the folder itself')}

@@ -18,7 +18,7 @@ export function UndoOffer(props: {
   const { item, redo, cells, close } = props;
   const { turn } = item.end;
   const { store, trans } = usePanel();
-  /** What can be brought back; undefined before the server tells, null if it cannot. */
+  /** The files that can be brought back; undefined until loaded, null on failure. */
   const [review, setReview] = React.useState<IReview | null>();
   // A redo brings back all that the undo took back.
   const [wantsFiles, setFiles] = React.useState(redo);

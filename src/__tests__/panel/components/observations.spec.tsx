@@ -2,7 +2,10 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { cleanup, render, screen } from '@testing-library/react';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
-import { Deeds, wordsOf } from '../../../panel/components/findings/Deeds';
+import {
+  Observations,
+  wordsOf
+} from '../../../panel/components/findings/Observations';
 import type { Observation } from '../../../protocol/protocol';
 import { makeStore, surroundings } from '../panel-fakes';
 
@@ -39,7 +42,9 @@ it('shows names as text', () => {
   const { store } = makeStore();
   render(
     <PanelContext.Provider value={surroundings(store)}>
-      <Deeds seen={[{ kind: 'connected', names: ['<b>c.org'], more: 0 }]} />
+      <Observations
+        seen={[{ kind: 'connected', names: ['<b>c.org'], more: 0 }]}
+      />
     </PanelContext.Provider>
   );
   expect(screen.getByRole('note').textContent).toBe('connected to <b>c.org');

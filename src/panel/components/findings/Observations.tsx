@@ -1,53 +1,35 @@
-/** What a run did, as its sandbox or its kernel saw it; more while one is pointed at. */
+/** What a run did, as its sandbox or its kernel observed it; a tip shows the details. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Observation } from '../../../protocol/protocol';
 import { usePanel } from '../elements/context';
-import { showWhileNear } from '../elements/origins';
+import { Tipped } from './Labels';
 
-/** Names in a line; the tip has all. */
+/** Names in a line; the tip lists all. */
 const SHOWN = 2;
 
-export function Deeds({ seen }: { seen: readonly Observation[] }): JSX.Element {
+export function Observations(props: {
+  seen: readonly Observation[];
+}): JSX.Element {
   const { trans } = usePanel();
   return (
     <ul
-      className="jp-codeinterp-Labels jp-codeinterp-Deeds"
+      className="jp-codeinterp-Labels jp-codeinterp-Observations"
       aria-label={trans.__('What the code did')}
     >
-      {seen.map(deed => (
-        <OneDeed key={deed.kind} deed={deed} trans={trans} />
+      {props.seen.map(one => (
+        <li key={one.kind} data-kind={one.kind}>
+          <Tipped tip={tipOf(one, trans)}>{wordsOf(one, trans)}</Tipped>
+        </li>
       ))}
     </ul>
   );
 }
 
-function OneDeed(props: {
-  deed: Observation;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { deed, trans } = props;
-  const mark = React.useRef<HTMLSpanElement>(null);
-  const tip = tipOf(deed, trans);
-  React.useEffect(() => {
-    const make = () => {
-      const made = document.createElement('div');
-      made.textContent = tip;
-      return made;
-    };
-    return showWhileNear(mark.current!, make);
-  }, [tip]);
-  return (
-    <li data-kind={deed.kind}>
-      <span ref={mark} role="note" tabIndex={0}>
-        {wordsOf(deed, trans)}
-      </span>
-    </li>
-  );
-}
-
-export function wordsOf(deed: Observation, trans: TranslationBundle): string {
-  const { kind, names, more } = deed;
+export function wordsOf(
+  { kind, names, more }: Observation,
+  trans: TranslationBundle
+): string {
   const count = names.length + more;
   const shown = names.slice(0, SHOWN).join(', ');
   const some = count > SHOWN ? trans.__('%1, …', shown) : shown;
@@ -68,8 +50,10 @@ export function wordsOf(deed: Observation, trans: TranslationBundle): string {
   }
 }
 
-function tipOf(deed: Observation, trans: TranslationBundle): string {
-  const { kind, names, more } = deed;
+function tipOf(
+  { kind, names, more }: Observation,
+  trans: TranslationBundle
+): string {
   const all = names.join('\n');
   const listed = more
     ? `${all}\n${trans._n('and %1 more', 'and %1 more', more)}`
