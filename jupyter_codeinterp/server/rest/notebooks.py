@@ -1,4 +1,4 @@
-"""What a message about a notebook can name: variables, files, and the person's commands."""
+"""A notebook's names (variables and files), commands, tables and verifications."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .base import Handler
 
 
 class ListedCommand(msgspec.Struct, frozen=True):
-    """A command or skill in a file (``path``). ``hint``: which words go behind its name.
+    """A command or skill in a file (``path``). ``hint``: its arguments, for display.
     ``trouble``: why it cannot be used; "" if it can."""
 
     kind: Kind
@@ -38,10 +38,14 @@ class ListedCommands(msgspec.Struct, frozen=True):
 
 class _AboutNotebook(Handler):
     def notebook(self) -> str:
-        notebook = normalize(self.get_query_argument("notebook", ""))
-        if not notebook:
-            raise CommandError("malformed", "“notebook” must be the path of a notebook.")
-        return notebook
+        return _path(self.get_query_argument("notebook", ""))
+
+
+def _path(notebook: str) -> str:
+    path = normalize(notebook)
+    if not path:
+        raise CommandError("malformed", "“notebook” must be the path of a notebook.")
+    return path
 
 
 class NamesHandler(_AboutNotebook):
@@ -81,7 +85,7 @@ class CommandsHandler(_AboutNotebook):
 
 
 # -------------------------------------------------------------------------------------------------
-# ``POST tables``: a page of a table, for the person. Nothing of it goes to a model.
+# ``POST tables``: a page of a table, for the person. No data goes to a model.
 
 
 class TablesHandler(Handler):
@@ -90,9 +94,7 @@ class TablesHandler(Handler):
     @authorized("read")
     async def post(self) -> None:
         asked = self.given(TableAsked)
-        notebook = normalize(asked.notebook)
-        if not notebook:
-            raise CommandError("malformed", "“notebook” must be the path of a notebook.")
+        notebook = _path(asked.notebook)
         if asked.file:
             files: FileTables = self.settings["codeinterp_file_tables"]
             self.answer(await files.of(asked))
@@ -141,7 +143,7 @@ class VerificationsHandler(Handler):
     @authorized("execute", "kernels")
     @authorized("read")
     async def post(self) -> None:
-        """Start a run of the notebook as its file has it."""
+        """Start a run of the saved notebook."""
         asked = self.given(Asked)
         path = _path(asked.notebook)
         started = await self.runs.start(path, in_place=asked.in_place)
@@ -152,10 +154,3 @@ class VerificationsHandler(Handler):
     async def delete(self) -> None:
         notebook = _path(self.get_query_argument("notebook", ""))
         self.answer(Verified(await self.runs.cancel(notebook)))
-
-
-def _path(notebook: str) -> str:
-    path = normalize(notebook)
-    if not path:
-        raise CommandError("malformed", "“notebook” must be the path of a notebook.")
-    return path

@@ -1,4 +1,4 @@
-"""A server that may run: started when needed, once more if it ends, and what it tells."""
+"""One approved MCP server: starts on demand, restarts once, and lists its tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
 RESTARTS = 1
-"""In a row, after a server has ended by itself."""
+"""Restarts in a row, after a server ended by itself."""
 ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
 OFF = "The person has turned this server off."
 NOT_INSTALLED = (
@@ -39,9 +39,9 @@ class Live:
         self.fault = ""
         """Why it does not run, for people."""
         self.told: list[RawTool] = []
-        """What it said last of its tools."""
+        """Its tools as last listed."""
         self.secrets = secrets_of(entry, environment)
-        """What no text may show while it is on."""
+        """Texts that are redacted while it is on."""
         self._env = filled(entry.env, environment)
         self._headers = filled(entry.headers, environment)
         self._scrub = scrub
@@ -58,11 +58,11 @@ class Live:
 
     @property
     def pid(self) -> int:
-        """Of its program; 0 if it has none."""
+        """The process id of its program; 0 if it has none."""
         return self._connection.pid if self._connection is not None and self.running else 0
 
     async def start_again(self) -> None:
-        """On a person's word. Raises ToolServerError."""
+        """Start after a person's approval, with new restarts. Raises ToolServerError."""
         async with self._one:
             self._ends = 0
             if self.fault:
@@ -70,7 +70,7 @@ class Live:
         await self.look()
 
     async def look(self) -> list[RawTool]:
-        """Its tools as it tells them now. Raises ToolServerError."""
+        """List its tools again. Raises ToolServerError."""
         try:
             self.told = await self._listed()
             self.fault = ""
@@ -87,8 +87,8 @@ class Live:
         except ToolServerError as error:
             if error.code != "ended":
                 raise
-        # A list does nothing, so it can be asked for again: an address learns only now that its
-        # server has restarted.
+        # Listing has no effect, so it can be repeated. A remote server's restart shows only in the
+        # first request after it.
         return await (await self._connected()).list_tools()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
@@ -136,7 +136,7 @@ class Live:
 
     async def _connect(self) -> None:
         try:
-            # In a thread: it takes seconds.
+            # The import takes seconds.
             client = await asyncio.to_thread(importlib.import_module, CLIENT)
         except ImportError:
             raise ToolServerError("not_installed", NOT_INSTALLED) from None
@@ -154,7 +154,7 @@ class Live:
             self._connection = None
 
     async def close(self) -> None:
-        """For good: end it, also while it starts."""
+        """Stop it for good, even while it starts."""
         self._closed = True
         if self._starting is not None:
             self._starting.cancel()
