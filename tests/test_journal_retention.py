@@ -218,7 +218,7 @@ async def test_a_lease_of_somebody_who_is_gone_keeps_nothing(store: SqliteStore)
 async def test_what_goes_is_no_loss_to_be_told_of(store: SqliteStore, path: Path) -> None:
     talk(store, "old", 31)
     await store.settle()
-    assert mark.of(path).exists()
+    assert mark.mark_file(path).exists()
     assert await tidied(store, conversations_days=30) == []
     store.close()
     again = SqliteStore(path)

@@ -15,7 +15,7 @@ import pytest
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.server import private_file
 from jupyter_codeinterp.server.mcp.tokens import Tokens
-from jupyter_codeinterp.server.tool_servers.servers import Approvals, Word
+from jupyter_codeinterp.server.tool_servers.servers import Approval, Approvals
 
 WRITER = """
 import sys
@@ -41,14 +41,14 @@ def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
 
 def test_a_lock_that_stays_is_said(tmp_path: Path) -> None:
     approvals = Approvals(tmp_path)
-    approvals.set("a", lambda word: Word(True))
+    approvals.set("a", lambda word: Approval(True))
     lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     with pytest.raises(CommandError, match=r"Nothing saved.*another program.*try again"):
-        approvals.set("b", lambda word: Word(True))
+        approvals.set("b", lambda word: Approval(True))
     os.close(lock)
     assert not approvals.of("b").approved
-    approvals.set("b", lambda word: Word(True))
+    approvals.set("b", lambda word: Approval(True))
     assert approvals.of("a").approved and approvals.of("b").approved
 
 

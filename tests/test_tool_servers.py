@@ -416,10 +416,10 @@ async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
 async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -> None:
     place.name(one=entry(how))
     servers = place.servers()
-    with pytest.raises(CommandError, match="not as the protocol asks"):
+    with pytest.raises(CommandError, match="breaks the protocol"):
         await approved(servers)
     [shown], _ = await servers.shown(NOTEBOOK)
-    assert shown.state == "failed" and "not as the protocol asks" in shown.why
+    assert shown.state == "failed" and "breaks the protocol" in shown.why
 
 
 async def test_without_the_package_it_says_what_to_install(

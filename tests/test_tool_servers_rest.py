@@ -92,6 +92,6 @@ def test_the_command_line_approves_by_content(tmp_path: Path) -> None:
     assert "waits for your approval" in name(entry("two")), "a changed entry asks again"
     assert "No server here has the id" in codeinterp(tmp_path, "approve", short, *place)
     assert "approved" in name(entry("one")).split("\n")[0]
-    assert "starts no more" in codeinterp(tmp_path, "off", short, *place)
+    assert "clock is off" in codeinterp(tmp_path, "off", short, *place)
     assert "off" in codeinterp(tmp_path, "servers", *place).split("\n")[0]
     assert "these tools of clock" in codeinterp(tmp_path, "pick", short, "echo", *place)

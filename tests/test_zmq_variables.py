@@ -146,7 +146,7 @@ async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch
         cells = {(gate.source, 1): False, (gate.source, None): False, (gate.source, 2): True}
         for (source, count), lacks in {**cells, ("x = 1", 1): True}.items():
             assert state.lacks(source, count) == lacks
-        monkeypatch.setattr(link._process, "is_alive", AsyncMock(return_value=False))
+        monkeypatch.setattr(link.process, "is_alive", AsyncMock(return_value=False))
         assert await kernel.state() == KernelState(dead=True)
     assert await kernel.state() == KernelState()
 
@@ -274,7 +274,7 @@ async def test_a_restart_takes_a_request_with_it(monkeypatch: pytest.MonkeyPatch
         asked = {"name": "rows", "start": 0, "rows": 1, "column": 0}
         assert (await kernel.table(asked))["table"]["cells"] == [["1"]]
         assert await kernel.variables(("rows",))
-        stopped = link._process.number
+        stopped = link.process.number
         assert stopped is not None
         os.kill(stopped, signal.SIGSTOP)
         waiting = [

@@ -19,8 +19,8 @@ from .kernel_wire import Message
 # are not counted.
 
 UNSURE = 3
-"""Missing numbers that may have another cause: an input request, a reply whose ``idle`` is still
-due."""
+"""How many missing numbers may have another cause: an input request, a reply whose ``idle`` has
+not come yet."""
 
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
@@ -90,9 +90,9 @@ class OutputWidgets:
         self._outputs: dict[str, list[Output]] = {}
         self._captures: list[_Capture] = []
         self._changed: dict[str, dict[str, None]] = {}
-        """The output widgets that each of our requests has changed, by msg_id."""
+        """By msg_id: the comm_ids of output widgets that each of our requests changed, in order."""
         self._awaited: dict[str, str] = {}
-        """By comm_id: our last message with outputs, whose echo the kernel still owes."""
+        """By comm_id: our last message with outputs, until the kernel echoes it."""
 
     def handle(self, message: Message) -> None:
         """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
@@ -126,15 +126,15 @@ class OutputWidgets:
         return None
 
     def finish(self, msg_id: str) -> tuple[Output, ...]:
-        """End the request's captures, even if its widgets have not. Returns what the widgets show
-        whose outputs it has changed."""
+        """End the request's captures, even if its widgets have not. Return the outputs of the
+        widgets that it changed."""
         self._end(lambda capture: capture.msg_id == msg_id)
         changed = self._changed.pop(msg_id, {})
         return tuple(output for comm_id in changed for output in self._outputs.get(comm_id, ()))
 
     def _outdated(self, message: Message) -> bool:
-        """Whether this is the echo of a message that the kernel read before our last one. Echoes
-        come after the cell, when we may know more than they say."""
+        """Whether this is the echo of a message before our last one. Echoes come after the cell,
+        when our outputs may be newer."""
         content = message.content or {}
         comm_id = content["comm_id"]
         if content["data"].get("method") != "echo_update" or comm_id not in self._awaited:
@@ -155,7 +155,10 @@ class OutputWidgets:
             self._captures.remove(capture)
             if capture.outputs.take() is None:
                 continue
-            outputs = [_saved(output) for output in capture.outputs.outputs]
+            outputs = [
+                {key: value for key, value in output.items() if key != "transient"}
+                for output in capture.outputs.outputs
+            ]
             self._outputs[capture.comm_id] = outputs
             self._note(capture.msg_id, capture.comm_id)
             self._awaited[capture.comm_id] = self._send(capture.comm_id, outputs)
@@ -165,7 +168,3 @@ def _listed(outputs: Any) -> list[Output]:
     """Untrusted: code in the kernel may send anything."""
     given = outputs if isinstance(outputs, (list, tuple)) else ()
     return [output for output in given if isinstance(output, dict)]
-
-
-def _saved(output: Output) -> Output:
-    return {key: value for key, value in output.items() if key != "transient"}

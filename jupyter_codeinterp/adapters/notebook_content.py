@@ -78,8 +78,8 @@ def _bounded(output: Output) -> Output:
     if kind == "stream":
         return {
             "output_type": kind,
-            "name": _word(output, "name"),
-            "text": _cut(_word(output, "text")),
+            "name": joined(output.get("name")),
+            "text": _cut(joined(output.get("text"))),
         }
     if kind == "error":
         trace = output.get("traceback")
@@ -87,8 +87,8 @@ def _bounded(output: Output) -> Output:
         whole = "\n".join(line for line in lines if isinstance(line, str))
         return {
             "output_type": kind,
-            "ename": _cut(_word(output, "ename")),
-            "evalue": _cut(_word(output, "evalue")),
+            "ename": _cut(joined(output.get("ename"))),
+            "evalue": _cut(joined(output.get("evalue"))),
             "traceback": _cut(whole).split("\n"),
         }
     data, count = output.get("data"), output.get("execution_count")
@@ -98,10 +98,6 @@ def _bounded(output: Output) -> Output:
         "metadata": {},
         **({"execution_count": count} if type(count) is int else {}),
     }
-
-
-def _word(output: Output, key: str) -> str:
-    return joined(output.get(key))
 
 
 def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Whether Markdown is plain: text, code, lists, tables and links to the web, nothing else.
 
-JupyterLab renders a Markdown cell, and later so does whatever opens the file. Their parsers
-differ from each other and from ours. So we look for other content twice: in the raw text,
+JupyterLab renders a Markdown cell, and so do other programs that open the file. Their parsers
+differ from ours. So we look for other content twice: in the raw text,
 wherever a parser may see it, and in the tokens of a CommonMark parser, which must be on an
 allowlist. When in doubt, both ask the person.
 """
@@ -54,8 +54,8 @@ setattr(_parser, "validateLink", lambda url: True)  # noqa: B010 - mypy knows it
 
 
 def markdown_risks(text: str) -> tuple[str, ...]:
-    """Anything in ``text`` that may load, run or overwhelm a page, a line each for the person;
-    empty if it is plain."""
+    """What in ``text`` may load content, run code or overwhelm a page: a sentence each for the
+    person; empty if it is plain."""
     if len(text) > LONGEST:
         return (f"This text is longer than {LONGEST:,} characters and was not checked.",)
     found = list(dict.fromkeys(_in_text(text)))

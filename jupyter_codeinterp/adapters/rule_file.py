@@ -12,13 +12,13 @@ from ..sandbox.shared import open_folders, trees
 OPEN = open_folders.OPEN
 HIDDEN = ".codeinterp/rules.md"
 LARGEST = 64_000
-"""Bytes; a larger file is not read, and a message replaces it."""
+"""Bytes. A message replaces the text of a larger file."""
 MOST_ENTRIES = 500
 """Entries of a folder that are looked at."""
 
 
 def read_file(root: Path, path: str) -> str | None:
-    """Its text, or why it was not read. None if it is missing, no text, or behind a link."""
+    """The file's text, or why it was not read. None if it is missing, no text, or behind a link."""
     try:
         with trees.below(root, path) as (file, _):
             data = file.read(LARGEST + 1)

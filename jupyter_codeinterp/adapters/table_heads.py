@@ -1,4 +1,4 @@
-"""What tables in files hold, from a few of their bytes: rows and the names of columns.
+"""Describes tables in files from a few of their bytes: rows and the names of columns.
 
 The files may be hostile: each reader takes bounded bytes, and may raise anything.
 """
@@ -65,7 +65,7 @@ def _names(names: list[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    """As Python writes it where blanks or signs would not show."""
+    """The name; quoted as in Python if it has blanks or signs that would not show."""
     plain = name and name.isprintable() and name == name.strip() and "  " not in name
     return name[:LONGEST] if plain else repr(name[:LONGEST])
 
@@ -109,17 +109,17 @@ def _database(path: Path, until: float) -> str:
         names = [str(name) for (name,) in db.execute(found + plain, (10 * MOST_TABLES,))]
         if set(names) >= JOURNAL:
             raise ValueError("our journal")
-        told = []
+        described = []
         for name in names[:MOST_TABLES]:
             columns = [str(row[1]) for row in db.execute(f"PRAGMA table_info({_quoted(name)})")]
             rows = ""
             with suppress(sqlite3.OperationalError):  # The time is up; count(*) would not notice.
                 counted = f"SELECT coalesce(sum(1), 0) FROM {_quoted(name)}"
                 rows = _rows(db.execute(counted).fetchone()[0])
-            told.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
-    more = len(names) - len(told)
+            described.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
+    more = len(names) - len(described)
     others = f" and {more:,} more" if more else ""
-    return f"tables {', '.join(told)}{others}" if told else "no tables"
+    return f"tables {', '.join(described)}{others}" if described else "no tables"
 
 
 def _quoted(name: str) -> str:

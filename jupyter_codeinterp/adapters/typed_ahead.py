@@ -1,4 +1,4 @@
-"""What the person types before a question appears: it answers nothing, and can stay unseen."""
+"""Drops or hides what a person types before a question appears, so that it answers nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forget() -> None:
 
 
 def set_echo(on: bool) -> bool:
-    """Whether the terminal shows what is typed. Returns how it was."""
+    """Set whether the terminal shows what is typed; return the earlier setting."""
     if sys.platform == "win32":
         return on
     import termios

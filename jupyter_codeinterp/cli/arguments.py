@@ -11,7 +11,7 @@ from typing import NoReturn
 from .._version import __version__
 
 FEATURES = {"eval": "..features.eval"}
-"""Commands of features, by their folders."""
+"""The folder of each command that a feature adds."""
 EXITS = """\
 exit codes:
   0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
@@ -100,14 +100,14 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False, **given})  # type: ignore[arg-type]
 
     def format_help(self) -> str:
-        """With the settings of this machine in the places of ``{…}``."""
+        """The help with this machine's settings in place of ``{…}``."""
         words = super().format_help()
         if not _SETTING.search(words):
             return words
         from ..server.workbench import config
 
         settings = config.settings(config.load())
-        return _SETTING.sub(lambda found: _said(getattr(settings, found[1])), words)
+        return _SETTING.sub(lambda found: _shown(getattr(settings, found[1])), words)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.format_usage()}{self.prog}: {message}. See: {self.prog} --help\n")
@@ -152,7 +152,7 @@ def _chat(chat: argparse.ArgumentParser) -> None:
 
 
 def _turns(command: argparse.ArgumentParser) -> None:
-    """What ``run`` and ``chat`` share. ``{…}`` in the help: see ``_Parser.format_help``."""
+    """Options of ``run`` and ``chat``. ``_Parser.format_help`` fills in ``{…}``."""
     asks = command.add_mutually_exclusive_group()
     asks.add_argument(
         *YES,
@@ -225,7 +225,7 @@ def _sessions(sessions: argparse.ArgumentParser) -> None:
         "--moved",
         nargs=2,
         metavar=("OLD", "NEW"),
-        help="a folder or notebook was moved: its conversations are those of NEW now",
+        help="give the conversations of a moved folder or notebook to its new path",
     )
 
 
@@ -331,7 +331,7 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     )
     does.add_argument("--discard", action="store_true", help="delete the files; asks")
     changes.add_argument("--yes", "-y", action="store_true", help="do it without asking")
-    confirm = what.add_parser("confirm", help="say that files of instructions are yours")
+    confirm = what.add_parser("confirm", help="confirm that files of custom instructions are yours")
     confirm.add_argument(
         "files", metavar="FILE", nargs="+", help="AGENTS.md, or one in .codeinterp"
     )
@@ -351,5 +351,5 @@ def _seconds(text: str) -> float:
     return number
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)

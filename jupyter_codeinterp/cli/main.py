@@ -96,14 +96,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say_that_it_starts(options: argparse.Namespace) -> None:
-    """In a terminal, at once: imports and the kernel take seconds."""
+    """In a terminal, show the start at once: imports and the kernel take seconds."""
     if options.command in ("run", "chat") and sys.stderr.isatty():
         does = "Opening" if options.server or options.existing else "Starting a kernel for"
         print(f"{does} {visible_line(options.notebook)} …", file=sys.stderr, flush=True)
 
 
 def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
-    # Imported late: some commands need heavy packages.
     import_jsonschema()
     feature = arguments.FEATURES.get(name)
     module = f"{feature}.command" if feature else f".commands.{COMMANDS[name]}"
@@ -134,8 +133,8 @@ class _Inert(logging.Formatter):
 
 
 def _write_all_characters() -> None:
-    """Where an encoding lacks a character it is written as an escape: a person decides on code
-    as it is shown, and a sign must not end the turn."""
+    """Write characters that the encoding lacks as escapes: a person must see the whole code, and
+    no character may end the turn."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -19,20 +19,20 @@ from .local.problems import FAILED, USAGE, Problem
 # -------------------------------------------------------------------------------------------------
 # Logs in to a Jupyter server as a browser does, and makes requests of its REST interface.
 #
-# The server's token alone decides nothing there, because code in a kernel can read it. So the
-# token or password goes through the login page, for the cookies of a session. A hub has no such
-# page: its token is sent with each request, and counts if an admin allows it.
+# The server's token alone allows no decisions, because code in a kernel can read it. So we send the
+# token or password to the login page and get a session's cookies. A hub has no such page: we send
+# its token with each request, which works if an admin allows it.
 
 REQUEST_TIME = 60.0
 SILENCE = 45.0
 """Seconds without a line after which the connection counts as cut: the server sends one at least
 every 15."""
 RECONNECT = 300.0
-"""Seconds for which a cut connection is tried again."""
+"""Seconds of attempts to reconnect."""
 AGAIN = 1.0
-"""Seconds between two tries."""
+"""Seconds between two attempts."""
 HUB_HEADER = "X-JupyterHub-Version"
-"""In each answer of a hub's servers."""
+"""A header in each answer of a hub's servers."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -48,7 +48,7 @@ def address(given: str) -> str:
 
 
 def is_open(url: str) -> bool:
-    """Whether others on the way can read what is sent."""
+    """Whether the connection is unencrypted, so that others can read it."""
     parts = urlsplit(url)
     return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
@@ -60,8 +60,8 @@ class RemoteServer:
         self.url = url
         self._http = httpx2.AsyncClient(timeout=REQUEST_TIME)
         self._headers: dict[str, str] = {}
-        self._heard = 0.0
-        """When the stream of events last had a line, also one without an event."""
+        self._last_line_at = 0.0
+        """When the stream of events last had a line, with or without an event."""
 
     async def __aenter__(self) -> RemoteServer:
         return self
@@ -92,27 +92,27 @@ class RemoteServer:
     async def _by_form(self, page: httpx2.Response, password: str) -> None:
         xsrf = self._http.cookies.get("_xsrf") or ""
         form = {"password": password, "_xsrf": xsrf}
-        said = await self._http.post(f"{self.url}/login", data=form)
-        if said.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        response = await self._http.post(f"{self.url}/login", data=form)
+        if response.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise Problem(f"{self.url} does not accept this password or token.", USAGE)
-        if not (page.is_success or page.is_redirect) or not said.is_redirect:
-            words = f"{self.url}/login answers with {said.status_code}. Is it a Jupyter server?"
+        if not (page.is_success or page.is_redirect) or not response.is_redirect:
+            words = f"{self.url}/login answers with {response.status_code}. Is it a Jupyter server?"
             raise Problem(words, FAILED)
         self._headers["X-XSRFToken"] = self._http.cookies.get("_xsrf") or xsrf
 
     async def post(self, path: str, body: Mapping[str, Any], *, again: bool = False) -> Any:
-        """The answer's JSON. ``again``: a request that may arrive twice, tried until it arrives.
+        """The answer's JSON. ``again``: the request may arrive twice, so retry until it arrives.
 
         Raises CommandError with the server's code and words, and httpx2.HTTPError.
         """
         until = time.monotonic() + (RECONNECT if again else 0.0)
         while True:
             try:
-                said = await self._http.post(
+                response = await self._http.post(
                     f"{self.url}/codeinterp/api/{path}", content=json.dumps(body),
                     headers=self._headers,
                 )  # fmt: skip
-                return _answer(said, said.content)
+                return _answer(response, response.content)
             except httpx2.TransportError:
                 if time.monotonic() >= until:
                     raise
@@ -121,13 +121,13 @@ class RemoteServer:
     async def delete(self, path: str) -> None:
         """Raises CommandError and httpx2.HTTPError."""
         url = f"{self.url}/codeinterp/api/{path}"
-        said = await self._http.delete(url, headers=self._headers)
-        _answer(said, said.content)
+        response = await self._http.delete(url, headers=self._headers)
+        _answer(response, response.content)
 
     async def events(self, session_id: str, last: int = 0) -> AsyncIterator[tuple[int, bytes]]:
-        """The numbered events of a conversation after ``last``, without an end. After a cut it
-        goes on where it was. Raises Problem, after a while without a connection too."""
-        self._heard = time.monotonic()
+        """The numbered events of a conversation after ``last``, without an end. Reconnects after a
+        cut. Raises Problem, also after ``RECONNECT`` seconds without a connection."""
+        self._last_line_at = time.monotonic()
         while True:
             try:
                 async for number, event in self._stream(session_id, last):
@@ -137,23 +137,21 @@ class RemoteServer:
                 pass
             except CommandError as error:
                 raise Problem(error.message) from None
-            if time.monotonic() >= self._heard + RECONNECT:
-                words = (
-                    "The connection was lost. The turn continues on the server. To see it, open "
-                )
-                raise Problem(f"{words}the notebook there.")
+            if time.monotonic() >= self._last_line_at + RECONNECT:
+                words = "The connection was lost. The turn continues on the server."
+                raise Problem(f"{words} To see it, open the notebook there.")
             await asyncio.sleep(AGAIN)
 
     async def _stream(self, session_id: str, after: int) -> AsyncIterator[tuple[int, bytes]]:
         given = {**self._headers, "Accept": "text/event-stream", "Last-Event-ID": str(after)}
         route = f"{self.url}/codeinterp/api/sessions/{session_id}/events"
         limit = httpx2.Timeout(REQUEST_TIME, read=SILENCE)
-        async with self._http.stream("GET", route, headers=given, timeout=limit) as said:
-            if not said.is_success:
-                _answer(said, await said.aread())
+        async with self._http.stream("GET", route, headers=given, timeout=limit) as response:
+            if not response.is_success:
+                _answer(response, await response.aread())
             number = after
-            async for line in said.aiter_lines():
-                self._heard = time.monotonic()
+            async for line in response.aiter_lines():
+                self._last_line_at = time.monotonic()
                 name, _, value = line.partition(": ")
                 if name == "id":
                     number = int(value)
@@ -161,13 +159,13 @@ class RemoteServer:
                     yield number, value.encode()
 
 
-def _answer(said: httpx2.Response, content: bytes) -> Any:
+def _answer(response: httpx2.Response, content: bytes) -> Any:
     try:
         answer = json.loads(content or b"{}")
     except ValueError:
         answer = {}
-    if said.is_success:
+    if response.is_success:
         return answer
-    told = answer if isinstance(answer, dict) else {}
-    words = str(told.get("message") or f"The server answers with {said.status_code}.")
-    raise CommandError(str(told.get("code") or "refused"), "{words}", words=words)
+    error = answer if isinstance(answer, dict) else {}
+    words = str(error.get("message") or f"The server answers with {response.status_code}.")
+    raise CommandError(str(error.get("code") or "refused"), "{words}", words=words)

@@ -1,5 +1,5 @@
-"""Code that is written on while a person types: what a model is asked, and what of its answer is
-shown in grey at the cursor. Nothing of it stands in the cell before the person takes it. Pure.
+"""Inline completions: the request to the model, and the part of its answer to show in grey at the
+cursor. The cell changes only when the person accepts it. Pure.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .ports import ModelRequest
 
 CURSOR = "<cursor/>"
 BEFORE, AFTER = 8_000, 2_000
-"""Characters of the cell, before and after the cursor, that are sent; those next to it."""
+"""Characters next to the cursor that are sent, before and after it."""
 ABOVE = 12_000
-"""Characters of the cells above; the nearest."""
+"""Characters of the nearest cells above."""
 NAMES = 100
-"""Names of the kernel."""
+"""Number of the kernel's variables that are sent."""
 MOST, LINES = 1_500, 20
-"""Characters and lines of what is shown."""
+"""Characters and lines of a completion."""
 
 SYSTEM = f"""\
 You complete what a person is writing in a cell of a Jupyter notebook. You are shown the cells \
@@ -33,8 +33,7 @@ _FENCE = re.compile(r"\A\s*```[^\n`]{0,40}\n")
 
 
 class Unfinished(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cell in which somebody types. ``above``: the sources of the code cells before it, in the
-    order of the notebook."""
+    """A cell in which a person types. ``above``: sources of the code cells above it, in order."""
 
     before: str
     after: str = ""
@@ -45,8 +44,8 @@ class Unfinished(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def request(
     model: str, cell: Unfinished, names: Sequence[str], scrub: Callable[[str], str]
 ) -> ModelRequest:
-    """``names``: what the kernel has, as ``df: DataFrame (10, 2)``, the newest last. ``scrub``
-    takes out the values of keys; it sees all before anything is cut."""
+    """``names``: the kernel's variables, as ``df: DataFrame (10, 2)``, the newest last. ``scrub``
+    removes keys before any cut."""
     before, after = scrub(cell.before)[-BEFORE:], scrub(cell.after)[:AFTER]
     parts = [f"Language: {scrub(cell.language)[:40]}"]
     if above := _nearest([scrub(source) for source in cell.above]):
@@ -71,18 +70,18 @@ def _nearest(above: Sequence[str]) -> str:
 
 
 def _inert(text: str) -> str:
-    """There is one cursor."""
+    """The text without the mark of the cursor."""
     return text.replace(CURSOR, "")
 
 
 def insertion(answer: str, before: str, after: str) -> str:
-    """What of the answer is new: without a fence, without what is typed already. "" for nothing."""
+    """The new part of the answer, without a fence and without text that is already there."""
     text = answer.replace(CURSOR, "")
     if fence := _FENCE.match(text):
         text = text[fence.end() :].split("\n```", 1)[0]
     line = before.rpartition("\n")[2]
     for typed in (line, line.lstrip()):
-        # A shorter one may well be how the next word begins.
+        # A shorter text may be the beginning of the next word.
         if len(typed.strip()) > 3 and text.startswith(typed):
             text = text[len(typed) :]
             break
@@ -94,7 +93,7 @@ def insertion(answer: str, before: str, after: str) -> str:
 
 
 def _closes_its_own(text: str, rest: str) -> bool:
-    """Whether the brackets at its end are needed by those that it opens itself."""
+    """Whether the closing brackets at the text's end belong to brackets that the text opens."""
     pairs = {")": "(", "]": "[", "}": "{"}
     return all(mark in pairs for mark in rest) and all(
         text.count(mark) <= text.count(pairs[mark]) for mark in rest

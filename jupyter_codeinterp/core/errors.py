@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. A failed tool is data (a result); these are not.
+"""The exceptions of the core. A failed tool is not an exception but a result.
 
 CodeInterpError            has ``code`` (stable, for programs) and a message for people
 ├── CommandError           a command that cannot be carried out; answered to its sender
@@ -6,7 +6,7 @@ CodeInterpError            has ``code`` (stable, for programs) and a message for
 │     codes: no_key, wrong_key, forbidden, unknown_model, bad_request, offline,
 │            rate_limit, overloaded, server_error, spend_limit, broken_stream,
 │            context_full, not_allowed, not_installed, day_limit
-├── ToolServerError        an MCP server cannot do what it is asked: not_started, ended, too_slow,
+├── ToolServerError        an MCP server fails: not_started, ended, too_slow,
 │                          refused, not_installed
 ├── KernelError            the kernel cannot run anything: no_kernel, kernel_dead,
 │                          kernel_changed
@@ -48,7 +48,7 @@ class CommandError(CodeInterpError):
 
 
 class ModelError(CodeInterpError):
-    """A model call failed for good. ``retry_after`` (seconds) only where the server named one."""
+    """A model call failed for good. ``retry_after``: seconds, if the server named them."""
 
     def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(code, message)

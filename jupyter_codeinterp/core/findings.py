@@ -8,7 +8,7 @@ from typing import Literal, Union
 import msgspec
 
 # -------------------------------------------------------------------------------------------------
-# What code may reach, and what a sandbox saw of its run.
+# Labels of code, and observations of a sandbox.
 
 Kind = Literal[
     "unreadable",
@@ -31,12 +31,12 @@ WORDS: dict[Kind, str] = {
     "reads_outside": "reads files elsewhere",
     "changes": "changes your variables",
 }
-"""What people read, the gravest first."""
+"""Words for people, the gravest first."""
 
 
 class Label(msgspec.Struct, frozen=True):
-    """The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
-    Nothing of it says that the code does it, or that code without a label does not."""
+    """Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
+    characters. Labels are hints: they can be wrong, and they can be missing."""
 
     kind: Kind
     line: int
@@ -46,25 +46,25 @@ class Label(msgspec.Struct, frozen=True):
         return f"{WORDS[self.kind]} (line {self.line})"
 
 
-Deed = Literal["held", "refused", "connected", "lost"]
+ObservationKind = Literal["held", "refused", "connected", "lost"]
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """The run did this in a sandbox.
+    """Something that a run did in a sandbox.
 
-    held       the sandbox held it back: its only name is a sentence that says where
-    refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
+    held       it reached a limit: the only name is a sentence that says which one
+    refused    the sandbox refused connections; ``names`` are hosts with ports
     connected  data went to or came from these hosts
-    lost       it made more connections than the sandbox keeps; without names
+    lost       it made more connections than the sandbox records; without names
     """
 
-    kind: Deed
+    kind: ObservationKind
     names: tuple[str, ...] = ()
     more: int = 0
     """Further names that are left out."""
 
 
-DID: dict[Deed, str] = {
+DID: dict[ObservationKind, str] = {
     "held": "reached a limit of the sandbox",
     "refused": "tried to connect to other hosts",
     "connected": "reached hosts of the network",
@@ -73,11 +73,11 @@ DID: dict[Deed, str] = {
 
 
 def sentence(seen: Iterable[Observation]) -> str:
-    """What a sandbox saw of a run, for a terminal; "" for nothing."""
+    """The observations as a sentence for a terminal; "" without any."""
     said = []
     for one in seen:
         if one.kind == "held":
-            continue  # the result has its sentence
+            continue  # The result has this sentence.
         more = (f"{one.more} more",) if one.more else ()
         names = ", ".join((*one.names, *more))
         said.append(f"{DID[one.kind]} ({names})" if names else DID[one.kind])
@@ -95,10 +95,9 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """``check`` names who found it. ``sentence`` is one plain sentence with its figures;
-    ``evidence`` are values that show it. ``audience``: a ``person`` sees it on the card, and the
-    model gets it too; or it is for the ``model`` only. The server sets ``key``, by which a person
-    silences it."""
+    """``check``: the name of the check. ``sentence``: one plain sentence with its numbers;
+    ``evidence``: values that show it. ``audience``: ``person`` for the card and the model, or
+    ``model`` only. The server sets ``key``, by which a person hides such findings."""
 
     check: str
     sentence: str

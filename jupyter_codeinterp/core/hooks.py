@@ -84,7 +84,7 @@ class Hook:
     the model and onto the card.
 
     A plain function runs in a thread of its own. A coroutine function runs on the server's
-    event loop, which it must not block. Each has ``bounded.DEADLINE`` seconds. One that raises
+    event loop, which it must not block. Each has ``DEADLINE`` seconds. One that raises
     or takes longer ends no turn: it is logged; before a run, a person is asked instead.
     """
 

@@ -39,7 +39,7 @@ class ToolUse(Block, frozen=True, tag="tool_use"):
 
 class ImageSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
     media_type: str
-    """``image/png`` or ``image/jpeg``; of an image of the person's also ``image/gif`` and
+    """``image/png`` or ``image/jpeg``; for the person's files also ``image/gif`` and
     ``image/webp``."""
     data: str
     """Base64 without line breaks."""
@@ -59,7 +59,7 @@ class PdfSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
 
 
 class Document(Block, frozen=True, tag="document", omit_defaults=True):
-    """A PDF of the person's. ``title`` is its name."""
+    """A PDF file of the person. ``title`` is its name."""
 
     source: PdfSource
     title: str = ""
@@ -80,7 +80,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens of one model call. The three input figures add up to what was read."""
+    """Tokens of one model call. The three input counts add up to the tokens read."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -103,10 +103,10 @@ class Usage(msgspec.Struct, frozen=True):
 IMAGES_A_REQUEST = 19
 """The API halves images once a request has more than 20."""
 GO_AT_ONCE = 5
-"""Pictures that make room for later ones."""
+"""Pictures that are removed at a time."""
 MADE_ROOM = "[no longer shown: later pictures took its room; read_output shows it again]"
 PICTURE_OF = "\n[picture of "
-"""How the text before a picture of a run begins."""
+"""First words of the text before a picture of a run."""
 
 
 def without_pictures(content: Iterable[AnyBlock]) -> tuple[list[Any], list[AnyBlock]]:
@@ -137,8 +137,8 @@ def pictures(messages: Iterable[Message]) -> dict[str, str]:
 
 
 def with_room(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The same with words for the oldest pictures of results, where there are more than a request
-    may have. Several go at once, because each change of an early message costs the prompt cache."""
+    """The messages, with words in place of the oldest pictures of results beyond a request's limit.
+    Several go at once, because each change of an early message costs the prompt cache."""
     of_results = sum(
         isinstance(part, Image) for result in _results(messages) for part in result.content
     )

@@ -1,8 +1,7 @@
-"""Work on text of others: small inputs at once, larger ones beside the event loop.
+"""Processes untrusted text: small inputs at once, larger ones in a thread.
 
-The work itself takes time in proportion to its input, and its input is bounded. This is for
-what is left: a megabyte takes milliseconds, and meanwhile all kernels of the server wait.
-Whatever goes wrong in it is said in words: no text ends a turn.
+The work is linear and its input bounded, but a megabyte takes milliseconds, in which all kernels of
+the server would wait. A failure gives a substitute instead of an exception, so no text ends a turn.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 INLINE = 20_000
-"""Characters that are worked on at once: less than 5 ms."""
+"""Characters that are processed at once: less than 5 ms."""
 DEADLINE = 10.0
 """Seconds. A thread that takes longer is left to itself."""
 
@@ -23,9 +22,8 @@ log = logging.getLogger(__name__)
 
 
 async def off_loop(work: Callable[[], T], size: int, otherwise: Callable[[], T]) -> T:
-    """What ``work`` returns; what ``otherwise`` does if it fails or takes too long. ``size``
-    is about how many characters it reads. It must change nothing that others see: it may go on
-    after Stop."""
+    """The result of ``work``, or of ``otherwise`` if it fails or takes too long. ``size``: roughly
+    the characters to read. ``work`` must have no side effects: it may still run after Stop."""
     try:
         if size <= INLINE:
             return work()

@@ -1,5 +1,6 @@
-"""The front matter of a Markdown file: single values only, read without YAML, because a file of
-somebody else's may be anything.
+"""The person's commands and skills: Markdown files with a front matter.
+
+The front matter is read without YAML and only with single values, because files are untrusted.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def _plain(value: str) -> str:
 # -------------------------------------------------------------------------------------------------
 # A command (``.codeinterp/commands/NAME.md``) or a skill (``.codeinterp/skills/NAME/SKILL.md``).
 #
-# Both are Markdown with an optional front matter. They are words for the model and nothing else:
-# keys of the front matter that would grant something, such as ``allowed-tools``, are ignored.
+# Both are Markdown with an optional front matter. They grant nothing: keys such as
+# ``allowed-tools`` are ignored.
 
 Kind = Literal["command", "skill"]
 
@@ -85,8 +86,8 @@ EMPTY = "Not used: the file is empty."
 
 
 class OwnCommand(msgspec.Struct, frozen=True):
-    """``path`` is from the server's root. ``hint``: which words go behind the name. ``trouble``:
-    why it cannot be used, for a person; "" if it can."""
+    """``path`` is from the server's root. ``hint``: the expected arguments. ``trouble``: why it
+    cannot be used, for a person; "" if it can."""
 
     kind: Kind
     name: str
@@ -98,7 +99,7 @@ class OwnCommand(msgspec.Struct, frozen=True):
 
 
 def parsed(kind: Kind, name: str, path: str, text: str) -> OwnCommand:
-    """``name`` is that of the file or, for a skill, of its folder."""
+    """Read a file. ``name``: the name of the file or, for a skill, of its folder."""
     facts, body = split(text)
     body = body.strip()
     name = (facts.get("name") or name) if kind == "skill" else name
@@ -116,8 +117,8 @@ def parsed(kind: Kind, name: str, path: str, text: str) -> OwnCommand:
 
 
 def chosen(found: Iterable[OwnCommand]) -> list[OwnCommand]:
-    """``found`` is nearest first: of those with one kind and name, the nearest counts. A command
-    wins over a skill with its name."""
+    """``found`` is nearest first: of several with the same kind and name, the nearest counts. A
+    command wins over a skill with its name."""
     nearest: dict[tuple[str, str], OwnCommand] = {}
     for one in found:
         nearest.setdefault((one.kind, one.name), one)
@@ -142,8 +143,8 @@ def arguments_in(text: str, name: str) -> str:
 
 
 def filled(body: str, arguments: str) -> str:
-    """``$ARGUMENTS`` is all words, ``$1`` the first one; "" where there are too few. Quotes keep
-    words together. The arguments' own text stays as it is."""
+    """Replace ``$ARGUMENTS`` by all words, ``$1`` by the first one; "" for missing words. Quotes
+    keep words together. Placeholders in the arguments are not replaced."""
     words = _words(arguments)
 
     def value(place: re.Match[str]) -> str:
@@ -156,7 +157,7 @@ def filled(body: str, arguments: str) -> str:
 
 
 def _words(arguments: str) -> list[str]:
-    """As ``shlex.split`` reads them, whose time grows with the square of a word's length."""
+    """Split as ``shlex.split`` does, but in linear time."""
     words: list[str] = []
     word: list[str] = []
     at, within = 0, False
@@ -182,15 +183,15 @@ def _line(text: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Commands and skills as the model gets them: the person's instructions, between the delimiters of
-# instruction files. No mode, limit or decision looks at them.
+# Commands and skills as text for the model, between the delimiters of instruction files. They
+# change no mode, limit or decision.
 
 LONGEST = 16_000
 """Characters of one body."""
 MOST = 32_000
 """Characters of all commands in one message."""
 MOST_TOLD = 20
-"""Skills that the model learns of."""
+"""Skills that the model is told about."""
 
 _SKILLS = (
     BEGINS + ": skills, each for one kind of task. If a request fits one, read it first: "

@@ -1,4 +1,4 @@
-"""What the core needs from outside, as protocols that adapters implement.
+"""The core's ports: protocols that adapters implement.
 
 All methods run on one event loop. Cancelling a task that awaits one of them is safe
 unless the docstring says otherwise.
@@ -100,14 +100,14 @@ ModelEvent = Union[ModelRead, ModelText, ModelThinking, ModelToolInput, ModelRet
 
 
 ASSUMED_WINDOW = 128_000
-"""Tokens of an unknown context; never shown. Small for today's models: a conversation that
-exceeds it too early continues with a summary."""
+"""Tokens of an unknown context; never shown. Small for current models, because a conversation that
+exceeds it only continues with a summary."""
 
 TAKEN = ("image/png", "image/jpeg")
 """Media types that every wire carries."""
 
 Prices = tuple[float, float, float, float]
-"""US dollars a million tokens: input, output, cache write, cache read."""
+"""US dollars per million tokens: input, output, cache write, cache read."""
 
 
 class LongPrompts(msgspec.Struct, frozen=True):
@@ -172,7 +172,7 @@ class KernelInfo(msgspec.Struct, frozen=True):
 
 
 class KernelState(msgspec.Struct, frozen=True):
-    """What a kernel does. ``cells_run``: how many cells have run since its start; None if
+    """The state of a kernel. ``cells_run``: how many cells have run since its start; None if
     unknown. ``packages``: versions of packages that data work needs, "" for those that are not
     installed; empty if unknown. ``inputs``: checksums of what ran, by execution count."""
 
@@ -213,7 +213,7 @@ class DisplayUpdated(msgspec.Struct, frozen=True):
 
 
 class EnginesWork(msgspec.Struct, frozen=True):
-    """How far engines in the kernel are, untrusted. Each of them replaces the last; none when no
+    """Progress of engines in the kernel, untrusted. Each event replaces the last; empty when no
     engine works."""
 
     work: tuple[EngineWork, ...]
@@ -229,10 +229,9 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     timeout and interrupted (by us); dead (the kernel died or restarted; the last output says so as
     an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
-    to the end. ``report`` is what the kernel saw of the run, untrusted: see
-    ``checks.shared.kernel_report``. ``captured`` is what output widgets (``ipywidgets.Output``)
-    show that this run has changed; the cell has none of it. ``observed`` is what a sandbox saw of
-    the run.
+    to the end. ``report`` is the kernel's report on the run, untrusted: see
+    ``checks.shared.kernel_report``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
+    that this run has changed; the cell does not have them. ``observed``: observations of a sandbox.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -248,7 +247,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
 
     @property
     def everything(self) -> tuple[Output, ...]:
-        """For the model: the cell's outputs, and behind a line what widgets show."""
+        """For the model: the cell's outputs, a heading, and the outputs of widgets."""
         if not self.captured:
             return self.outputs
         line: Output = {"output_type": "stream", "name": "stdout", "text": IN_A_WIDGET}
@@ -259,7 +258,7 @@ ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, Engines
 
 
 class Slot(Protocol):
-    """The right to run one thing in a kernel that is idle."""
+    """The right to make one run in an idle kernel."""
 
     info: KernelInfo
 
@@ -269,7 +268,7 @@ class Slot(Protocol):
 
     @property
     def begun(self) -> bool:
-        """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
+        """Whether the kernel has begun the run. Before that, it waits behind a cell of the person;
         after Stop, the server interrupts it as it begins."""
 
     def new_msg_id(self) -> str:
@@ -283,13 +282,13 @@ class Slot(Protocol):
         timeout: float | None = None,
         looks_at: dict[str, Any] | None = None,
     ) -> AsyncIterator[ExecutionEvent]:
-        """Run exactly ``source``. ``looks_at`` (``Contract.asked``) is what the
-        kernel's report also tells of, where the kernel is watched. Cancelling the consumer
-        (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
+        """Run exactly ``source``. ``looks_at`` (``Contract.asked``): additional contents of the
+        kernel's report, if the kernel makes one. Cancelling the consumer (or closing the iterator)
+        interrupts the kernel; ``stopped`` then returns the end."""
 
     def listen_on(self, hear: Callable[[tuple[Output, ...]], Awaitable[None]]) -> None:
-        """After the run: ``hear`` gets all its outputs whenever they grow or change, by a thread,
-        a task or another cell. At intervals, each awaited."""
+        """After the run, call ``hear`` with all its outputs when a thread, a task or another cell
+        changes them. At intervals; each call is awaited."""
 
     async def stopped(self) -> ExecutionDone | None:
         """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores
@@ -298,8 +297,8 @@ class Slot(Protocol):
 
 class WaitingFile(msgspec.Struct, frozen=True):
     """A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
-    notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
-    for every other state of the file."""
+    notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` differs
+    for each state of the file."""
 
     path: str
     kind: Literal["added", "changed", "deleted"]
@@ -310,40 +309,39 @@ class WaitingFile(msgspec.Struct, frozen=True):
 
 
 Paths = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
-"""Of files that were brought back or copied, and those that were left, with the reason."""
+"""Paths of restored or copied files, and skipped paths with the reason."""
 
 
 class Overlay(Protocol):
-    """What a sandboxed kernel has written on top of the notebook's folder."""
+    """Files that a sandboxed kernel has written over the notebook's folder."""
 
     async def begin_turn(self, turn: str) -> None:
-        """Remember the files as they wait now, under this key. Takes no more than 3 s. Never
-        fails: see ``put_back``."""
+        """Save the waiting files under this key, within 3 s. Never fails: see ``put_back``."""
 
     async def end_turn(self, turn: str) -> Sequence[str]:
         """The paths that changed since ``begin_turn``. Never fails."""
 
     async def files(self) -> list[WaitingFile]:
-        """Raises KernelError."""
+        """The waiting files. Raises KernelError."""
 
     async def keep(self, stamps: Mapping[str, str]) -> Paths:
         """Copy files into the folder, each in the state of its stamp. Raises KernelError."""
 
     async def discard(self, stamps: Mapping[str, str]) -> Paths:
-        """Make files as in the folder, each from the state of its stamp. Raises KernelError."""
+        """Drop changes to files, each in the state of its stamp. Raises KernelError."""
 
     async def head(self, path: str, most: int) -> bytes:
-        """The first bytes of a file that waits. Raises KernelError."""
+        """The first ``most`` bytes of a waiting file. Raises KernelError."""
 
     async def offers(self, turn: str) -> tuple[Paths, Paths]:
         """What ``put_back`` and ``redo`` would do now. Raises KernelError as they do."""
 
     async def put_back(self, turn: str) -> Paths:
-        """Undo what changed between ``begin_turn`` and ``end_turn``. Raises KernelError, also where
-        the beginning of the turn is not kept."""
+        """Undo the changes between ``begin_turn`` and ``end_turn``. Raises KernelError, also if
+        ``begin_turn`` has failed."""
 
     async def redo(self, turn: str) -> Paths:
-        """Bring back what ``put_back`` took back. Raises KernelError as that."""
+        """Undo a ``put_back``. Raises KernelError as ``put_back``."""
 
 
 class KernelControl(Protocol):
@@ -370,17 +368,18 @@ class Kernel(Protocol):
 
     @property
     def control(self) -> KernelControl | None:
-        """None where the agent cannot restart the kernel, because it works inside of it."""
+        """None if the agent works inside of the kernel, so it cannot restart it."""
 
     async def info(self) -> KernelInfo:
-        """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
+        """The kernel's identity. Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; does
+        not wait for an idle kernel."""
 
     @property
     def kernel_id(self) -> str:
         """The kernel at the last request; "" if there was none."""
 
     async def overlay(self) -> Overlay | None:
-        """None where the kernel writes into the folder itself. Raises KernelError."""
+        """None if the kernel writes into the folder itself. Raises KernelError."""
 
     def expect(self) -> None:
         """Prepare for a run soon, without waiting. ``hold`` still waits as before."""
@@ -390,8 +389,7 @@ class Kernel(Protocol):
         request, because nobody could withdraw it."""
 
     async def state(self) -> KernelState:
-        """Within 1 s; waits that long for a kernel that answers for the first time. Never
-        fails."""
+        """The kernel's state within 1 s, unknown if it does not answer. Never fails."""
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
@@ -404,7 +402,7 @@ class NewNotebooks(Protocol):
     """Makes notebooks beside the one of a session, each with a conversation of its own."""
 
     async def free_name(self, name: str) -> str:
-        """``name``, or with a number where a file has it. Raises CommandError ``not_made``."""
+        """``name``, with a number if it is taken. Raises CommandError ``not_made``."""
 
     async def go_on(self, name: str, task: str, by: int) -> tuple[str, str]:
         """Make an empty notebook for the same kernelspec, and begin a conversation there with
@@ -431,10 +429,10 @@ class Document(Protocol):
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """The variables that the notebook protects, as it last told."""
+        """The variables that the notebook protects, by its last report."""
 
     async def snapshot(self) -> Snapshot:
-        """Raises DocumentError ``not_open`` if nobody has the notebook open."""
+        """The whole notebook. Raises DocumentError ``not_open`` if nobody has it open."""
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
         """The existing cells among these, in order; give at least one id. Raises DocumentError
@@ -445,8 +443,8 @@ class Document(Protocol):
         later."""
 
     def apply_later(self, turn: int, op: Op) -> None:
-        """The same for an op of an earlier turn that nobody waits for: whoever works in the
-        notebook gets it, now or next. Raises StoreError."""
+        """Number and journal an op of an earlier turn without a wait for its receipt. It is applied
+        now, or when the notebook opens. Raises StoreError."""
 
     def stream(
         self,

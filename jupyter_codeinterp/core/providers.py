@@ -28,14 +28,14 @@ from .errors import CodeInterpError, ModelError
 from .ports import Model, ModelEvent, ModelInfo, ModelRequest
 
 Source = Literal["stored", "env", "none"]
-"""Where a key comes from: a person entered it, the server's environment, or nowhere."""
+"""Where a key comes from: a person entered it, the server's environment, or there is none."""
 log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """What a person entered. The key goes only to ``url``, the address where it was tried. None
-    means the environment's or provider's value."""
+    """The key and address that a person entered. The key is sent only to ``url``, where it was
+    tested. None means the environment's or provider's value."""
 
     key: Union[str, None] = None
     url: Union[str, None] = None
@@ -47,7 +47,7 @@ def _ignore(secret: str) -> None:
 
 class Settings(msgspec.Struct, frozen=True):
     """An admin's settings for all models. ``prices`` as in ``ModelInfo``, by model. A connection
-    must call ``learn`` with each secret that it finds or makes, so that texts are free of it."""
+    must call ``learn`` with each secret that it finds or makes, to have it removed from texts."""
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
@@ -61,7 +61,7 @@ class Connection(Model, Protocol):
         """The models to choose from. Raises ModelError."""
 
     async def aclose(self) -> None:
-        """Close everything. Last call."""
+        """Close everything. No call may follow."""
 
 
 def _nothing() -> Iterable[str]:
@@ -73,7 +73,7 @@ class Provider:
     """A provider before any connection. Importing it must be quick."""
 
     name: str
-    """The first part of its models' ids: a small letter, then those, digits, ``_`` and ``-``."""
+    """The first part of its models' ids: a small letter, then small letters, digits, ``_-``."""
     label: str
     connect: Callable[[Callable[[], Credentials], Settings], Connection]
     """Makes the connection without waiting; import heavy modules at the first request. Read the
@@ -87,7 +87,7 @@ class Provider:
     secret_variables: tuple[str, ...] = ()
     """Variables with other secrets than keys."""
     url: str = ""
-    """Of its public service, which needs a key."""
+    """The address of its public service, which needs a key."""
     other_url: Callable[[], str] = str
     """The address for requests from an admin or the environment, which may need no key; "" for
     none."""
@@ -112,7 +112,7 @@ class Provider:
 
     @property
     def home(self) -> str:
-        """Where requests go, unless a person sets another address."""
+        """The address for requests, unless a person sets another one."""
         return self.other_url() or self.url
 
     def key_variable(self, url: str = "") -> str:
@@ -141,7 +141,7 @@ class Provider:
 
 
 class Providers:
-    """Our providers, the default one first, then those of other packages."""
+    """The built-in providers, the default one first, then those of other packages."""
 
     def __init__(self, *ours: Provider) -> None:
         self.default = ours[0]
@@ -200,11 +200,11 @@ class Providers:
         return f"{provider.name}/{model}"
 
     def _is_own_name(self, name: str) -> bool:
-        """Whether it names both a provider of ours and its single model."""
+        """Whether the name is both a built-in provider and its only model."""
         return name in self._ours and self._ours[name].default_model == name
 
     def _names_another(self, model: str) -> bool:
-        """Whether this name of the default provider could pass for another provider's model."""
+        """Whether this model of the default provider looks like another provider's model."""
         head, slash, _ = model.partition("/")
         if not slash:
             return self._is_own_name(head)
@@ -229,10 +229,10 @@ class NamedModel:
             raise failed(self._provider, error) from error
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        theirs = msgspec.structs.replace(request, model=self._model)
+        request = msgspec.structs.replace(request, model=self._model)
         events: Any = None
         try:
-            events = self._connection.stream(theirs)
+            events = self._connection.stream(request)
             async for event in events:
                 yield event
         except Exception as error:

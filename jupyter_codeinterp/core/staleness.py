@@ -14,7 +14,7 @@ from .cell_code.cell_names import PARSED, Function, Names, changed_by, is_plain,
 from .cell_code.parsing import base, parse
 
 # -------------------------------------------------------------------------------------------------
-# What one statement reads and writes, with the columns of tables.
+# The names that a statement reads and writes, with the columns of tables.
 
 _ABOUT_ALL = frozenset(
     ("T", "axes", "columns", "dtypes", "empty", "iloc", "index", "loc", "shape", "values")
@@ -24,7 +24,7 @@ _ADDS = frozenset(("append", "extend", "insert", "pop", "popleft", "popitem", "a
 """Methods that change their object once more with each call."""
 
 Columns = dict[str, frozenset[str] | None]
-"""By name; None for the whole object."""
+"""Columns by name of the table; None for the whole object."""
 
 
 class Effects(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Effects(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=2_000)
 def statements(source: str) -> tuple[Effects, ...]:
-    """Of the cell's top; none of a cell that cannot be read."""
+    """The cell's top-level statements; empty if the cell cannot be parsed."""
     found = parse(source, PARSED)
     return tuple(map(_effects, found[1].body)) if found else ()
 
@@ -56,7 +56,7 @@ def _effects(statement: ast.stmt) -> Effects:
 
 
 def _columns(statement: ast.stmt) -> tuple[Columns, Columns]:
-    """Of each name the columns that are read and changed, where nothing else of it is."""
+    """The columns read and changed, for names of which only columns are used."""
     read: Columns = {}
     changed: Columns = {}
     parts = {
@@ -68,7 +68,7 @@ def _columns(statement: ast.stmt) -> tuple[Columns, Columns]:
         if isinstance(node, ast.Call):
             for name in changed_by(node, unused=True):
                 _add(changed, name, None)
-            # ``df.sum()`` calls a method: that is no column.
+            # ``df.sum()`` calls a method, not a column.
             parts.pop(id(getattr(node.func, "value", None)), None)
         elif isinstance(node, ast.AugAssign):
             target = node.target
@@ -119,16 +119,16 @@ def _adds(statement: ast.stmt) -> Iterator[str]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What the cells of a kernel ran, and what each run read and wrote.
+# The runs of a kernel's cells, and the names that each run read and wrote.
 #
-# Nobody looks at values. The value of a name is a digest of the statement that made it and of the
-# values which that statement read: the same code on the same values makes the same value.
+# Real values are not examined. The value of a name is a digest of the statement that made it and of
+# the values that the statement read: the same code on the same values makes the same value.
 
 MOST_RUNS = 2_000
-"""Cells that a kernel's runs remember: some 4 kB each."""
+"""Cells remembered for a kernel: some 4 kB each."""
 
 Given = dict[tuple[str, frozenset[str] | None], str]
-"""The values that a run read of other cells, by name and columns."""
+"""The values that a run read from other cells, by name and columns."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -147,13 +147,14 @@ class Values:
     def __init__(self) -> None:
         self.owner: dict[str, str] = {}
         self._now: dict[str, dict[str, str]] = {}
-        """By name and column; "" for the object itself."""
+        """Values by name and column; "" for the object itself."""
         self._functions: dict[str, Function] = {}
         self._modules: set[str] = set()
 
     def run(self, cell_id: str, source: str, before: Given) -> tuple[Given, frozenset[str]]:
-        """What a run of the cell reads and writes. ``before``: what its last run read. A cell that
-        changes its own input takes it from there, unless it adds to it with each run."""
+        """The values that a run of the cell reads, and the names that it writes. ``before``: the
+        values that its last run read; a cell that changes its own input reads them again, unless
+        it adds to the input with each run."""
         known = {name: value for (name, _), value in reversed(before.items())}
         given: Given = {}
         written: set[str] = set()
@@ -173,14 +174,14 @@ class Values:
         return given, frozenset(written)
 
     def value(self, name: str, columns: frozenset[str] | None = None) -> str:
-        """Of an object, or of it and these columns; "" for a name that no cell has written."""
+        """The value of an object, or of the object with these columns; "" if no cell wrote it."""
         now = self._now.get(name, {})
         parts = sorted(now) if columns is None else ["", *sorted(columns)]
         known = [f"{part} {now[part]}" for part in parts if part in now]
         return _digest(" ".join(known)) if known else ""
 
     def _reads(self, effects: Effects) -> Columns:
-        """With what the functions read that it may call."""
+        """The names that a statement reads, and those that functions called by it read."""
         reads = dict(effects.reads)
         waiting, seen = list(reads), set[str]()
         while waiting:
@@ -220,7 +221,7 @@ class Runs:
 
     def __init__(self) -> None:
         self.last: dict[str, Run] = {}
-        """By cell, in the order of their news."""
+        """The last runs by cell, in the order of their reports."""
         self._numbers: set[int] = set()
         self._values = Values()
 
@@ -233,7 +234,7 @@ class Runs:
             self._values = Values()
         self._numbers.add(number)
         before = self.last.pop(cell_id, Run(0, source, {}, frozenset(), 0))
-        if before.number > number:  # Late news of an earlier run.
+        if before.number > number:  # A late report of an earlier run.
             self.last[cell_id] = before
             return
         given, written = self._values.run(cell_id, source, before.given)
@@ -247,14 +248,14 @@ def _digest(text: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which cells show a result that a run of the notebook from its top would no longer give.
+# Finds cells whose result would differ in a run of the notebook from the top.
 #
-# The cells run again from the top, with the values of ``runs.Values`` in place of real ones. A
-# cell is stale if it then reads other values than in its last run. See docs/stale.md.
+# The cells run again from the top, with digests (``Values``) in place of real values. A cell is
+# stale if it then reads other values than in its last run. See docs/stale.md.
 
 EDITED = "This cell was edited after it ran."
 MOST_TIMES = 20
-"""How often a cell runs again that ran more than once."""
+"""The most simulated runs of a cell that ran more than once."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -265,7 +266,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
-    """Why each stale one of these cells is stale. They are in the order of the notebook."""
+    """The reasons of stale cells, by id. ``cells`` are in the order of the notebook."""
     once, repeated = _Again(cells, runs, 1), _Again(cells, runs, MOST_TIMES)
     found: dict[str, str] = {}
     for cell in cells:
@@ -284,7 +285,7 @@ def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
 
 
 class _Again:
-    """A run of the notebook from its top, each cell as often as it ran, at most ``most`` times."""
+    """A simulated run from the top, each cell as often as it ran, at most ``most`` times."""
 
     def __init__(self, cells: Sequence[Cell], runs: Runs, most: int) -> None:
         self._values = Values()
@@ -293,7 +294,7 @@ class _Again:
         known = {run.source for run in runs.last.values()}
         for cell in cells:
             run = runs.last.get(cell.cell_id)
-            # A cell that was cut and pasted is another, with the same source.
+            # A cell that was cut and pasted has a new id and the same source.
             if run is None and cell.source not in known:
                 continue
             given: Given = {}
@@ -305,7 +306,7 @@ class _Again:
             self._given[cell.cell_id] = given
 
     def differs(self, cell_id: str, run: Run) -> str:
-        """The first name of which the last run read another value; "" if there is none."""
+        """The first name with another value than in the last run; "" if there is none."""
         given = self._given[cell_id]
         for (name, columns), value in run.given.items():
             if given.get((name, columns), "") != value and not self._is_below(cell_id, name, value):
@@ -388,7 +389,7 @@ class Watch:
 
 
 def _keep(kept: dict[str, T], key: str, value: T) -> None:
-    """Keep it as the newest of at most ``MOST_KEPT``."""
+    """Store the value as the newest of at most ``MOST_KEPT``."""
     kept.pop(key, None)
     kept[key] = value
     if len(kept) > MOST_KEPT:

@@ -41,7 +41,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 INHERITED = -(2**53)
 """A number below all ops. A branch numbers its own ops from 1 and inherited ones from 0 down; a
-document knows the latter by the numbers of the original session."""
+document has inherited ops under the original session's numbers."""
 
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
@@ -52,9 +52,9 @@ OpsBySession = list[tuple[str, StoredOps]]
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What a branch inherits: events and ops with the branch's numbers, and the other session's
-    first ``messages`` messages and the requests of its first ``steps`` steps. ``model`` answered
-    there. ``replaced`` is the message that the branch replaces."""
+    """The state that a branch inherits: events and ops with the branch's numbers, and the other
+    session's first ``messages`` messages and the requests of its first ``steps`` steps. ``model``:
+    the other session's model. ``replaced``: the message that the branch replaces."""
 
     events: NumberedEvents
     ops: StoredOps
@@ -68,7 +68,7 @@ class SessionTable(Protocol):
     def update(self, info: SessionInfo) -> None: ...
 
     def list(self, notebook: str | None = None) -> Sessions:
-        """Newest first."""
+        """Sessions, newest first."""
 
 
 class LeaseStore(Protocol):
@@ -94,10 +94,11 @@ class EventStore(Protocol):
         """The number of the last event; 0 before the first."""
 
     def append_events(self, session_id: str, events: NumberedEvents) -> None:
-        """Survives the end of the process at once, a power cut after ``settle``."""
+        """Append events. They survive the end of the process at once, a power cut after
+        ``settle``."""
 
     async def settle(self) -> None:
-        """Flush what was appended to the disk (2 to 50 ms)."""
+        """Flush appended data to the disk (2 to 50 ms)."""
 
     async def tidy(self) -> None:
         """Do slow periodic maintenance."""
@@ -105,7 +106,7 @@ class EventStore(Protocol):
     def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
 
     def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
-        """At most so many events as the stored JSON."""
+        """At most ``most`` events as the stored JSON."""
 
 
 class MessageStore(Protocol):
@@ -114,16 +115,16 @@ class MessageStore(Protocol):
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
     ) -> None:
-        """An assistant message together with its tool results, or a user message."""
+        """Append an assistant message with its tool results, or a user message."""
 
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
         """The number of the newest conversation and its messages, in order."""
 
     def count_messages(self, session_id: str) -> int:
-        """Of all conversations of the session."""
+        """Number of messages of all conversations of the session."""
 
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
-        """Of all conversations of the session, in order."""
+        """Messages of all conversations of the session, in order."""
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """Store a step's request: model, system, names of tools, number of messages."""
@@ -148,7 +149,7 @@ class OpStore(Protocol):
 
 
 class FindingStore(Protocol):
-    """Keys of findings that a person does not want, by notebook."""
+    """Keys of findings that a person has hidden, by notebook."""
 
     def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
 
@@ -156,7 +157,7 @@ class FindingStore(Protocol):
 
 
 class OutputStore(Protocol):
-    """Outputs, each kept once under its digest. The journal may drop what is old."""
+    """Outputs, each stored once under its digest. The journal may drop old ones."""
 
     async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Write outputs in a worker thread. Returns their digest; "" for none."""
@@ -165,7 +166,7 @@ class OutputStore(Protocol):
         """Outputs of an op or receipt of the session; None if the journal dropped them."""
 
     async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
-        """The same, read in a worker thread."""
+        """As ``outputs``, but read in a worker thread."""
 
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         """Outputs of a cell's last run in the session, for ``read_output``."""
@@ -188,7 +189,7 @@ class AllSessions(Protocol):
 
 
 class SavedOpStore(Protocol):
-    """Which ops the notebooks' files have."""
+    """Records which ops the notebooks' files contain."""
 
     def set_saved(self, session_id: str, seq: int) -> None:
         """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
@@ -229,11 +230,11 @@ class SessionStore(
     OutputStore,
     Protocol,
 ):
-    """What a session needs."""
+    """The part of the journal that a session uses."""
 
 
 class Journal(SessionStore, AllSessions, SavedOpStore, Protocol):
-    """What the server needs, including messages about the journal for the person."""
+    """The whole journal, with warnings about itself for the person."""
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:
         """A step's request with its messages."""
@@ -243,7 +244,7 @@ class Journal(SessionStore, AllSessions, SavedOpStore, Protocol):
         """A current problem of the journal, for the person; "" if none."""
 
     def notices(self) -> dict[int, str]:
-        """Unread notices about its past, by number."""
+        """Unread notices about past problems, by number."""
 
     def dismiss(self, notice: int) -> None:
         """Mark a notice as read."""

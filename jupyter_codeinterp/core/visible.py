@@ -1,7 +1,7 @@
-"""Untrusted text on its way to a screen, with nothing hidden in it.
+"""Makes hidden characters of untrusted text visible for a screen.
 
-Models, cells, outputs, files and titles may contain anything. Characters that a terminal obeys,
-that turn text round, or that cannot be seen, are written as Python writes them: ``\\x1b``.
+Models, cells, outputs, files and titles may contain anything. Characters that control a terminal,
+reverse text, or are invisible are written as Python writes them: ``\\x1b``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
-"""Of letters and emoji; in prose they hide nothing."""
+"""Joiners of letters and emoji; in prose they hide nothing."""
 _MARKS = re.compile(r"[^\w\s]{32,}")
 
 
@@ -24,17 +24,17 @@ def visible(text: str, *, code: bool = False) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Whether UTF-8 can hold it. Names of files and strings of JSON may have half characters."""
+    """Whether UTF-8 can encode the text. File names and JSON strings may contain surrogates."""
     return text.isascii() or text == as_text(text)
 
 
 def as_text(text: str) -> str:
-    """With ``?`` for half characters."""
+    """The text with ``?`` for surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def visible_line(text: str) -> str:
-    """The same in one line."""
+    """The visible text in one line."""
     return visible(" ".join(text.split()))
 
 
@@ -42,8 +42,8 @@ _GAP = re.compile("(?<= ) ")
 
 
 def exact(text: str) -> str:
-    """The text in one line; as JSON where a reader might take it for another. There, each
-    character that is no plain letter, number or sign of ASCII is written as its code."""
+    """The text in one line; as JSON if a reader could mistake it for another text. Then each
+    character that is not a plain ASCII letter, number or sign is written as its code."""
     is_plain = text == text.strip() and "  " not in text and not set(text) & {"\\", '"'}
     if text and is_plain and all(map(_is_plain, text)):
         return text
@@ -58,7 +58,7 @@ def _code(char: str) -> str:
 
 
 def _is_plain(char: str) -> bool:
-    """Letters of other alphabets are plain, if they have ink and do not turn text round."""
+    """Whether a character is visible and does not reverse text, in any alphabet."""
     if char.isascii():
         return char.isprintable()
     is_word = unicodedata.category(char)[0] in "LN" and "FILLER" not in unicodedata.name(char, "")
@@ -76,8 +76,7 @@ def _visible(char: str) -> str:
 
 
 def has_heaped_marks(line: str) -> bool:
-    """Whether many combining marks follow each other. Python needs quadratic time to sort those
-    of a name."""
+    """Whether many combining marks follow each other, which Python sorts in quadratic time."""
     return not line.isascii() and any(
         any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
     )

@@ -1,8 +1,8 @@
-"""What there was, where a failed cell asked for something else. This file's text runs **in the
+"""Lists existing names after a cell failed on a missing one. This file's text runs **in the
 kernel**.
 
-It looks at the error after the cell, and runs no code of the person's types: names come from
-modules, classes, folders and known tables. Standard library only, and ``executing`` of IPython.
+It runs no code of the person's types: names come from modules, classes, folders and known tables.
+Standard library only, and ``executing`` of IPython.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from typing import Any
 from .variables import is_one_of, key_text, type_name
 
 MOST = 2_000
-"""Names that are looked through."""
+"""Maximum number of names that are searched."""
 SHOWN = 15
 NEAREST = 3
 LONGEST = 100
 """Characters of a name."""
 COMPARED, MOST_COMPARED = 50, 1_000
-"""Characters and names that are compared letter by letter: at worst 0.2 s."""
+"""Characters of a name, and names, that difflib compares: at worst 0.2 s."""
 DEEPEST = 100
-"""Frames of a traceback."""
+"""Maximum number of frames of a traceback."""
 TABLES = ("DataFrame", "Series")
 INDEXES = ("Index", "RangeIndex", "DatetimeIndex", "MultiIndex", "CategoricalIndex")
 LOCALS = (dict, type(sys._getframe().f_locals))
-"""The types of a frame's variables. A class body may have a mapping of its own, which is code."""
+"""The types of a frame's variables. The mapping of a class body may be the person's code."""
 QUOTED = re.compile(r"'[^'\n]{1,100}'")
 
 
 def absent(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
-    """``{kind, wanted, of, there, near, count}``; {} for other errors. ``of`` is what lacks it,
-    ``there`` the first names of ``count``, ``near`` the ones most like ``wanted``."""
+    """``{kind, wanted, of, there, near, count}``; {} for other errors. ``of``: the object without
+    the name ``wanted``. ``there``: its first names, of ``count``. ``near``: the most similar."""
     readers = {
         KeyError: of_key,
         AttributeError: of_attribute,
@@ -60,17 +60,17 @@ def found(kind: str, wanted: str, of: str, names: Iterable[str], shown: bool) ->
     wanted, of = plain(wanted[: 3 * LONGEST]), plain(of[:LONGEST])
     asked = QUOTED.findall(wanted) if kind == "key" and wanted[:1] != "'" else [wanted]
     near = [name for one in asked[:NEAREST] for name in nearest(one[:LONGEST], names)]
-    told = {"kind": kind, "wanted": wanted, "of": of, "near": near}
-    return dict(told, there=names[:SHOWN] if shown else [], count=len(names))
+    facts = {"kind": kind, "wanted": wanted, "of": of, "near": near}
+    return dict(facts, there=names[:SHOWN] if shown else [], count=len(names))
 
 
 def plain(text: str) -> str:
-    """Without halves of surrogate pairs, which no message can carry."""
+    """The text without halves of surrogate pairs, which no message can carry."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def nearest(wanted: str, names: list[str]) -> list[str]:
-    """First what differs in case, blanks and signs alone."""
+    """The most similar names. First those that differ only in case, blanks and punctuation."""
     plain = letters(wanted)
     alike = [name for name in names if plain and letters(name) == plain]
     short = [name for name in names if len(name) <= COMPARED][:MOST_COMPARED]
@@ -83,7 +83,7 @@ def letters(text: str) -> str:
 
 
 def named(value: Any, namespace: dict[str, Any]) -> str:
-    """A variable with this value; "" without one."""
+    """The name of a variable with this value; "" without one."""
     pairs = list(namespace.items())
     return next((n for n, v in pairs if v is value and type(n) is str and n[:1] != "_"), "")
 
@@ -118,8 +118,8 @@ def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(labels: Any) -> list[str]:
-    """As Python writes them; not compared, as that may run code. [] if the labels are in an array
-    of another's type, which is code."""
+    """The labels as Python literals. Never compares labels, which may run code. [] if they are in
+    another package's array type, whose methods are code."""
     arrays: Any = sys.modules["pandas"].arrays
     for part in getattr(labels, "levels", (labels,)):
         if not is_one_of(type(part.array), arrays, tuple(dir(arrays))):
@@ -128,7 +128,7 @@ def texts(labels: Any) -> list[str]:
 
 
 def of_dictionary(error: KeyError, wanted: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """Of ``name[…]`` in the cell's own code."""
+    """The facts for ``name[…]`` in the cell's own code."""
     import ast
 
     from executing import Source
@@ -142,7 +142,7 @@ def of_dictionary(error: KeyError, wanted: str, namespace: dict[str, Any]) -> di
         return {}
     name = node.value.id
     if frame.f_locals is not namespace:
-        return {}  # A function's, which may have been given what is private.
+        return {}  # A function's variables may hold private values.
     value = dict.get(namespace, name)
     if type(value) is not dict:
         return {}

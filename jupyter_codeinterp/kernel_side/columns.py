@@ -42,7 +42,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 TIMES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta)
 KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "M": "time", "m": "time"}
-"""By a numpy dtype's ``kind``."""
+"""Kinds by a numpy dtype's ``kind``."""
 ORDER = ("truth", "number", "time", "duration", "text")
 """Values of different kinds in one column sort in this order."""
 FIRST = 200
@@ -50,7 +50,7 @@ FIRST = 200
 
 
 class Refused(Exception):
-    """Why there is no page; ``code`` is for programs, ``detail`` names what it is about."""
+    """A reason without a page. ``code``: for programs. ``detail``: a name, value or type."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code)
@@ -59,13 +59,13 @@ class Refused(Exception):
 
 
 class Column:
-    """``take`` gives the values at some positions. ``kind``: number, time, truth or text; a page
-    aligns and offers comparisons by it.
+    """``take`` returns the values at some positions. ``kind``: number, time, truth or text; it
+    decides a page's alignment and comparisons.
 
-    ``array`` makes a numpy array of all values: numbers, booleans or times. It gives None if an
-    array cannot hold them exactly. ``codes`` is for columns whose values repeat. ``parse`` makes
-    of a filter's text a value that compares with ``array``. ``show`` makes of an element of
-    ``array`` a value as ``take`` gives it.
+    ``array`` returns a numpy array of all values: numbers, booleans or times; None if an array
+    cannot hold them exactly. ``codes``: for columns whose values repeat. ``parse`` converts a
+    filter's text to a value that compares with ``array``. ``show`` converts an element of
+    ``array`` to a value as from ``take``.
     """
 
     def __init__(
@@ -90,8 +90,8 @@ class Column:
 
 
 class Codes:
-    """``numbers``: a numpy array of positions in ``values``, which has ``count`` different ones;
-    -1 for a missing value. ``is_ordered``: their positions are their order."""
+    """``numbers``: a numpy array of positions in ``values``, which has ``count`` different values;
+    -1 for a missing value. ``is_ordered``: ``values`` are in order."""
 
     def __init__(self, numbers: Any, values: Column, count: int, is_ordered: bool = False) -> None:
         self.numbers = numbers
@@ -101,14 +101,14 @@ class Codes:
 
 
 def kind_of(values: Sequence[Any]) -> str:
-    """Of Python objects: their kind if they share one, else text."""
+    """The kind that all Python objects share, else text."""
     kinds = {ORDER[key[0]] for key in map(sort_key, values) if key is not None}
     kind = kinds.pop() if len(kinds) == 1 else "text"
     return "text" if kind == "duration" else kind
 
 
 def cell_text(value: Any) -> str | None:
-    """What a cell shows; None for a missing value."""
+    """The text of a cell; None for a missing value."""
     kind = type(value)
     if kind is str:
         return encodable(value)
@@ -117,7 +117,7 @@ def cell_text(value: Any) -> str | None:
     numpy = sys.modules.get("numpy")
     if numpy is not None and is_among(kind, numpy_scalars(numpy)):
         item = value.item()
-        # Times and long doubles have no Python value, or lose digits.
+        # Times and long doubles have no exact Python value.
         is_whole = type(item) is not kind and value.dtype.kind not in "Mm"
         return cell_text(item) if is_whole else encodable(str(value))
     return encodable(known_text(value, kind))
@@ -164,13 +164,13 @@ def is_missing(value: Any, kind: type) -> bool:
 
 
 def encodable(text: str) -> str:
-    """Cut, and without half surrogate pairs, which no message can hold."""
+    """The text, cut and without half surrogate pairs, which no message can hold."""
     cut = text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "\u2026"
     return cut.encode("utf-8", "replace").decode()
 
 
 def sort_key(value: Any) -> tuple[int, Any] | None:
-    """The place of its kind in ``ORDER``, and what compares; None for a missing value."""
+    """The position of its kind in ``ORDER``, and a comparable value; None for a missing one."""
     kind = type(value)
     if kind is str:
         return (4, value)
@@ -206,7 +206,7 @@ def ordered(column: Column, base: Any, descending: bool, deadline: float) -> Any
         if not found.is_ordered:
             places = ordered(found.values, places, False, deadline)
         numpy = sys.modules["numpy"]
-        # The last one is for the code -1.
+        # The last element is for the code -1.
         ranks = numpy.full(found.count + 1, numpy.nan)
         ranks[as_list(places)] = range(found.count)
         return array_order(ranks[found.numbers], base, descending)
@@ -258,7 +258,7 @@ def plain_order(column: Column, base: Any, descending: bool, deadline: float) ->
 
 
 def chunks(column: Column, base: Any, deadline: float) -> Any:
-    """Positions and values, a part at a time, until the deadline."""
+    """Positions and values in chunks, until the deadline."""
     for start in range(0, len(base), CHUNK):
         if time.monotonic() > deadline:
             return
@@ -274,7 +274,7 @@ def as_list(positions: Any) -> list[int]:
 
 
 def matching(column: Column, base: Any, op: str, value: str, deadline: float) -> tuple[Any, int]:
-    """The positions of ``base`` that match, and how many of it we compared before the deadline."""
+    """The matching positions of ``base``, and how many were compared before the deadline."""
     if column.codes is not None:
         return masked(codes_matching(column.codes(), op, value, deadline), base), len(base)
     array = column.array() if op != "contains" else None
@@ -292,7 +292,7 @@ def matching(column: Column, base: Any, op: str, value: str, deadline: float) ->
 
 
 def codes_matching(codes: Codes, op: str, value: str, deadline: float) -> Any:
-    """Which values match, by their codes."""
+    """A mask of the matching rows."""
     numpy, places = sys.modules["numpy"], range(codes.count)
     in_order = codes.is_ordered and op in COMPARISONS
     found = matching(codes.values, places, "=" if in_order else op, value, deadline)[0]
@@ -303,7 +303,7 @@ def codes_matching(codes: Codes, op: str, value: str, deadline: float) -> Any:
         by_code[:-1] = COMPARISONS[op](numpy.arange(codes.count), found[0])
     else:
         by_code[as_list(found)] = True
-    # The last one is for the code -1.
+    # The last element is for the code -1.
     by_code[-1] = op == "missing"
     return by_code[codes.numbers]
 
@@ -313,7 +313,7 @@ def array_matching(column: Column, array: Any, op: str, value: str) -> Any:
         missing = array_missing(array)
         return missing if op == "missing" else ~missing
     try:
-        # A missing value equals nothing and is in no order.
+        # Comparisons with a missing value are false.
         return COMPARISONS[op](array, column.parse(value))
     except (ValueError, TypeError, OverflowError):
         raise Refused("not_comparable", value) from None
@@ -381,7 +381,7 @@ def moment(text: str) -> datetime.datetime:
 
 
 def whole_or_float(text: str) -> int | float:
-    """A whole number stays one: as a float, a large one would lose digits. Raises ValueError."""
+    """An int if possible, because a float loses digits of large ones. Raises ValueError."""
     try:
         return int(text)
     except ValueError:

@@ -1,9 +1,8 @@
-"""Looks at the result of a cell whose author said what it must be. This file's text runs **in
+"""Reports facts about a cell's result, to compare with an expectation. This file's text runs **in
 the kernel**.
 
-As in ``variables.py``, nothing of an unknown type is read: its kinds come from the classes that
-it descends from, compared by identity, and only values of known types are measured. It takes
-about a millisecond. Standard library only.
+As in ``variables.py``, it reads no value of an unknown type: kinds come from base classes, compared
+by identity. Takes about a millisecond. Standard library only.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 from .variables import CONTAINERS, ONE_COLUMN, is_among, is_one_of, key_text, type_name
 
 MOST_KEYS = 2_000
-"""Of tables with more columns, and dictionaries with more keys, the keys are not compared."""
+"""Keys of larger tables and dictionaries are not compared."""
 
 BUILT_IN = {
     int: ("int", "number"),
@@ -62,8 +61,8 @@ NAMES = {
 
 
 def seen(wanted: dict[str, Any], namespace: dict[str, Any], last: Any) -> dict[str, Any]:
-    """What became of the variable ``name``, or of the cell's last value without one. ``kinds``
-    are the names of its types; empty if there is no such variable."""
+    """Facts about the variable ``name``, or about the cell's last value without one. ``kinds``: the
+    names of its types; empty if the variable is missing."""
     name = wanted.get("name")
     if name and name not in namespace:
         return {"kinds": []}
@@ -79,7 +78,7 @@ def seen(wanted: dict[str, Any], namespace: dict[str, Any], last: Any) -> dict[s
 
 
 def kinds(value: Any) -> list[str]:
-    """The name of its type, then those of the known types that this is or descends from."""
+    """The name of its type, then the names of the known types among its base classes."""
     kind, known = type(value), list(known_types())
     if kind is bool:
         return ["bool"]
@@ -91,7 +90,7 @@ def kinds(value: Any) -> list[str]:
 
 
 def ancestors(kind: type) -> tuple[type, ...]:
-    """The classes that a type descends from, whatever its metaclass says."""
+    """The type and its base classes, whatever its metaclass says."""
     found: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
     return found
 
@@ -123,8 +122,8 @@ def count(value: Any) -> int | None:
 
 
 def keys(value: Any) -> set[str] | None:
-    """The labels of a table's columns, or the keys of a dictionary, as text; None where they are
-    not known, or too many."""
+    """The labels of a table's columns, or the keys of a dictionary, as text; None if unknown or too
+    many."""
     kind, pandas, polars = type(value), sys.modules.get("pandas"), sys.modules.get("polars")
     tables = [getattr(module, "DataFrame", None) for module in (pandas, polars)]
     if kind is dict:

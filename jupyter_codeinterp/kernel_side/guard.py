@@ -1,10 +1,10 @@
 """Keeps a Python kernel usable after cells of the agent. This file's text runs **in the
 kernel**.
 
-A cell may replace ``sys.stdout``, IPython's display or the kernel's own methods. Then nothing
-that anybody runs later shows or ends. So this saves them before each cell of our connection.
-Afterwards it restores what the cell broke, and reports it on stderr. It ignores the person's
-cells. Standard library only. It is no defence: code can get round it on purpose.
+A cell may replace ``sys.stdout``, IPython's display or the kernel's own methods. Then later cells
+show no output or never end. So this saves them before each cell of our connection, restores them
+afterwards, and reports that on stderr. It ignores the person's cells. Standard library only. It is
+no defence: code can circumvent it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ FUNCTIONS = {"display_pub": ("publish", "clear_output"), "displayhook": ("__call
 BUILTINS = vars(builtins)
 MISSING = object()
 INTERRUPTED = ("KeyboardInterrupt", "Py4JNetworkError")
-"""Spark's own handler may disturb the connection that the cell waits on."""
+"""Errors of an interrupted cell. Spark's own handler may break the cell's connection."""
 CANCELS = 2
-"""Seconds within which Dask must take a cancellation."""
+"""Seconds for Dask to accept a cancellation."""
 NOTICE = "Restored after this cell, so that other cells keep working: {}.\n"
 
 
@@ -36,9 +36,9 @@ class Guard:
         self.pid = os.getpid()
         self.before: dict[str, Any] = {}
         self.ours = False
-        """Whether the cell that runs is of our connection."""
+        """Whether the running cell is from our connection."""
         self.futures: set[Any] = set()
-        """Keys of Dask's futures from before the cell."""
+        """Keys of Dask's futures before the cell."""
         self.names = [(owner, method_names(type(owner))) for owner in (shell, shell.kernel)]
 
     def begin(self) -> None:
@@ -76,7 +76,7 @@ class Guard:
         before, self.before = self.before, {}
         if not before:
             return
-        # First, and without using them: names that Python itself needs.
+        # Restore names that Python itself needs first, without using them.
         for name, value in before["builtins"].items():
             if name not in BUILTINS:
                 BUILTINS[name] = value
@@ -91,8 +91,7 @@ class Guard:
             sys.stderr.write(NOTICE.format(", ".join(broken)))
 
     def ended(self, result: Any) -> None:
-        """Spark and Dask go on with the work of an interrupted cell, which only stopped waiting
-        for it."""
+        """Cancel the work of an interrupted cell: Spark and Dask would go on."""
         ours, self.ours = self.ours, False
         futures, self.futures = self.futures, set()
         error = type(getattr(result, "error_in_exec", None)).__name__
@@ -181,7 +180,7 @@ class Guard:
 
 
 def owners(value: Any) -> tuple[Any, ...]:
-    """The object, and those of its classes that are not built in."""
+    """The object and its classes that are not built in."""
     return (value, *(kind for kind in type(value).__mro__ if kind.__module__ != "builtins"))
 
 
@@ -213,7 +212,7 @@ def dask_futures() -> set[Any]:
 
 
 def cancel_futures(before: set[Any]) -> None:
-    """Those that have not ended, except the ones from ``before`` the cell."""
+    """Cancel pending futures, except those from ``before`` the cell."""
     client = dask_client()
     if client is None:
         return

@@ -3,6 +3,6 @@
 AGENT = "codeinterp_agent"
 """A key in the metadata of the agent's requests."""
 LOOKS_AT = "codeinterp_looks_at"
-"""A key in the metadata of such a request: what the report of its run also tells of."""
+"""A key in the metadata of such a request: the result to report on."""
 WATCH = "jupyter_codeinterp.watch"
-"""The source of the payload that reports what a cell of the agent did."""
+"""The source of the payload with the report on a cell of the agent."""

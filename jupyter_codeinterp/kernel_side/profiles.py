@@ -15,18 +15,18 @@ from .columns import Codes, Column, array_missing, cell_text
 from .variables import is_among
 
 SAMPLE = 1_000_000
-"""Values of an array that a profile reads; of a larger one, every n-th."""
+"""Maximum number of an array's values that a profile reads: every n-th of a larger one."""
 PLAIN_SAMPLE = 50_000
-"""The same for Python objects, of which each costs a microsecond."""
+"""The same for Python objects. Each takes a microsecond."""
 BINS = 16
 TOP = 3
 
 
 def profile(column: Column, rows: int) -> dict[str, Any]:
-    """``read``: how many values this is based on. ``missing``: how many of them are missing.
+    """``read``: number of values read. ``missing``: number of missing ones.
 
-    With ``min``, ``median`` and ``max`` as text and ``bins`` (counts), or with ``top``: the most
-    frequent values as text, with their counts, and ``distinct``, their number.
+    Also ``min``, ``median`` and ``max`` as text and ``bins`` (counts); or ``top`` (the most
+    frequent values as text, with counts) and ``distinct`` (the number of different values).
     """
     array = column.array() if column.kind != "truth" else None
     if array is not None:
@@ -52,8 +52,8 @@ def array_profile(array: Any, show: Callable[[Any], Any]) -> dict[str, Any]:
     lowest, highest = present.min(), present.max()
     counts, _ = numpy.histogram(finite.astype("f8"), bins=BINS)
     facts = {"min": lowest, "median": middle, "max": highest}
-    told = {name: text_of(show(value)) for name, value in facts.items()}
-    return dict(found, bins=[int(count) for count in counts], **told)
+    texts = {name: text_of(show(value)) for name, value in facts.items()}
+    return dict(found, bins=[int(count) for count in counts], **texts)
 
 
 def codes_profile(codes: Codes) -> dict[str, Any]:

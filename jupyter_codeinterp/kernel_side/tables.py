@@ -32,24 +32,24 @@ from .variables import dtype_text, is_one_of, is_plain, type_name
 
 TARGET = "jupyter_codeinterp.tables"
 SECONDS = 0.6
-"""For sorting, filtering or profiles of one request."""
+"""Time limit for sorting, filtering or profiles of one request."""
 MAX_ROWS = 200
 MAX_COLUMNS = 50
 MAX_FILTERS = 8
 MAX_KEYS = 1_000
-"""Columns of a list of dicts, from as many of its first rows."""
+"""Columns of a list of dicts, and its first rows that are searched for them."""
 FEW_TEXTS = 0.5
 """The share of different texts above which numbering them would take too long."""
 CODED_ROWS = 2_000
-"""From this many rows on, texts are numbered before they are compared."""
+"""Minimum number of rows to number texts before comparing them."""
 EXACT = 2**53
-"""Whole numbers beyond it lose digits in an array that marks missing values by NaN."""
+"""Larger whole numbers lose digits in an array that marks missing values by NaN."""
 KEPT = 2
-"""Sorted or filtered tables whose positions we keep until the next cell runs."""
+"""Sorted or filtered tables whose positions are kept until the next cell runs."""
 
 
 class Table:
-    """``index`` gives the row labels at some positions."""
+    """``index`` returns the row labels at some positions."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ def with_nan(series: Any) -> Any:
 
 
 def has_few_texts(values: Any) -> bool:
-    """Whether its texts repeat, judged by some from all over the column."""
+    """Whether texts repeat, judged by a sample of the column."""
     step = len(values) // CODED_ROWS
     sample = list(values[::step])
     return len(set(sample)) < FEW_TEXTS * len(sample)
@@ -190,7 +190,7 @@ def array_column(array: Any, label: str, name: str) -> Column:
 
 
 def parser(code: str) -> Callable[[str], Any]:
-    """Of a filter's text, by a numpy dtype's ``kind``."""
+    """The parser for a filter's text, by a numpy dtype's ``kind``."""
     if code in "Mm":
         numpy = sys.modules["numpy"]
         parse: Callable[[str], Any] = numpy.datetime64 if code == "M" else numpy.timedelta64
@@ -214,7 +214,7 @@ def polars_column(series: Any, polars: Any) -> Column:
     def array() -> Any:
         has_null = dtype.is_integer() and series.null_count() > 0
         is_inexact = has_null and not series.is_between(-EXACT, EXACT).all()
-        # Times with a zone compare as their clock shows them.
+        # Times with a zone compare by local time.
         local = series.dt.replace_time_zone(None) if name.startswith("Datetime") else series
         made = None if is_inexact else local.to_numpy()
         return made if made is not None and made.dtype.kind in KINDS else None
@@ -316,7 +316,7 @@ class Pages:
         }
 
     def _positions(self, value: Any, table: Table, asked: dict[str, Any]) -> tuple[Any, int]:
-        """Sorted and filtered, and how many rows were compared in time."""
+        """The sorted and filtered positions, and how many rows were compared in time."""
         filters = [tuple(one) for one in asked.get("filters", ())[:MAX_FILTERS]]
         sort = tuple(asked.get("sort") or ())
         everything = range(table.rows)
@@ -348,7 +348,7 @@ class Pages:
         return base, searched
 
     def _profiles(self, table: Table, places: Sequence[int]) -> list[dict[str, Any]]:
-        """One a column, in order, until the time is up; at least one."""
+        """A profile per column, in order, until the time is up; at least one."""
         deadline = time.monotonic() + SECONDS
         found: list[dict[str, Any]] = []
         for place in places[:MAX_COLUMNS]:
@@ -365,7 +365,7 @@ class Pages:
 
 
 def text_label(label: Any) -> str:
-    """Of a column or row; the levels of a MultiIndex in one."""
+    """The label of a column or row; levels of a MultiIndex are joined."""
     if type(label) is tuple:
         return encodable(" \u00b7 ".join(text_label(part) for part in label))
     text = cell_text(label)

@@ -44,14 +44,14 @@ MAX_KEYS_EACH = 200
 MAX_KEYS = 5_000
 MAX_INPUTS = 2_000
 MAX_TABLES = 100
-"""Tables and dictionaries, the latest ones, whose keys an outline has."""
+"""The latest tables and dictionaries whose keys are in an outline."""
 
 PACKAGES = (
     *("numpy", "pandas", "polars", "matplotlib", "seaborn", "scipy", "scikit-learn"),
     *("statsmodels", "plotly", "altair", "pyarrow", "openpyxl", "duckdb", "sqlalchemy"),
     "requests",
 )
-"""Packages that work with data often needs."""
+"""Packages often used for work with data."""
 MAX_VERSION = 30
 
 PLAIN = (
@@ -70,7 +70,7 @@ PLAIN = (
 """Types whose ``repr`` is short and runs only their own code."""
 CONTAINERS = (list, tuple, set, frozenset, dict)
 ONE_COLUMN = ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")
-"""Of pandas."""
+"""Types of pandas."""
 
 
 def describe(
@@ -145,7 +145,7 @@ def told(
 
 
 def type_name(kind: type) -> str:
-    """Of any type, also one whose metaclass has a ``__name__`` of its own."""
+    """The name of any type, even if its metaclass defines ``__name__``."""
     return str(type.__dict__["__name__"].__get__(kind))
 
 
@@ -225,7 +225,7 @@ def column(name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def extent_of(table: Any) -> dict[str, Any]:
-    """The number of rows, of a table."""
+    """The number of rows of a table."""
     return {} if type(table) is dict else {"len": int(table.shape[0])}
 
 
@@ -240,7 +240,7 @@ def is_one_of(kind: type, module: types.ModuleType, names: tuple[str, ...]) -> b
 
 
 def is_among(kind: type, kinds: Iterable[Any]) -> bool:
-    """By identity: ``in`` would ask a metaclass's ``__eq__``."""
+    """Compares by identity: ``in`` would call a metaclass's ``__eq__``."""
     return any(kind is known for known in kinds)
 
 
@@ -315,7 +315,7 @@ def dtype_text(dtype: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of ``PACKAGES``, which are not imported; "" where one is not installed."""
+    """Versions of ``PACKAGES`` without importing them; "" if not installed."""
     return dict(map(version, PACKAGES))
 
 
@@ -323,12 +323,12 @@ def version(name: str) -> tuple[str, str]:
     try:
         return name, str(importlib.metadata.version(name))[:MAX_VERSION]
     except Exception:
-        # Also where its files are damaged.
+        # Its files may be damaged.
         return name, ""
 
 
 def inputs(shell: Any) -> list[int] | None:
-    """Checksums of what ran, by execution count; None where the history lacks some of it."""
+    """Checksums of the cells that ran, by execution count; None if the history is incomplete."""
     ran = shell.history_manager.input_hist_raw
     if len(ran) != shell.execution_count or len(ran) > MAX_INPUTS:
         return None
@@ -348,9 +348,9 @@ def register(shell: Any) -> None:
             )
         else:
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
-        told = {"variables": variables, "cells_run": shell.execution_count - 1}
-        told["inputs"] = inputs(shell)
-        comm.send(dict(told, packages=versions()) if asked.get("packages") else told)
+        data = {"variables": variables, "cells_run": shell.execution_count - 1}
+        data["inputs"] = inputs(shell)
+        comm.send(dict(data, packages=versions()) if asked.get("packages") else data)
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True
         manager.unregister_comm(comm)

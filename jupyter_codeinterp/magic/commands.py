@@ -25,7 +25,7 @@ class Host(Protocol):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether ``assistant`` exists already; creating it takes a moment."""
+        """Whether ``assistant`` exists already."""
 
 
 Prompt = Callable[[Host], tuple[str, tuple[Any, ...], bool]]

@@ -36,10 +36,10 @@ QUESTION = "[This is a question: answer in words. Nothing runs.]"
 
 
 class PromptFailed(Exception):
-    """Raised under ``--strict``, where a notebook should not go on."""
+    """Raised under ``--strict``, to stop a run of the notebook."""
 
     def _render_traceback_(self) -> list[str]:
-        """For IPython: one line in place of a traceback."""
+        """One line for IPython in place of a traceback."""
         return [f"PromptFailed: {self}"]
 
 
@@ -51,7 +51,7 @@ class Extension:
         self._assistant: Assistant | None = None
         self._asking = False
         self._matcher: Any = None
-        # Python prints what a package logs without a handler, into the notebook.
+        # Without a handler, Python prints a package's log into the notebook.
         logging.getLogger(__package__.partition(".")[0]).addHandler(_SILENT)
 
     def register(self) -> None:
@@ -82,14 +82,14 @@ class Extension:
     @property
     def assistant(self) -> Assistant:
         if self._assistant is None:
-            from .turn.assistant import Assistant  # heavy: when it is request for the first time
+            from .turn.assistant import Assistant  # Slow to import.
 
             self._assistant = Assistant(self.shell)
         return self._assistant
 
     @property
     def is_loaded(self) -> bool:
-        """Whether anything has been request."""
+        """Whether ``assistant`` exists already; creating it takes a moment."""
         return self._assistant is not None
 
     # --- the magic -------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Extension:
         if not prompt:
             raise UsageProblem(EMPTY)
         self._check(name, line, cell, options)
-        # Code that calls the magic gets no kept answer, which may run without asking.
+        # Code that calls the magic gets no kept answer, because that may run without asking.
         keeps = self._typed.is_typed(name, line, cell)
         self.ask(self._put_in(prompt), options, keeps=keeps)
 
@@ -239,8 +239,8 @@ def _magic(extension: Extension, name: str) -> Any:
 
 
 def _with_body(lines: list[str]) -> list[str]:
-    """Prepare a prompt in one line: an empty body, which IPython wants of a cell magic, or a call
-    of the line magic."""
+    """Prepare a prompt in one line: add the body that IPython requires of a cell magic, or call
+    the line magic."""
     alone = len(lines) == 1 and _FIRST_LINE.match(lines[0]) is not None
     if alone:
         return [lines[0].rstrip("\n") + "\n", "\n"]

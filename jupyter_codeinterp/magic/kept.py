@@ -1,4 +1,4 @@
-"""Answers that a person took, used again while prompt and values are the same."""
+"""Kept answers: accepted by a person, and reused while prompt and values are the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..core.wire.events import (
 from .asking.options import Options
 
 # -------------------------------------------------------------------------------------------------
-# An answer that a person took: its texts, and the code that ran.
+# An accepted answer: its texts, and the code that ran.
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """``time``: when it was taken, in seconds since 1970."""
+    """``time``: when the person accepted it, in seconds since 1970."""
 
     parts: tuple[Part, ...]
     time: float
@@ -52,9 +52,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def answer_of(events: Iterable[Event], time: float) -> Answer | None:
-    """The answer of a completed turn: its texts, and the cells that ran without an error. A cell
-    that failed was replaced by a later one. None if the person was asked a question, or rejected
-    code: then the answer depends on that too."""
+    """The answer of a completed turn: its texts, and the cells that ran without an error. None if
+    the person answered a question or rejected code, because the answer depends on that, too."""
     parts: list[Part] = []
     cells: dict[str, Part] = {}
     ran: set[str] = set()
@@ -98,11 +97,11 @@ def _decided(cell: Part, decided: DraftDecided) -> Part:
 # -------------------------------------------------------------------------------------------------
 # Keeps answers in the person's own data folder, one file each.
 #
-# A notebook cannot bring them along: only this person's decisions get here. So a kept answer may
-# run without asking, for exactly the prompt and folder that it was taken for.
+# A notebook cannot contain them: they come only from this person's decisions. So a kept answer may
+# run without asking, for exactly the same prompt and folder.
 
 MOST = 1_000
-"""Answers; the least recently used go first."""
+"""Number of kept answers; the least recently used are deleted first."""
 _SUFFIX = ".json"
 
 
@@ -117,7 +116,7 @@ class KeptAnswers:
         return Path(jupyter_data_dir(), "codeinterp", "answers")
 
     def get(self, key: str) -> Answer | None:
-        """The kept answer. None also for a file that cannot be read, or that others may write."""
+        """The kept answer. None also if its file is unreadable, or writable by others."""
         file = self.folder / f"{key}{_SUFFIX}"
         try:
             if os.name == "posix" and file.stat().st_mode & 0o022:
@@ -129,7 +128,7 @@ class KeptAnswers:
         return answer
 
     def put(self, key: str, answer: Answer) -> None:
-        """Raises OSError."""
+        """Keep an answer. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         new = self.folder / f"{key}.{os.getpid()}.new"
@@ -152,7 +151,7 @@ FAILED = "The kept code did not run to its end. `%%ai --again` asks the model ag
 
 
 class KeptModel:
-    """One turn's model. ``failed``: a cell did not run to its end, so the rest was left out."""
+    """A model that replays a kept answer. ``failed``: a cell failed, so the rest was left out."""
 
     always_ask = False
 
@@ -205,8 +204,8 @@ def _has_failed(message: Message) -> bool:
 
 
 class Keeping:
-    """An answer holds for the same prompt with the same values, options and folder. Under ``-y``
-    nobody reviews the code, so those answers hold under ``-y`` only."""
+    """An answer is valid for the same prompt, values, options and folder. Answers under ``-y`` are
+    valid only under ``-y``, because nobody has reviewed their code."""
 
     def __init__(self, text: str, options: Options) -> None:
         said = (options.model, options.form, options.context)
@@ -222,7 +221,7 @@ class Keeping:
     def take(
         self, events: list[Event], scrub: Callable[[str], str], note: Callable[[str], None]
     ) -> None:
-        """Keep the answer of a completed turn, unless it has a known key in it."""
+        """Keep the answer of a completed turn, unless it contains a known key."""
         answer = answer_of(events, time.time())
         if answer is None or any(scrub(part.text) != part.text for part in answer.parts):
             return

@@ -25,21 +25,21 @@ _INSTEAD = (
 
 
 def problem() -> str:
-    """Why no sandbox starts here and what to do; "" if one does. Tries it."""
+    """Why no sandbox starts here and what to do; "" if one starts. Tries it."""
     if _wrong_machine():
         return f"{_wrong_machine()}\n{_INSTEAD}"
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed. On Debian and Ubuntu: sudo apt install bubblewrap"
-    said = _run(program, "--version")[1]
-    version = tuple(map(int, re.findall(r"\d+", said)[:2]))
+    output = _run(program, "--version")[1]
+    version = tuple(map(int, re.findall(r"\d+", output)[:2]))
     if version < OLDEST:
-        return f"{said} is too old. The sandbox needs bubblewrap 0.8 or newer."
-    code, said = _run(program, *_TRY)
+        return f"{output} is too old. The sandbox needs bubblewrap 0.8 or newer."
+    code, output = _run(program, *_TRY)
     if code == 0:
         return ""
     return (
-        f"bubblewrap cannot start a sandbox here: {said}\n"
+        f"bubblewrap cannot start a sandbox here: {output}\n"
         "Linux must allow user namespaces. On Ubuntu 23.10 or newer, add an AppArmor profile that "
         f"allows them for {program}. In a container, use a seccomp profile that allows them.\n"
         f"{_INSTEAD}"
@@ -56,7 +56,7 @@ def _wrong_machine() -> str:
 
 
 def totals() -> str:
-    """Whether limits hold for all processes of a sandbox together. Tries it."""
+    """A sentence: whether limits hold for all processes of a sandbox together. Tries it."""
     if groups.work():
         return "The limits of memory and processes hold for a whole sandbox, by control groups."
     return (
@@ -66,8 +66,8 @@ def totals() -> str:
 
 
 def written() -> str:
-    """Whether the limit of what a sandbox writes holds for a folder that it writes to itself."""
-    from .walls import disk  # Linux alone has what it needs.
+    """A sentence: whether the limit of bytes written also holds without an overlay."""
+    from .walls import disk  # imports modules that only Linux has
 
     if disk.counts():
         return "The limit of bytes written holds for a whole sandbox, looked at from outside."
@@ -78,8 +78,8 @@ def written() -> str:
 
 
 def overlays(root: Path) -> str:
-    """Whether an overlay can be mounted whose layers are in this folder. Tries it."""
-    from .overlay import layer  # Linux alone has what it needs.
+    """A sentence: whether overlays with layers in this folder can be mounted. Tries it."""
+    from .overlay import layer  # imports modules that only Linux has
 
     missing = layer.problem(root)
     if not missing:

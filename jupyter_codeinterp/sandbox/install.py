@@ -13,14 +13,14 @@ from jupyter_client.kernelspec import KernelSpecManager
 
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
-"""The kernelspec that ``sandbox install`` makes if it is given no name."""
+"""The name that ``sandbox install`` uses by default."""
 OVERLAY_NAME = "python3-overlay"
 """The same, with an overlay."""
 
 
 def installed(specs: KernelSpecManager) -> str:
-    """The name of the sandboxed kernelspec: ``NAME``, or else the first one; "" if there is none.
-    Its provisioner decides, not its name."""
+    """The name of the sandboxed kernelspec (by its provisioner): ``NAME``, or the first one; "" if
+    there is none."""
     found = [
         name
         for name, one in specs.get_all_specs().items()
@@ -30,7 +30,7 @@ def installed(specs: KernelSpecManager) -> str:
 
 
 def _provisioner(metadata: object) -> object:
-    """The name that a kernelspec's metadata have."""
+    """The provisioner's name in a kernelspec's metadata."""
     named = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
@@ -38,8 +38,7 @@ def _provisioner(metadata: object) -> object:
 def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
     user's data folder instead of this environment's. ``overlay``: its files wait outside of the
-    notebook's folder. Returns its folder and display name. Raises
-    NoSuchKernel or ValueError."""
+    notebook's folder. Returns its folder and display name. Raises NoSuchKernel or ValueError."""
     specs = KernelSpecManager()
     spec = specs.get_kernel_spec(source)
     if spec.language.lower() != "python":

@@ -1,4 +1,4 @@
-"""Launches a kernel in a sandbox, as jupyter_client's kernel provisioner."""
+"""A kernel provisioner of jupyter_client that launches kernels in a sandbox."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PASSED = (
     "LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "MPLBACKEND", "JPY_SESSION_NAME",
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
 )  # fmt: skip
-"""Variables that a kernel gets, and LC_*."""
+"""Environment variables that a kernel gets, besides LC_*."""
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -72,7 +72,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     place: Place | None = None
     written: Written | None = None
-    """What the kernel has written, with an overlay."""
+    """The files that the kernel wrote; None without an overlay."""
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
     _sandbox: Process | None = None
@@ -160,7 +160,7 @@ class SandboxProvisioner(LocalProvisioner):
         # jupyter_client puts the real path into the command, not the one that it was given.
         outside = os.path.realpath(manager.connection_file)
         if not any(outside in one for one in cmd[1:]):
-            # The kernel would listen where nobody connects.
+            # The kernel would listen on other sockets.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
         kernel = Kernel(
             python=python,
@@ -183,8 +183,8 @@ class SandboxProvisioner(LocalProvisioner):
             raise
 
     def _overlaid(self, notebook: Path) -> Written | None:
-        """The layer for what it writes, which stays the same when it restarts; None without an
-        overlay. Raises LayerError."""
+        """The kernel's layer, which survives restarts; None without an overlay. Raises
+        LayerError."""
         if not self.overlay:
             return None
         if self.written is None or self.written.layer.folder != notebook:
@@ -207,7 +207,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.written = None
 
     def _way(self, place: Place) -> gate.Gate | None:
-        """To the hosts of the list; None for none."""
+        """The gate to the allowed hosts; None if there are none."""
         if not self._reaches_hosts:
             return None
         try:
@@ -216,8 +216,8 @@ class SandboxProvisioner(LocalProvisioner):
             raise LaunchError(str(error)) from None
 
     def hit(self, error: str, since: float) -> str:
-        """Which limit made a run fail, while the kernel goes on, or at the first run what it lacks;
-        "" for nothing. ``error`` is the exception's name and text. The run began at this time of
+        """A sentence about the limit, or the missing network, that made a run fail; "" for none.
+        ``error``: the exception's name and text. ``since``: the run's start by
         ``time.monotonic``."""
         guard, overlay = self._guard, self.written is not None
         if guard is not None and guard.hit(since):
@@ -228,15 +228,15 @@ class SandboxProvisioner(LocalProvisioner):
         return limit
 
     def refused(self, since: float) -> str:
-        """The connections that were refused since this time of ``time.monotonic``; "" for none."""
+        """A sentence about refused connections since this ``time.monotonic``; "" for none."""
         way = self._sandbox.gate if self._sandbox is not None else None
         if way is None:
             return ""
         return book.sentence(way.refused(since), way.has_lost(since)[0])
 
     def connections(self, since: float) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Hosts with ports that were refused since this time of ``time.monotonic``, those that were
-        reached, and whether there were more."""
+        """Refused and reached hosts with ports since this time of ``time.monotonic``, and whether
+        there were more."""
         way = self._sandbox.gate if self._sandbox is not None else None
         if way is None:
             return (), (), False
@@ -245,12 +245,12 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def _reaches_hosts(self) -> bool:
-        """Whether its settings name hosts. Each way to name some needs the proxy."""
+        """Whether the settings name hosts, so that the kernel needs the proxy."""
         return bool(self.allow or self.credentials)
 
     @property
     def _out_of_memory(self) -> bool:
-        """Whether a process was ended for its memory since this was last asked."""
+        """Whether Linux ended a process for its memory since the last call."""
         group = self._sandbox.group if self._sandbox is not None else None
         return group is not None and group.killed()
 
@@ -307,8 +307,8 @@ class SandboxProvisioner(LocalProvisioner):
 
 
 def _opened(seen: folders.Folders) -> folders.Folders:
-    """Note that a kernel may write in the notebook's folder itself. Jupyter's folder of checkpoints
-    is made first, so that the kernel cannot make it. Raises OSError."""
+    """Remember that a kernel may write directly in the notebook's folder. Make Jupyter's folder of
+    checkpoints before the kernel can. Raises OSError."""
     checkpoints = seen.notebook / ".ipynb_checkpoints"
     with suppress(OSError):  # it is there, or the folder is read-only
         checkpoints.mkdir()

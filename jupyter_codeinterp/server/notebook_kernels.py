@@ -31,7 +31,7 @@ class NotebookKernels:
         self._starting = asyncio.Lock()
 
     async def of(self, path: str) -> str | None:
-        """The id of the notebook's kernel."""
+        """The id of the notebook's kernel; None if none runs."""
         running = await self._running(path)
         return None if running is None else str(running["kernel"]["id"])
 
@@ -39,21 +39,24 @@ class NotebookKernels:
         listed: list[dict[str, Any]] = await ensure_async(self._sessions.list_sessions())
         return next((one for one in listed if one["path"] == path and one["kernel"]), None)
 
-    # --- another kernel ---------------------------------------------------------------
+    # --- kernelspecs ------------------------------------------------------------------
 
     async def specs(self) -> dict[str, str]:
         """Display names of the installed kernels, by name."""
-        manager = self._sessions.kernel_manager.kernel_spec_manager
-        found = await ensure_async(manager.get_all_specs())
+        found = await self._specs()
         return {name: str(one["spec"].get("display_name", name)) for name, one in found.items()}
+
+    async def _specs(self) -> dict[str, Any]:
+        manager = self._sessions.kernel_manager.kernel_spec_manager
+        specs: dict[str, Any] = await ensure_async(manager.get_all_specs())
+        return specs
 
     async def metadata(self, path: str) -> dict[str, Any]:
         """The metadata of a notebook with the same kernel as this one; empty if the kernel is
         unknown. Raises CommandError ``unknown_notebook``."""
         running = await self._running(path)
         name = running["kernel"]["name"] if running else await self._kernelspec(path)
-        manager = self._sessions.kernel_manager.kernel_spec_manager
-        found = (await ensure_async(manager.get_all_specs())).get(name)
+        found = (await self._specs()).get(name)
         if found is None:
             return {}
         spec = {key: str(found["spec"].get(key, "")) for key in ("display_name", "language")}
@@ -132,8 +135,7 @@ class NotebookKernels:
 
     async def _installed(self) -> str:
         """The installed kernels, in words."""
-        specs = self._sessions.kernel_manager.kernel_spec_manager
-        names = sorted(await ensure_async(specs.get_all_specs()))
+        names = sorted(await self._specs())
         if not names:
             return "None is installed: pip install ipykernel."
         return f"Installed: {', '.join(names)}."

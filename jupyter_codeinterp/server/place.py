@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Surroundings:
-    """What workplaces have besides their notebook, by its path (server path)."""
+    """What sessions need besides their notebook. The functions take its server path."""
 
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Callable[[str, int], Awaitable[list[tuple[str, int]]]]
-    """Names and sizes of files beside it, at most so many."""
+    """Names and sizes of files beside it, by their maximum number."""
     read_file: Callable[[str, str, int], Awaitable[Union[bytes, None]]]
     """A file beside it, by name and maximum size; None if it is larger or unreadable."""
     folder: Callable[[str], str]
-    """Its folder with the whole path; "" if unknown."""
+    """Its folder as an absolute path; "" if unknown."""
     table_heads: Callable[[str, Sequence[str]], Awaitable[dict[str, str]]]
-    """What tables beside it hold, in words, by their names."""
+    """Descriptions of the tables beside it, by file name."""
     rule_files: Callable[[str], Awaitable[list[RuleFile]]]
     """The person's instruction files."""
     own_commands: Callable[[str], Awaitable[list[OwnCommand]]]
@@ -43,9 +43,9 @@ class Surroundings:
     outside_tools: Callable[[str, str], Awaitable[Union[tuple[OutsideTools, list[str]], None]]]
     """Tools of MCP servers for a session, by its id and the path; None if there are none."""
     make_new_notebooks: Callable[[str, Callable[[], str]], Union[NewNotebooks, None]]
-    """By session id. Lets it go on in another notebook; None where it cannot."""
+    """By session id. Lets the session continue in another notebook; None if it cannot."""
     make_fresh_runs: Callable[[Callable[[], str]], Union[FreshRuns, None]]
-    """Run the notebook in a fresh kernel; None where it cannot."""
+    """Runs the notebook in a fresh kernel; None if this is impossible."""
 
 
 class NotebookPlace:
@@ -60,7 +60,7 @@ class NotebookPlace:
         session_id: str,
         notebook: str,
     ) -> None:
-        """``notebook`` is the path at first."""
+        """``notebook``: the initial path."""
         self._notebooks = notebooks
         self._around = around
         self._session_id = session_id

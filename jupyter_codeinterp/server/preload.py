@@ -36,7 +36,7 @@ def freeze() -> None:
     """
     if len(sys.modules) != _Frozen.modules:
         _Frozen.modules = len(sys.modules)
-        gc.collect()  # What is frozen while it is garbage would stay for good.
+        gc.collect()  # Frozen garbage would never be freed.
         gc.freeze()
         # Python runs a full collection after a growth of 25 % since the last one. Collect now, so
         # that this count excludes frozen objects; else the next run would be hundreds of

@@ -23,14 +23,15 @@ T = TypeVar("T", bound=msgspec.Struct)
 PATIENT = 2.0
 """Seconds that a change waits for another program's; each takes milliseconds."""
 ON_LOOP = 0.1
-"""The same on an event loop, which stands still meanwhile: kernels, windows and models wait."""
+"""The same on an event loop, which the wait blocks for kernels, windows and models."""
 LOCKED = "another program is changing it; try again"
 
 
 class PrivateFile(Generic[T]):
-    """Reads the file again when another program has changed it. ``empty`` is what a file that is
-    not there holds; ``what`` it is, for people. A change waits at most ``wait`` seconds for that of
-    another program."""
+    """Reads the file again when another program has changed it.
+
+    ``empty``: the content of a missing file. ``what``: the file's purpose, for error messages.
+    ``wait``: seconds that a change waits for another program's."""
 
     def __init__(self, path: Path, empty: T, what: str, wait: float = ON_LOOP) -> None:
         self._path = path
@@ -59,8 +60,8 @@ class PrivateFile(Generic[T]):
         return self._content
 
     def change(self, changed: Callable[[T], T]) -> None:
-        """Write what ``changed`` makes of the content. It may raise CommandError; then nothing
-        changes. Raises CommandError ``not_kept``."""
+        """Write ``changed(content)``. If that raises CommandError, nothing changes. Raises
+        CommandError ``not_kept``."""
         try:
             with locked(self._path, self._wait):
                 replace(self._path, msgspec.json.encode(changed(self.content)))
@@ -104,7 +105,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file again, whole or not at all. Only its owner can read it, and its folder."""
+    """Replace a file as a whole. Only its owner can read the file and its folder."""
     make_private_folder(path.parent)
     number, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     new = Path(name)

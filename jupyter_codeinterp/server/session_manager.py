@@ -358,5 +358,5 @@ def changed(session: Session) -> SessionChanged:
 
 
 def _at_rest(info: SessionInfo) -> SessionInfo:
-    """The stored session, not running: a killed server may have left that mark."""
+    """The stored session, not running: a killed server may have left it marked as running."""
     return msgspec.structs.replace(info, running=False)

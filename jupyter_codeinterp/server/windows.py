@@ -34,11 +34,11 @@ from ..core.wire.commands import (
 class ReportedCells:
     def __init__(self) -> None:
         self.watch = Watch()
-        self._told: WeakKeyDictionary[Window, dict[str, StaleCells]] = WeakKeyDictionary()
+        self._sent: WeakKeyDictionary[Window, dict[str, StaleCells]] = WeakKeyDictionary()
 
     def report(self, window: Window, notebook: LiveNotebook | None, command: CodeCells) -> None:
-        """Take a report of the window that the agent works in, and answer it; in a shared
-        notebook, one of any window, and tell all of them that use the same kernel."""
+        """Send the stale cells after a report of the window that the agent works in. In a shared
+        notebook any window may report, and all with the same kernel get them."""
         if notebook is None or not (notebook.held_by(window) or notebook.sharing.by(window)):
             return
         path, kernel_id, watch = command.notebook, command.kernel_id, self.watch
@@ -50,11 +50,11 @@ class ReportedCells:
         cells = tuple(StaleCell(cell_id, reason) for cell_id, reason in stale.items())
         frame = StaleCells(path, cells)
         if len(command.sources) == len(command.order):
-            self._told.setdefault(window, {}).pop(path, None)  # It has no marks yet.
+            self._sent.setdefault(window, {}).pop(path, None)  # It has no marks yet.
         for one in (window, *(one for one in others if notebook.kernel_in(one) == kernel_id)):
-            told = self._told.setdefault(one, {})
-            if told.get(path) != frame:
-                told[path] = frame
+            sent = self._sent.setdefault(one, {})
+            if sent.get(path) != frame:
+                sent[path] = frame
                 one.send(frame)
 
 
@@ -62,8 +62,8 @@ class ReportedCells:
 # Sends frames to the connected windows.
 
 DEPARTURE_TTL = 10.0
-"""Maximum seconds from a page's announced departure to the end of its socket. Later, the page has
-stayed after all."""
+"""Maximum seconds from a page's announced departure to the end of its socket. After that, the
+page counts as still open."""
 
 
 class FrontWindow(Window, Protocol):
@@ -71,7 +71,7 @@ class FrontWindow(Window, Protocol):
     """Time of the page's announced departure, by the monotonic clock."""
 
     person: str
-    """Their name, as Jupyter's identity provider has it."""
+    """The user's name, from Jupyter's identity provider."""
 
     @property
     def number(self) -> int: ...
@@ -116,7 +116,7 @@ class Broadcaster:
         return any(window.number == number for window in self._here)
 
     def person(self, number: int) -> str:
-        """The name of who is in this window; "" if it has no socket."""
+        """The user's name in this window; "" if it has no socket."""
         return next((window.person for window in self._here if window.number == number), "")
 
     def send(self, frame: ServerFrame) -> None:
@@ -124,7 +124,7 @@ class Broadcaster:
             window.send(frame)
 
     def send_others(self, done: DoneElsewhere) -> None:
-        """To all windows except the one that did it."""
+        """Send to all windows except the one that acted."""
         for window in self._here:
             if window.number != done.window:
                 window.send(done)
@@ -141,7 +141,7 @@ class Broadcaster:
 # the page and identifies the window in requests and when it reconnects. The server keeps only a
 # digest, so its memory, logs and URLs contain no secret.
 #
-# Tickets are signed and not stored, so nobody can fill up a store of them.
+# Tickets are signed and not stored, so nobody can fill a store with them.
 
 TICKET_LIFE = 30.0
 """Seconds in which a ticket must be used."""

@@ -91,14 +91,14 @@ export interface Protocol {
 /**
  * A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
  *
- * It starts a turn; while one runs, the server queues it. ``about`` names what the person saw
- * waiting as they wrote: a question (its ``call_id``), which the message answers, or a draft
- * (its ``nonce``), which goes on waiting while the model gets the message at once. ``source`` is
- * then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
- * "" lets the server choose. ``references``: what the message names, at most 20.
- * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
- * ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
- * the one that ``LookForMistakes`` takes, None for none.
+ * It starts a turn; while one runs, the server queues it. ``about`` names what was waiting when
+ * the person wrote: a question (its ``call_id``), which the message answers, or a draft (its
+ * ``nonce``), which keeps waiting while the model gets the message at once. ``source`` is then
+ * the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
+ * lets the server choose. ``references``: at most 20.
+ * ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+ * ``second_look``: the model that looks for mistakes in an answer with numbers; "" for the
+ * default of ``LookForMistakes``, None for none.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -120,9 +120,9 @@ export interface SendMessage {
   id?: number;
 }
 /**
- * Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
- * cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
- * file of the person's it is the name; the server adds the words that follow it in the message.
+ * A reference in a message. ``name`` is a variable, a column (``df['net price']``), a cell's
+ * id, a file beside the notebook, "" for the last error, or the name of a command or skill, to
+ * which the server adds the words that follow it in the message.
  */
 export interface Reference {
   kind: 'cell' | 'column' | 'command' | 'error' | 'file' | 'skill' | 'variable';
@@ -230,10 +230,9 @@ export interface UndoTurn {
   id?: number;
 }
 /**
- * Bring back what undoing a turn took back, unless the person has touched it since.
+ * Redo an undone turn, except cells that the person has touched since.
  *
- * ``cells`` are ids; empty means all that can be redone. ``files``: also bring back the files of
- * an overlay that an undo took back.
+ * ``cells`` are ids; empty means all that can be redone. ``files``: also redo files in an overlay.
  */
 export interface RedoTurn {
   type: 'redo_turn';
@@ -277,8 +276,8 @@ export interface RemoveCell {
   id?: number;
 }
 /**
- * Keep findings with this ``key`` from the person and the model, in this notebook.
- * ``silenced`` false takes that back.
+ * Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
+ * false shows them again.
  */
 export interface SilenceFinding {
   type: 'silence_finding';
@@ -288,9 +287,8 @@ export interface SilenceFinding {
   id?: number;
 }
 /**
- * Let a model look for mistakes in the latest answer. The event ``Looked`` has what it names;
- * the reply comes after it. ``model``: "" for the admin's ``second_look``, or else the
- * conversation's model.
+ * Let a model look for mistakes in the latest answer. The event ``Looked`` lists them, before
+ * the reply. ``model``: "" for the admin's ``second_look``, or else the conversation's model.
  */
 export interface LookForMistakes {
   type: 'look_for_mistakes';
@@ -313,7 +311,7 @@ export interface Unsubscribe {
   id?: number;
 }
 /**
- * The state of a notebook in this window. Sent when the window opens it, reads it again or
+ * The state of a notebook in this window. Sent when the window opens or reloads it, or
  * reconnects.
  *
  * ``applied`` is the document's own marker: the highest op number that it holds for each
@@ -341,7 +339,7 @@ export interface OpenNotebook {
   id?: number;
 }
 /**
- * A change in how this window's copy differs from the file. Fields as in
+ * A change in the difference between this window's copy and the file. Fields as in
  * ``OpenNotebook``.
  */
 export interface FileState {
@@ -419,10 +417,10 @@ export interface Receipt {
  * The answer to a ``ReadNotebook``.
  *
  * Cells tagged ``codeinterp-private`` lack source and outputs. The window cuts the text of an
- * output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
- * the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
+ * output at 20,000 characters. ``gone_to``: the active cell if the person selected it since
+ * the notebook opened and since the agent's last work, else "". ``acted_in``: the cell where
  * they last typed or ran something since then. ``too_large``: the notebook does not
- * fit into a message, and ``cells`` is empty. ``protected`` is as in ``PersonActed``.
+ * fit into a message, and ``cells`` is empty. ``protected`` as in ``PersonActed``.
  */
 export interface SnapshotTaken {
   type: 'snapshot';
@@ -465,8 +463,8 @@ export interface DraftGone {
 }
 /**
  * The person has run, changed, moved or deleted cells. The window with the lease sends it
- * once between two reads of the whole notebook, and whenever the notebook protects other
- * variables (``protected``, from its metadata).
+ * once between two reads of the whole notebook, and when the protected variables in the
+ * notebook's metadata (``protected``) change.
  */
 export interface PersonActed {
   type: 'person_acted';
@@ -490,8 +488,8 @@ export interface DraftRun {
  * The code cells of a notebook of a Python kernel, for ``StaleCells``.
  *
  * Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
- * or a run. ``order`` are the ids of all of them; ``sources`` has those that differ from the
- * window's last report since its connection or lease. ``ran`` are the person's runs since then.
+ * or a run. ``order``: the ids of all code cells; ``sources``: those that differ from the window's
+ * last report since its connection or lease. ``ran``: the person's runs since then.
  * A private cell has no source, and its runs are left out.
  */
 export interface CodeCells {
@@ -557,9 +555,9 @@ export interface SessionChanged {
 /**
  * A session as lists show it. Times are seconds since the epoch.
  *
- * ``held`` names another server that works on it now: here it is read-only. Lists omit it.
- * ``branches`` are the points at which it left other sessions, by rising turn; it began at the
- * last. ``goes_on_from`` is the session about another notebook that it goes on from, "" if none.
+ * ``held`` names another server that works on it now: here it is read-only. Lists omit ``held``.
+ * ``branches``: the points at which it left other sessions, by rising turn; it began at the last.
+ * ``goes_on_from``: the session about another notebook that it continues, "" if none.
  */
 export interface SessionInfo {
   session_id: string;
@@ -635,8 +633,8 @@ export interface EventFrame {
     | NotebookMoved;
 }
 /**
- * ``text`` includes the queued messages with the numbers ``queued``; ``references`` are what
- * it names. ``messages`` counts those stored for the model before; None in older journals.
+ * ``text`` includes the queued messages with the numbers ``queued``; ``references`` are its
+ * references. ``messages``: number of messages stored before; None in older journals.
  */
 export interface TurnStarted {
   type: 'turn_started';
@@ -686,14 +684,14 @@ export interface StepStarted {
 /**
  * ``code`` and ``message`` say why, unless the reason is ``end_turn``.
  *
- * ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with the source that they had)
- * are ids of cells that the turn changed. ``failed`` are failed cells that remain (not at
- * ``end_turn``); ``cleared`` those that do not (at ``end_turn`` only). ``window`` stopped it.
+ * ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with unchanged source) are ids
+ * of cells that the turn changed. ``failed``: failed cells that remain (not at ``end_turn``);
+ * ``cleared``: those removed or put back (at ``end_turn`` only). ``window`` stopped the turn.
  * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
- * ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
- * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
- * writes into one, so files may wait; ``waiting_files`` counts those that the turn changed there,
- * and an undo may take back; ``waiting`` has the names of some, from the notebook's folder.
+ * ``variables``: its code changed existing variables, or may have. ``files`` are under the
+ * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: the sandboxed kernel
+ * writes into an overlay; ``waiting_files`` counts the files that the turn changed there, which an
+ * undo may restore; ``waiting`` has some of their paths from the notebook's folder.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -744,8 +742,8 @@ export interface MadeFile {
 }
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
- * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events. A redo can bring back the cells in ``redoable``.
+ * ``kept``. The journal no longer had the outputs of cells in ``without_outputs``. A turn may
+ * have several of these events. A redo can restore the changes to cells in ``redoable``.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -767,9 +765,8 @@ export interface Kept {
   why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
 }
 /**
- * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
- * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
- * Other fields as in ``TurnUndone``.
+ * A redo has ``restored`` cells to their state before the undo, and skipped those in ``kept``.
+ * A later redo may succeed for the cells in ``redoable``. Other fields as in ``TurnUndone``.
  */
 export interface TurnRedone {
   type: 'turn_redone';
@@ -790,10 +787,10 @@ export interface ChangesKept {
   window: number;
 }
 /**
- * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
- * overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
- * stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
- * ``redoable``: a redo can bring them back.
+ * An undo has restored ``files`` in the sandboxed kernel's overlay to their state before the
+ * turn; if ``redone``, a redo has restored their state after it. Those in ``left`` stay as they
+ * are; ``more`` counts those not named. ``why``: the reason if all failed, else "". ``redoable``:
+ * a redo is possible.
  */
 export interface FilesPutBack {
   type: 'files_put_back';
@@ -826,8 +823,7 @@ export interface FilesKept {
   discarded: boolean;
 }
 /**
- * The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
- * back.
+ * The person has removed a failed cell of the agent. ``redoable``: a redo can restore it.
  */
 export interface CellRemoved {
   type: 'cell_removed';
@@ -854,8 +850,8 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * The numbers of a text block that an output has, and those that nothing has. All others
- * are plain.
+ * The numbers of a text block that were found in an output, and those that were found nowhere.
+ * Other numbers are not listed.
  */
 export interface FiguresFound {
   type: 'figures_found';
@@ -864,8 +860,8 @@ export interface FiguresFound {
   figures: Figure[];
 }
 /**
- * A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
- * ``origin`` is None if no output, cell or message of the conversation has it.
+ * A number in an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
+ * ``origin`` is None if no output, cell or message of the conversation has the number.
  */
 export interface Figure {
   text: string;
@@ -874,10 +870,10 @@ export interface Figure {
   origin: Origin | null;
 }
 /**
- * The output that has a figure of an answer: the index of an output of the cell. ``before``,
- * ``value`` and ``after`` are a short, untrusted excerpt of its line, ``labels`` the names of
- * row and column that the line itself lacks; no text has keys. In journals of earlier versions
- * an ``output`` of -1 is a variable.
+ * The origin of a number in an answer. ``output``: index of the cell's output. ``before``,
+ * ``value`` and ``after``: a short, untrusted excerpt of its line; ``labels``: names of row and
+ * column that the line itself lacks; no text has keys. In older journals an ``output`` of -1 is a
+ * variable.
  */
 export interface Origin {
   cell_id: string;
@@ -898,8 +894,8 @@ export interface Looked {
   window: number;
 }
 /**
- * What a second model takes for a mistake. ``cell_id`` is "" and ``line`` 0 where it is in the
- * answer itself. The texts are the model's: untrusted, one line each.
+ * A possible mistake that a model reports. ``cell_id`` is "" and ``line`` 0 if it is in the
+ * answer itself. The texts come from the model: untrusted, one line each.
  */
 export interface Mistake {
   cell_id: string;
@@ -944,7 +940,7 @@ export interface UsageChanged {
   models: ModelUse[];
 }
 /**
- * Tokens of one model call. The three input figures add up to what was read.
+ * Tokens of one model call. The three input counts add up to the tokens read.
  */
 export interface Usage {
   input_tokens: number;
@@ -1003,10 +999,10 @@ export interface DraftWaiting {
  * arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
  * ``source`` runs once; ``cells``: ``source`` says what happens to several cells, with their
  * sources.
- * ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
+ * ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
- * server can read it. ``always``: whether it asks in every mode, whosever the cell.
+ * server can read it. ``always``: whether it asks in every mode.
  */
 export interface Draft {
   draft_id: string;
@@ -1036,8 +1032,8 @@ export interface Draft {
   always: boolean;
 }
 /**
- * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
- * Nothing of it says that the code does it, or that code without a label does not.
+ * Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
+ * characters. Labels are hints: they can be wrong, and they can be missing.
  */
 export interface Label {
   kind: 'changes' | 'deletes' | 'installs' | 'network' | 'processes' | 'reads_outside' | 'unreadable' | 'writes';
@@ -1045,11 +1041,10 @@ export interface Label {
   code: string;
 }
 /**
- * ``by`` is ``nobody`` where a program rejects it because it has nobody to ask.
- * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
- * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs. ``person`` is the name of who decided, where several people share the
- * notebook.
+ * ``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.
+ * ``source`` is None if it equals the waiting draft's. ``edited``: the person changed the
+ * model's source. ``said``: the person's words with a rejection. ``labels``: those of the
+ * code that runs. ``person``: the name of who decided, if several people share the notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1086,8 +1081,8 @@ export interface RunStarted {
   language: string;
 }
 /**
- * How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
- * replaces the last.
+ * Progress of engines in the kernel (Spark, Dask) for this run. Each event replaces the
+ * last.
  */
 export interface RunProgress {
   type: 'run_progress';
@@ -1105,11 +1100,10 @@ export interface EngineWork {
 /**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
- * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
- * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
- * lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
- * code and the run tell the person; ``detail`` includes them. ``sandbox`` is what a sandbox
- * reports of the run.
+ * ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
+ * other packages; ``detail`` includes them. ``needed``: the cells that define variables
+ * lost with the kernel; None if no variables were lost. ``findings``: results of the checks
+ * for the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1129,10 +1123,9 @@ export interface ToolDone {
   sandbox: Observation[];
 }
 /**
- * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
- * ``evidence`` are values that show it. ``audience``: a ``person`` sees it on the card, and the
- * model gets it too; or it is for the ``model`` only. The server sets ``key``, by which a person
- * silences it.
+ * ``check``: the name of the check. ``sentence``: one plain sentence with its numbers;
+ * ``evidence``: values that show it. ``audience``: ``person`` for the card and the model, or
+ * ``model`` only. The server sets ``key``, by which a person hides such findings.
  */
 export interface Finding {
   check: string;
@@ -1153,12 +1146,12 @@ export interface Place {
   end_column: number;
 }
 /**
- * The run did this in a sandbox.
+ * Something that a run did in a sandbox.
  *
- * held       the sandbox held it back: its only name is a sentence that says where
- * refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
+ * held       it reached a limit: the only name is a sentence that says which one
+ * refused    the sandbox refused connections; ``names`` are hosts with ports
  * connected  data went to or came from these hosts
- * lost       it made more connections than the sandbox keeps; without names
+ * lost       it made more connections than the sandbox records; without names
  */
 export interface Observation {
   kind: 'connected' | 'held' | 'lost' | 'refused';
@@ -1188,8 +1181,8 @@ export interface QuestionAnswered {
   window: number;
 }
 /**
- * The decision on ``draft_id`` has made a new notebook, where the conversation
- * ``session_id`` has begun its first turn. This turn ends.
+ * The work continues in the new notebook of draft ``draft_id``, in the conversation
+ * ``session_id``. This turn ends.
  */
 export interface WentOn {
   type: 'went_on';
@@ -1369,7 +1362,7 @@ export interface StreamFrame {
 }
 /**
  * Outputs of a running cell: ``outputs`` replace all from index ``start`` on. A hint: the
- * window drops it if the cell has another run; ``finish_run`` brings all of them.
+ * window drops it if the cell has another run; ``finish_run`` has all outputs.
  */
 export interface OutputsFrame {
   type: 'outputs';
@@ -1398,7 +1391,7 @@ export interface DisplayFrame {
   };
 }
 /**
- * Ask for a snapshot, of ``cell_ids`` alone if given. With ``save`` the window also saves
+ * Ask for a snapshot, of only ``cell_ids`` if given. With ``save`` the window also saves
  * the notebook. An answer to ``request_id`` 0 is optional.
  */
 export interface ReadNotebook {
@@ -1410,8 +1403,8 @@ export interface ReadNotebook {
   cell_ids: string[];
 }
 /**
- * The agent has changed the file since this window read it. Read it again and send
- * ``OpenNotebook``; with unsaved edits of the person, only send.
+ * The agent has changed the file since this window read it. Reload it, unless it has unsaved
+ * edits of the person, and send ``OpenNotebook``.
  */
 export interface ReloadNotebook {
   type: 'reload';
@@ -1434,7 +1427,7 @@ export interface Lease {
 }
 /**
  * The cells whose inputs have changed since they ran, in the order of the notebook. Sent when
- * they differ from the last ones.
+ * the list changes.
  */
 export interface StaleCells {
   type: 'stale_cells';

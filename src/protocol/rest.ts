@@ -19,8 +19,8 @@ export interface ICredentials {
 }
 
 /**
- * ``approve`` starts it, also again; ``off`` ends it; ``pick`` names the ``tools`` that new
- * conversations get (None: as many as fit).
+ * ``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
+ * new conversations get (None: as many as fit).
  */
 export interface IWish {
   readonly notebook: string;
@@ -195,8 +195,8 @@ export interface IToolServers {
 }
 
 /**
- * A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
- * start; of an admin's server they have no secrets. ``why``: why it cannot be used.
+ * A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
+ * without secrets for an admin's server. ``why``: why it cannot be used.
  */
 export interface IToolServer {
   readonly id: string;
@@ -249,8 +249,8 @@ export interface IFilesOffer {
 }
 
 /**
- * ``left_out`` counts files that are not listed: there are more than 500, or their names cannot
- * be shown as they are.
+ * ``left_out``: number of files that are not listed, because there are more than 500, or their
+ * names cannot be shown.
  */
 export interface IWaitingList {
   readonly files: readonly IWaitingFile[];
@@ -258,7 +258,7 @@ export interface IWaitingList {
 }
 
 /**
- * The beginning of a file that waits, or ``why`` it cannot be shown.
+ * The beginning of a waiting file, or ``why`` it cannot be shown.
  */
 export interface IWaitingText {
   readonly text: string;
@@ -267,8 +267,8 @@ export interface IWaitingText {
 
 /**
  * A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
- * notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
- * for every other state of the file.
+ * notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` differs
+ * for each state of the file.
  */
 export interface IWaitingFile {
   readonly path: string;
@@ -293,7 +293,7 @@ export interface IOwnCommands {
 }
 
 /**
- * A command or skill in a file (``path``). ``hint``: which words go behind its name.
+ * A command or skill in a file (``path``). ``hint``: its arguments, for display.
  * ``trouble``: why it cannot be used; "" if it can.
  */
 export interface IOwnCommand {
@@ -349,7 +349,7 @@ export interface ITableHead {
 }
 
 /**
- * Of one column. ``read``: the values that it is based on, all or a sample.
+ * A profile of one column. ``read``: number of values that it is based on, all or a sample.
  *
  * Numbers and times have ``min``, ``median``, ``max`` and ``bins`` (counts); other values have
  * ``top`` (the most frequent, with counts) and ``distinct``.
@@ -402,7 +402,7 @@ export interface IVerifiedCell {
 }
 
 /**
- * What the code alone shows.
+ * A fact that the code alone shows.
  *
  * out_of_order  the cell ran before one above it
  * only_live     no cell defines these names; they may exist in the live kernel

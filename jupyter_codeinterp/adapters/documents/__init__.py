@@ -1,1 +1,1 @@
-"""The notebook, open in a browser or as a file."""
+"""Implementations of the ``Document`` port: open in a browser, a shared room, a file, memory."""

@@ -12,11 +12,10 @@ from ...core.document.apply import apply
 from ...core.document.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot, run_id_of
 from ...core.stores import OpStore, StoredOp
 
-# -------------------------------------------------------------------------------------------------
-# ``Document`` in memory. Ops are applied at once, in order.
-
 
 class MemoryDocument:
+    """Implements the ``Document`` port. Applies ops at once, in order."""
+
     def __init__(self, store: OpStore, session_id: str, name: str) -> None:
         self.path = name
         self.turn = 0
@@ -25,12 +24,12 @@ class MemoryDocument:
         self._store = store
         self._session_id = session_id
         self._views: dict[str, CellView] = {}
-        """Cells that are not the agent's, from ``add_cells``."""
+        """The person's cells, from ``add_cells``."""
         self._seq = 0
 
     def add_cells(self, cells: Sequence[CellView]) -> None:
-        """Add cells of the person's, which the agent may read but not change. They keep their
-        order, among the agent's own."""
+        """Add the person's cells, which the agent may read but not change. They keep their order
+        among the agent's own."""
         for cell in cells:
             if cell.cell_id not in self._views:
                 self._notebook["cells"].append(_locked(cell))
@@ -112,6 +111,3 @@ def _locked(cell: CellView) -> Cell:
         "outputs": view["outputs"],
         "execution_count": cell.execution_count,
     }
-
-
-__all__ = ["MemoryDocument"]

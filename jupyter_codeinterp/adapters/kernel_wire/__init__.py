@@ -1,4 +1,4 @@
-"""What connections to kernels share: their port, and how they read large messages."""
+"""What all kernel connections share: the ``Wire`` and ``Process`` ports, reading large messages."""
 
 from .port import Expected, Message, Process, Spec, Wire, execute_request, message_of
 

@@ -1,6 +1,6 @@
-"""What carries messages to a kernel and back, and the process behind it.
+"""Ports: the wire that carries messages to a kernel and back, and the process behind it.
 
-A kind of connection has a ``Wire`` and a ``Process``: ``zmq`` for kernels of this machine,
+Each kind of connection has a ``Wire`` and a ``Process``: ``zmq`` for kernels of this machine,
 ``gateway`` for those of a gateway. ``kernels/zmq/link.py`` uses both.
 """
 
@@ -204,7 +204,7 @@ class Process(Protocol):
 
     @property
     def seems_busy(self) -> bool:
-        """What the manager last heard of the kernel."""
+        """Whether the manager last saw the kernel busy."""
 
     @property
     def autorestarts(self) -> bool: ...
@@ -214,15 +214,14 @@ class Process(Protocol):
         """What to say of a kernel that died."""
 
     def limit_hit(self, error: str, since: float) -> str:
-        """Which limit of a sandbox made code fail that was sent at this time of ``time.monotonic``;
-        "" for none. ``error``: name and text."""
+        """The sandbox limit that code hit which was sent at ``since`` (``time.monotonic``); "" for
+        none. ``error``: name and text."""
 
     def refused(self, since: float) -> str:
-        """The connections that a sandbox refused since this time of ``time.monotonic``; "" for
-        none."""
+        """The connections that a sandbox refused since then, in words; "" for none."""
 
     def connections(self, since: float) -> tuple[Observation, ...]:
-        """What a sandbox saw of connections since this time of ``time.monotonic``."""
+        """What a sandbox saw of connections since then."""
 
     async def spec(self) -> Spec | None: ...
 
@@ -250,4 +249,4 @@ class Process(Protocol):
         """Count as a connection of the kernel, so that the server does not cull it as unused."""
 
     def close(self) -> None:
-        """Forget what ``on_restart`` gave."""
+        """Forget the function of ``on_restart``."""

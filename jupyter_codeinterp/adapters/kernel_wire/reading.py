@@ -14,7 +14,7 @@ from typing import Any
 
 MAX_CONTENT = 8_000_000
 LARGE = 1_000_000
-"""Bytes above which a message is large: a signature of it takes milliseconds."""
+"""Bytes above which a message is large: checking its signature takes milliseconds."""
 EXCERPT = 256_000
 """Bytes of head and of tail that are decoded of a large stream message."""
 

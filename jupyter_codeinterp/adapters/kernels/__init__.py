@@ -1,1 +1,1 @@
-"""Where code runs."""
+"""Kernels: of this machine, of a gateway, in this process, and fresh ones for one task."""

@@ -1,4 +1,4 @@
-"""Runs the cells of a notebook in a new kernel of the server's kernel manager."""
+"""Runs a notebook's cells in a new kernel of the server's kernel manager, which ends after that."""
 
 from __future__ import annotations
 
@@ -17,20 +17,17 @@ from nbformat import NotebookNode, from_dict
 from ...core.document.ops import weight
 from ...core.errors import KernelError
 
-# -------------------------------------------------------------------------------------------------
-# A new kernel that ends after its work. The person's own kernel is never used.
-
 READY = 60.0
 """Seconds that a kernel has to answer."""
 MOST_OUTPUT = 4_000_000
-"""Characters of one cell's outputs that are kept; whatever follows is dropped."""
+"""Characters of one cell's outputs that are kept; the rest is dropped."""
 
 log = logging.getLogger(__name__)
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """``words``: why the kernel gave no result, with the status ``stopped``. ``ended``: the cell
-    has ended the kernel, which runs no more cells."""
+    """The result of a cell. ``words``: why it was ``stopped``. ``ended``: the cell ended the
+    kernel, so no more cells can run."""
 
     status: Literal["ok", "error", "stopped"]
     outputs: tuple[dict[str, Any], ...] = ()
@@ -92,8 +89,8 @@ class FreshKernel:
             raise KernelError("no_kernel", words) from None
 
     async def _learn_id(self, starting: asyncio.Future[Any]) -> None:
-        """A start that is broken off would leave a kernel of which nobody knows, so whoever is
-        cancelled waits for it first."""
+        """Wait for the start even when cancelled: a cancelled start would leave an unknown
+        kernel."""
         try:
             self._kernel_id = str(await asyncio.shield(starting))
         except asyncio.CancelledError:
@@ -143,7 +140,7 @@ class _Client(NotebookClient):
         client.allow_stdin = False
         self.cancelled = False
         self.exits = False
-        """Whether a cell has asked the kernel to exit, which it does a moment later."""
+        """Whether a cell told the kernel to exit, which takes a moment."""
         self.on_cell_executed = self._learn_exit
         self._kept = 0
         self._watches: asyncio.Task[Any] | None = None
@@ -185,6 +182,3 @@ def _cell(source: str) -> dict[str, Any]:
         "execution_count": None,
         "metadata": {},
     }
-
-
-__all__ = ["FreshKernel", "Ran"]

@@ -40,7 +40,7 @@ Event = Mapping[str, Any]
 OFTEN = 20_000
 """Characters of a call's input up to which each piece is shown at once."""
 MOST_TOKENS = 10**12
-"""Most tokens of one call. Larger figures from a server are false."""
+"""Most tokens of one call. Larger numbers from a server are false."""
 
 
 class _Block:
@@ -125,7 +125,7 @@ class Accumulator:
         return unique
 
     def _count(self, usage: Any) -> None:
-        """Later figures are totals so far and replace the earlier ones."""
+        """Usage counts are totals so far: later ones replace earlier ones."""
         if isinstance(usage, Mapping):
             names = Usage.__struct_fields__
             self._usage.update(

@@ -1,7 +1,7 @@
 """Limits on every answer: bytes and time of each body.
 
-Anything may listen at an address. So a compressed body is refused: we never ask for one, and a
-few kilobytes may expand to gigabytes. Text is read as UTF-8, whatever encoding the server names.
+Any program may listen at an address. So we refuse a compressed body: we never ask for one, and
+a few kilobytes may expand to gigabytes. Text is read as UTF-8, whatever encoding the server names.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ a stream between two events of the answer."""
 MOST_LINES = 5_000
 """Lines of a stream without an event; for each, the SDK copies the event so far."""
 BODY_TIMEOUT = 30.0
-"""For a body that is no stream, from its first byte to its last."""
+"""Seconds from the first byte to the last of a body that is no stream."""
 PROGRESS_TIMEOUT = 900.0
-"""Seconds in which a stream must bring more than signs of life."""
+"""Seconds in which a stream must bring an event of the answer, not only keep-alives."""
 BYTES_PER_TOKEN = 1_000
 """Bytes of a streamed answer. An event with one token has 120 to 300."""
 CHARACTERS_PER_TOKEN = 64

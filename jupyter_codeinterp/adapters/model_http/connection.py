@@ -1,8 +1,8 @@
 """One SDK client for one set of credentials. Turns the SDK's errors into Faults.
 
 The SDKs of Anthropic and OpenAI share a generator and an HTTP client. So the guarantees for both
-are here: bodies have bounds, no redirect is followed, no error carries a key away, and closing
-an answer closes its stream.
+are here: bodies have bounds, no redirect is followed, no error contains a key, and closing an
+answer closes its stream.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class EventStream(Protocol):
 
 
 class HttpConnection:
-    """``client`` is the SDK's."""
+    """Sends requests through an SDK's client."""
 
     errors: SdkErrors
     stream_class: type
@@ -89,12 +89,12 @@ class HttpConnection:
     list_path = ""
     """Where models are listed, if not at ``models_path``."""
     key_path = ""
-    """Requested first, if anybody may read the list, so that the list tests no key."""
+    """A path to request first, to test the key, where the list needs none."""
 
     def __init__(self, server: Server, client: Any) -> None:
         self.server = server
         self.headers: dict[str, Any] = {}
-        """Headers of each request, beside the client's."""
+        """Headers of each request, in addition to the client's."""
         self._client = client
 
     # --- an answer -------------------------------------------------------------------
@@ -136,7 +136,7 @@ class HttpConnection:
     ) -> AsyncGenerator[Event, None]:
         """The events of a streamed answer. Closing this iterator does not close the stream; the
         opener does."""
-        bounded, said = stream.response.stream, ContentLimit(max_tokens)
+        bounded, limit = stream.response.stream, ContentLimit(max_tokens)
         if not isinstance(bounded, BoundedBody):
             raise RuntimeError("this client does not bound its answers")
         bounded.expect_stream(max_tokens)
@@ -146,7 +146,7 @@ class HttpConnection:
                 raise self._no_answer()
             for made in wire.feed(event):
                 bounded.note_progress()
-                said.add(made)
+                limit.add(made)
                 if made.get("type") == "message_stop":
                     await self._drain(stream)
                 yield made
@@ -194,7 +194,7 @@ class HttpConnection:
         return tuple(self.info_of(each) for each in found[:MOST_MODELS])
 
     async def _page(self, after: str) -> tuple[list[Entry], str | None]:
-        """Some models, and the start of the next page, if any."""
+        """One page of models, and the cursor of the next; None after the last."""
         response = await self._list(after)
         try:
             return page(response.content)

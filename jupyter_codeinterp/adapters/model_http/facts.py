@@ -36,7 +36,7 @@ VENDORS = {
     "moonshot": "moonshotai",
     "zai": "zai",
 }
-"""Names of providers here and there."""
+"""Our names of providers, and the package's."""
 _NAMES = ("input_mtok", "output_mtok", "cache_write_mtok", "cache_read_mtok")
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ def _read(found: Any) -> tuple[Prices, LongPrompts | None] | None:
     given = {name: getattr(found, name, None) for name in _NAMES}
     if given["input_mtok"] is None or given["output_mtok"] is None:
         return None
-    # Where the cache has no price of its own, its tokens cost what others do.
+    # Without a price of their own, cached tokens cost what input tokens cost.
     read, written, kept, again = (given[name] or given["input_mtok"] for name in _NAMES)
     parts = (read, written, kept, again)
     over = {tier.start for part in parts for tier in getattr(part, "tiers", ())}

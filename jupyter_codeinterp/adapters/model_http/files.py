@@ -1,4 +1,4 @@
-"""Replaces images and PDFs that a model is not sent by notes.
+"""Replaces images and PDFs that a model does not accept with notes.
 
 A note depends on the file, the model and the model's earlier refusals only, so that a repeated
 message stays the same.

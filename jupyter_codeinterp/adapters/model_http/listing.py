@@ -1,5 +1,5 @@
-"""Parses a server's list of models, defensively: servers omit fields, and whatever listens at an
-address may be no model server at all.
+"""Parses a server's list of models, defensively: servers omit fields, and an address may belong
+to no model server at all.
 
 Only used fields become objects, even of a large body. Both functions raise ValueError
 (msgspec's) or RecursionError for any other answer.
@@ -21,13 +21,13 @@ LONGEST_NAME = 200
 LARGEST_WINDOW = 1_000_000_000
 
 
-LONGEST_FIGURE = 40
+LONGEST_PRICE = 40
 """Characters of a price given as text."""
 
 
 class Entry(msgspec.Struct):
     """One model. ``context_window`` is in tokens; missing values are None. Servers have many
-    names for the window: the first with a usable figure counts."""
+    names for the window: the first with a usable number counts."""
 
     id: str
     name: Any = msgspec.field(default=None, name="display_name")
@@ -68,15 +68,15 @@ class Entry(msgspec.Struct):
     def images(self) -> bool | None:
         able, built = _mapping(self.capabilities), _mapping(self.architecture)
         given = (_mapping(able.get("image_input")).get("supported"), able.get("vision"))
-        for said in (*given, self.supports_image_in):
-            if isinstance(said, bool):
-                return said
+        for value in (*given, self.supports_image_in):
+            if isinstance(value, bool):
+                return value
         return _holds(built.get("input_modalities"), "image")
 
     @property
     def tools(self) -> bool | None:
-        said = _mapping(self.capabilities).get("function_calling")
-        return said if isinstance(said, bool) else _holds(self.supported_parameters, "tools")
+        value = _mapping(self.capabilities).get("function_calling")
+        return value if isinstance(value, bool) else _holds(self.supported_parameters, "tools")
 
     @property
     def prices(self) -> Prices | None:
@@ -103,7 +103,7 @@ def _dollars(a_token: object) -> float | None:
     if isinstance(a_token, bool) or not isinstance(a_token, (int, float, str)):
         return None
     try:
-        price = float(str(a_token)[:LONGEST_FIGURE]) * 1e6
+        price = float(str(a_token)[:LONGEST_PRICE]) * 1e6
     except ValueError:
         return None
     return round(price, 6) if isfinite(price) and price >= 0 else None
@@ -134,7 +134,7 @@ def page(body: bytes) -> tuple[list[Entry], str | None]:
     is_bare = body.lstrip()[:1] == b"["
     read = _Page(data=_lists.decode(body)) if is_bare else _pages.decode(body)
     given = read.models if read.data is None else read.data
-    # An empty list without a name may be anybody's.
+    # An empty bare list may come from any web server.
     if given is None or (is_bare and not given):
         raise ValueError("not a list of models")
     found = _named(given) or _usable(given, by_name=read.data is None)
@@ -145,7 +145,7 @@ def page(body: bytes) -> tuple[list[Entry], str | None]:
 
 
 def _named(given: list[msgspec.Raw]) -> list[Entry]:
-    """The models of a list that has nothing but names."""
+    """The models of a list of plain names; empty for other lists."""
     try:
         names = [_names.decode(raw) for raw in given[:MOST_MODELS]]
     except ValueError:

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 6
 STREAM_ATTEMPTS = 3
-"""Attempts if the server begins each answer, and breaks off before its first word."""
+"""Attempts if the server breaks off each answer before its first word."""
 LONGEST_WAIT = 60.0
-"""Most seconds that a call waits for the time in a server's ``retry-after``. A later time ends it
-with an error that names the time."""
+"""Most seconds of a server's ``retry-after`` that a call waits. A longer one ends it with an error
+that names the time."""
 INFO_TIMEOUT = 1.0
 """Most seconds that a turn waits for the server's information about its model."""
 LIST_TIMEOUT = 10.0
@@ -53,7 +53,7 @@ ASK_AGAIN_AFTER = 300.0
 NEAREST_TIMEOUT = 5.0
 """Seconds to look for names similar to an unknown model's."""
 MOST_NAMES = 500
-"""Names of a list that are compared."""
+"""Most names that are compared with an unknown one."""
 UNPARSED = (
     "{place} sent a tool call as text, so nothing ran: it does not parse this model's tool calls. "
     "Start llama.cpp with --jinja, or vLLM with --enable-auto-tool-choice and --tool-call-parser. "
@@ -136,7 +136,7 @@ class HttpModel(Generic[S]):
         raise NotImplementedError
 
     def _known_models(self, server: S) -> Sequence[ModelInfo]:
-        """Built-in models, for a server without a list."""
+        """Built-in models for a server without a list."""
         return ()
 
     def _vendor(self, server: S) -> str:
@@ -156,8 +156,8 @@ class HttpModel(Generic[S]):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The events of one answer.
 
-        A model may end its turn without a word: the message's ``content`` is then (). Sent back,
-        it says "(nothing said)", because the API refuses an empty message. Tool call ids are
+        A model may end its turn without a word: the message's ``content`` is then (). A later
+        request has "(nothing said)", because the API refuses an empty message. Tool call ids are
         unique in the conversation: a repeated one gets a suffix. Images or parameters that a
         model refused are not sent to it again.
         """
@@ -191,7 +191,7 @@ class HttpModel(Generic[S]):
             server, connection = await self._connect()
             model = server.own_name(model)
         except (Fault, ModelError):
-            # No server, so no prices but an admin's.
+            # Without a server, only an admin's prices are known.
             return completed(self._known(model, None), "", self._prices.get(model), local=False)
         key = (server, model)
         info, until = self._infos.get(key, (None, 0.0))

@@ -1,1 +1,1 @@
-"""Where models answer."""
+"""Providers of models: Anthropic, OpenAI and servers like them, the demo, outside clients."""

@@ -1,4 +1,4 @@
-"""An outside client takes the model's place, so the agent's loop carries out its calls."""
+"""An outside client (MCP) in the model's place: the agent's loop carries out its calls."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ class Desk:
         self.open = False
         """Whether the running turn is the client's, and takes more calls."""
         self.begins = True
-        """Whether the turn begins. Its opening describes the notebook for a model, and is not for
-        the client, which reads what it wants."""
+        """Whether the turn begins. Its opening describes the notebook for a model; the client does
+        not get it."""
         self._free = False
         self._queue: deque[ToolUse] = deque()
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._news = asyncio.Event()
-        self._untold: list[Text] = []
+        self._texts: list[Text] = []
+        """Texts for the next result."""
 
     def begin(self) -> None:
         """A turn of the client's begins."""
@@ -80,22 +81,22 @@ class Desk:
         return frozenset(self._answers)
 
     def answer(self, call_id: str, answer: Answer) -> None:
-        """Give a call its result, and with it what was told since the result before."""
-        told, self._untold = self._untold, []
+        """Give a call its result, with the texts added since the last result."""
+        texts, self._texts = self._texts, []
         future = self._answers.pop(call_id)
         if not future.done():
-            future.set_result(Answer((*answer.content, *told), answer.is_error))
+            future.set_result(Answer((*answer.content, *texts), answer.is_error))
 
-    def tell(self, *texts: Text) -> None:
+    def add(self, *texts: Text) -> None:
         """Keep texts for the next result."""
-        self._untold += texts
+        self._texts += texts
 
 
 # -------------------------------------------------------------------------------------------------
 # A model whose replies are the tool calls of an outside client.
 #
-# So the client's calls take the agent's own way: review, journal, limits, hooks, undo. No other
-# way into the notebook exists for it.
+# So the client's calls get the agent's review, journal, limits, hooks and undo. It has no other
+# access to the notebook.
 
 PATIENCE = 60.0
 """Seconds without a call after which a turn ends. The next call begins another."""
@@ -108,24 +109,24 @@ NOT_THEIRS = (
 
 
 class OutsideModel:
-    """Make one for each turn. The first after ``Desk.begin`` has the client's calls. Any other
-    belongs to a turn that a person has begun, and says that only the client can continue."""
+    """Make one for each turn. The first after ``Desk.begin`` makes the client's calls. Any other
+    belongs to a person's turn, and answers that only the client can continue."""
 
     always_ask = False
 
     def __init__(self, desk: Desk, patience: float = PATIENCE) -> None:
         self._desk = desk
-        self._theirs = desk.taken()
+        self._is_clients = desk.taken()
         self._patience = patience
 
     async def info(self, model: str) -> ModelInfo:
-        """It costs nothing here, and its context is its own."""
+        """Costs nothing here. The client limits its own context."""
         free = (0.0, 0.0, 0.0, 0.0)
         return ModelInfo(model, self._desk.client, 100_000_000, free, local=True, images=True)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         desk = self._desk
-        if not self._theirs:
+        if not self._is_clients:
             words = NOT_THEIRS.format(client=desk.client)
             yield ModelText(0, words)
             yield ModelDone(assistant(Text(words)), "end_turn", Usage())
@@ -148,7 +149,7 @@ class OutsideModel:
         content = _since_the_last_reply(messages)
         results = [block for block in content if isinstance(block, ToolResult)]
         if not desk.begins:
-            desk.tell(*(block for block in content if isinstance(block, Text)))
+            desk.add(*(block for block in content if isinstance(block, Text)))
         desk.begins = False
         for result in results:
             if result.tool_use_id in desk.waiting:
@@ -158,6 +159,3 @@ class OutsideModel:
 def _since_the_last_reply(messages: Sequence[Message]) -> list[AnyBlock]:
     latest = takewhile(lambda message: message.role == "user", reversed(messages))
     return [block for message in reversed(list(latest)) for block in message.content]
-
-
-__all__ = ["Answer", "Desk", "OutsideModel"]

@@ -1,1 +1,1 @@
-"""Where the journal is kept."""
+"""The journal's storage."""

@@ -1,7 +1,7 @@
-"""Starts a program that ends with the Jupyter server, also where that is killed.
+"""Starts a program that ends with the Jupyter server, even if the server is killed.
 
 Run as a script, with the parent's process id, the program and its arguments. Linux sends SIGKILL
-to the program as soon as its parent ends; elsewhere the end of its standard input has to do.
+to the program as soon as its parent ends; elsewhere the program must end with its standard input.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1
 def main(parent: int, argv: list[str]) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # It ended meanwhile.
+        if os.getppid() != parent:  # The parent has ended.
             return
     try:
         os.execvp(argv[0], argv)

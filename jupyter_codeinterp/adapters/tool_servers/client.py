@@ -1,4 +1,4 @@
-"""One connection to an MCP server, by the package ``mcp``: its tools, and calls of them.
+"""One connection to an MCP server through the package ``mcp``: lists its tools and calls them.
 
 Import this on first use only: the package takes seconds.
 """
@@ -23,11 +23,11 @@ from ...core.errors import ToolServerError
 from ...core.tools.outside.port import Answer
 from ...core.visible import visible_line
 from .entries import NEUTRAL, Entry
-from .listing import Told
+from .listing import RawTool
 from .stdio import Program, stdio
 
 # -------------------------------------------------------------------------------------------------
-# What a tool returned, as outputs of a cell: then all their limits hold for it.
+# A tool's result as outputs of a cell, so that the limits of outputs apply.
 
 MOST_PARTS = 50
 _IMAGES = ("image/png", "image/jpeg")
@@ -79,15 +79,15 @@ def _output(data: dict[str, str]) -> Output:
 
 
 # -------------------------------------------------------------------------------------------------
-# Streamable HTTP by the package ``mcp``, with limits on what a server may send.
+# Streamable HTTP through the package ``mcp``, with limits on what a server may send.
 
 TIMEOUT = httpx2.Timeout(10.0, read=None)
-"""Seconds. The call has a limit of its own."""
+"""Seconds to connect and to write. A call has a limit of its own."""
 SESSION = "mcp-session-id"
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """A body that passes on each part."""
+    """A body that shows each part to ``received``."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, received: Callable[[bytes], None]) -> None:
         self._stream = stream
@@ -109,10 +109,9 @@ async def http(
     received: Callable[[bytes], None],
     lost: Callable[[], None],
 ) -> AsyncIterator[Any]:
-    """Read and write streams for a session of the package. ``received`` gets each
-    part of an answer, and may raise ValueError to end it. Calls ``lost`` when the server no longer
-    knows the session, as after its restart. Redirects are not followed: headers belong to this
-    address."""
+    """Read and write streams for a session of the package. ``received`` gets each part of an
+    answer, and may raise ValueError to end it. Calls ``lost`` when the server does not know the
+    session, as after a restart. Follows no redirects: headers belong to this address."""
 
     async def bound(response: httpx2.Response) -> None:
         if response.status_code == HTTPStatus.NOT_FOUND and SESSION in response.request.headers:
@@ -134,22 +133,22 @@ async def http(
 
 
 STARTS_WITHIN = 30.0
-"""Seconds. A program may have to be downloaded first, as ``npx`` and ``uvx`` do."""
+"""Seconds. ``npx`` and ``uvx`` may download the program first."""
 LISTS_WITHIN = 10.0
 MOST_PAGES = 20
 MOST_TOOLS = 1_000
-"""On a server's list."""
+"""Most tools that are read from a server's list."""
 MOST_BYTES = 20_000_000
 MOST_MESSAGES = 10_000
 MOST_VALUES = 20_000
-"""Most that a server may send between two of our requests. Values are what ``values`` counts: the
-package checks each on the event loop, which takes up to 20 µs."""
+"""Most bytes, messages and JSON values (see ``values``) that a server may send between two of our
+requests. The package checks each value on the event loop, which takes up to 20 µs."""
 CLOSES_WITHIN = 8.0
 NOT_IN_WORDS = "The server refused it: {words}"
 
 
 class Connection:
-    """``name`` and ``version`` are what the server learns of us."""
+    """``version``: ours, for the server."""
 
     def __init__(
         self, entry: Entry, env: Mapping[str, str], headers: Mapping[str, str], version: str
@@ -165,7 +164,7 @@ class Connection:
         self._started = False
         self._bytes = self._messages = self._values = 0
         self._inside, self._tail = False, b""
-        """As ``values`` has them, of an answer that comes in parts."""
+        """The state of ``values`` between two parts of an answer."""
 
     @property
     def alive(self) -> bool:
@@ -193,7 +192,7 @@ class Connection:
             raise ToolServerError("not_started", self._why(_words(error))) from None
 
     async def _run(self, ready: asyncio.Future[None]) -> None:
-        # Enter and leave in one task, as the package's task groups need it.
+        # The package's task groups must be entered and left in one task.
         try:
             streams = self._streams()
             client = Client(streams, mode="auto", cache=None, client_info=self._about)
@@ -220,7 +219,7 @@ class Connection:
 
     def _received(self, data: bytes) -> None:
         count, self._inside, self._tail = values(data, self._inside, self._tail)
-        if data.endswith(b"\n"):  # No string has one.
+        if data.endswith(b"\n"):  # A JSON string contains no line end.
             self._inside, self._tail = False, b""
         self._values += count
         self._bytes += len(data)
@@ -233,14 +232,16 @@ class Connection:
         self._client = None
         self._over.set()
 
-    async def told(self) -> list[Told]:
-        """What the server says of its tools now. Raises ToolServerError."""
-        found: list[Told] = []
+    async def list_tools(self) -> list[RawTool]:
+        """The server's current tools, unchecked. Raises ToolServerError."""
+        found: list[RawTool] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
             page = await self._asked(self._session.list_tools(params=params), LISTS_WITHIN)
-            found += (Told(tool.name, tool.description, tool.input_schema) for tool in page.tools)
+            found += (
+                RawTool(tool.name, tool.description, tool.input_schema) for tool in page.tools
+            )
             cursor = page.next_cursor
             if not cursor or len(found) > MOST_TOOLS:
                 break
@@ -263,7 +264,7 @@ class Connection:
         return self._client.session
 
     async def _asked(self, request: Any, within: float) -> Any:
-        """Its result. Cancelling it tells the server so."""
+        """The request's result. Cancelling this cancels the request on the server."""
         self._bytes = self._messages = self._values = 0
         self._inside, self._tail = False, b""
         try:
@@ -277,18 +278,18 @@ class Connection:
                 raise ToolServerError("ended", self._why(words)) from None
             raise ToolServerError("refused", NOT_IN_WORDS.format(words=_words(error))) from None
         except Exception as error:
-            words = f"The answer is not as the protocol asks: {_words(error)}"
+            words = f"The answer breaks the protocol: {_words(error)}"
             raise ToolServerError("refused", words) from None
 
     def _why(self, words: str) -> str:
-        """With what the program last said. The caller removes keys."""
-        fault, said = self._program.fault, visible_line(self._program.said[-300:])
-        return " ".join(filter(None, (words, fault, f"It said: {said}" if said else "")))
+        """``words`` with the program's fault and its last errors. The caller removes keys."""
+        fault, errors = self._program.fault, visible_line(self._program.errors[-300:])
+        return " ".join(filter(None, (words, fault, f"It said: {errors}" if errors else "")))
 
     async def close(self) -> None:
         self._over.set()
         if self._running is not None:
-            # One that is still starting does not look whether it is over.
+            # A starting connection does not check whether it should end: cancel it at once.
             within = CLOSES_WITHIN if self._started else 0
             done, _ = await asyncio.wait({self._running}, timeout=within)
             if not done:
@@ -297,8 +298,9 @@ class Connection:
 
 
 def values(data: bytes, inside: bool, tail: bytes) -> tuple[int, bool, bytes]:
-    """How many strings, lists, objects and commas a part of a JSON text has. ``inside``: whether it
-    begins in a string; ``tail``: a backslash before it, of which the next part needs both."""
+    """The number of strings, lists, objects and commas in a part of a JSON text, and the arguments
+    for the next part. ``inside``: whether the part begins in a string; ``tail``: a backslash
+    before it."""
     plain = (tail + data).replace(b"\\\\", b"")
     tail = b"\\" if plain.endswith(b"\\") else b""
     plain = plain.replace(b'\\"', b"")
@@ -314,7 +316,7 @@ def values(data: bytes, inside: bool, tail: bytes) -> tuple[int, bool, bytes]:
 
 
 def _words(error: BaseException) -> str:
-    """The first cause in a line: groups of the package's tasks say nothing themselves."""
+    """The first cause in one line: exception groups of the package have no useful message."""
     nested = getattr(error, "exceptions", ())
     if nested:
         return _words(nested[0])

@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 _HTTP = ("http://", "https://")
 _AUTHORIZE = ("auth", "cookie", "key", "password", "secret", "session", "token")
-"""One of these is in the name of a header that authorizes."""
+"""Parts of the names of headers that authorize."""
 HIDDEN = "…"
 NEUTRAL = str(Path(os.sep).resolve())
 """The folder of a program whose entry names none. Programs load files from their folder and
@@ -39,19 +39,19 @@ class Entry(msgspec.Struct, frozen=True):
 
     name: str
     digest: str
-    """Of the whole entry and its file's folder: what a person approves."""
+    """Of the whole entry and its file's folder. A person approves this digest."""
     command: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     cwd: str = ""
-    """The folder that the entry names, whole; "" if it names none."""
+    """The whole path of the folder that the entry names; "" for none."""
     url: str = ""
     headers: dict[str, str] = {}
     fault: str = ""
 
 
 class BadFile(ValueError):
-    """Its text says what is wrong with a file."""
+    """The message says what is wrong with the file."""
 
 
 class _File(msgspec.Struct):
@@ -71,7 +71,7 @@ class _Http(msgspec.Struct):
 
 
 def parsed(text: str, folder: str) -> list[Entry]:
-    """``folder``: the file's, from which ``cwd`` counts. Raises BadFile."""
+    """The entries of a file. ``folder``: the file's; ``cwd`` is relative to it. Raises BadFile."""
     try:
         given = msgspec.json.decode(text, type=_File).mcpServers
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -139,7 +139,7 @@ def missing(entry: Entry, allowed: Collection[str], environment: Mapping[str, st
 
 
 def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The values with the variables' own. Call ``missing`` before."""
+    """The values with variables filled in. Call ``missing`` before."""
     return {
         name: _VARIABLE.sub(lambda found: environment[found[1]], value)
         for name, value in values.items()
@@ -147,23 +147,22 @@ def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[st
 
 
 def secrets_of(entry: Entry, environment: Mapping[str, str]) -> list[str]:
-    """What to remove from texts: variables that fill the entry, headers that authorize, and values
-    that look like secrets. Other values may be ordinary words or paths. Call ``missing`` before."""
+    """Texts to redact: variables in the entry, headers that authorize, and values that look like
+    secrets. Other values may be ordinary words or paths. Call ``missing`` before."""
     found: list[str] = []
     for values, names in ((entry.env, ()), (entry.headers, _AUTHORIZE)):
         for name, value in values.items():
             found += (environment[variable] for variable in _VARIABLE.findall(value))
             whole = f"{name}={value}"
-            telling = any(part in name.lower() for part in names)
-            if "${" not in value and (telling or without_secrets(whole) != whole):
-                found += (value, value.rpartition(" ")[2])  # The latter without “Bearer”.
+            authorizes = any(part in name.lower() for part in names)
+            if "${" not in value and (authorizes or without_secrets(whole) != whole):
+                found += (value, value.rpartition(" ")[2])  # also without “Bearer”
     return found
 
 
 def described(entry: Entry, *, whole: bool) -> list[str]:
-    """Lines for a person who decides whether to start it: exactly what would run, with variables
-    unfilled. Not ``whole``: for an entry that nobody decides on, without the values of headers and
-    without what looks like a secret."""
+    """Lines for a person who decides whether to start the server: exactly what would run, with
+    variables unfilled. Not ``whole``: for a list, without values of headers and secrets."""
     if entry.url:
         lines = [f"Address: {exact(entry.url)}"]
         lines += [

@@ -1,4 +1,4 @@
-"""From a server's own list of tools to those that the agent may be offered, within bounds."""
+"""Checks a server's list of tools, and chooses those that the agent is offered, within bounds."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...core.tools.outside.port import OutsideTool, names
 from ...core.tools.outside.schemas import BadSchema
 
 MOST = 32
-"""Tools of a server that one conversation gets."""
+"""Most tools of one server in a conversation."""
 MOST_BYTES = 24_000
-"""Of descriptions and schemas of one server's tools, as they go with each request."""
+"""Most bytes of descriptions and schemas of one server's tools: each request has them all."""
 LONGEST_NAME = 128
 LONGEST_DESCRIPTION = 1_000
-"""Characters that count for a request; the core cuts the rest."""
+"""Characters of a description in a request; the core cuts the rest."""
 TOO_MANY = "more than {most} tools: pick those that you need"
 TOO_LARGE = "the descriptions and schemas of all tools are too large: pick fewer"
 
 
-class Told(NamedTuple):
-    """What a server says of a tool. Nothing of it has been checked."""
+class RawTool(NamedTuple):
+    """A tool as its server describes it, unchecked."""
 
     name: Any
     description: Any
@@ -40,15 +40,15 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def chosen(
-    server: str, entry: str, told: Iterable[Told], picked: Collection[str] | None
+    server: str, entry: str, tools_found: Iterable[RawTool], picked: Collection[str] | None
 ) -> tuple[tuple[OutsideTool, ...], tuple[Listed, ...]]:
-    """The tools for a conversation, which get their names later, and the list for people.
-    ``entry`` is the digest of the server's entry; ``picked`` are names of the person's choice, None
-    for as many as fit."""
+    """The tools for a conversation (``named`` gives them names), and the list for people.
+    ``entry``: the digest of the server's entry; ``picked``: names that the person chose, None for
+    as many as fit."""
     tools: list[OutsideTool] = []
     listed: list[Listed] = []
     size = 0
-    for one in told:
+    for one in tools_found:
         tool, why = _tool(server, entry, one)
         if tool is not None:
             weight = len(msgspec.json.encode(tool.schema))
@@ -68,24 +68,24 @@ def chosen(
     return tuple(tools), tuple(listed)
 
 
-def _tool(server: str, entry: str, told: Told) -> tuple[OutsideTool | None, str]:
-    name, description = told.name, told.description if told.description is not None else ""
+def _tool(server: str, entry: str, raw: RawTool) -> tuple[OutsideTool | None, str]:
+    name, description = raw.name, raw.description if raw.description is not None else ""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         return None, f"its name must have 1 to {LONGEST_NAME} characters"
     if not isinstance(description, str):
         return None, "its description is not a text"
     try:
-        schema = schemas.checked(told.schema)
+        schema = schemas.checked(raw.schema)
     except BadSchema as error:
         return None, str(error)
     pinned = hashlib.sha256(
-        msgspec.json.encode([entry, name, description, told.schema], order="sorted")
+        msgspec.json.encode([entry, name, description, raw.schema], order="sorted")
     ).hexdigest()
     return OutsideTool(server, name, "", description, schema, pinned), ""
 
 
 def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:
-    """The tools of a conversation, each with a name of its own for the model."""
+    """The tools of a conversation, each with a unique name for the model."""
     tools = tuple(tools)
     called = names((tool.server, tool.tool) for tool in tools)
     return tuple(

@@ -20,27 +20,27 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 
 MOST_BYTES = 10_000_000
-"""Of one message."""
+"""Most bytes of one message."""
 LATEST = 1_000
 """Characters of standard error that explain a server's end."""
 ENDS_WITHIN = 2.0
-"""Seconds from the end of its input to SIGTERM, and from there to SIGKILL."""
+"""Seconds from the end of the program's input to SIGTERM, and from SIGTERM to SIGKILL."""
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
-"""Variables of this process that programs get. No key is among them."""
+"""Variables of this process that programs get; none is a key."""
 _WINDOWS = ("APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "USERPROFILE")
 _CHILD = Path(__file__).with_name("child.py")
 
 
 class Program:
-    """``said``: the latest of its standard error. ``fault``: why it was ended; "" if it was not."""
+    """``errors``: the end of its standard error. ``fault``: why we ended it; "" if we did not."""
 
     def __init__(self) -> None:
         self.pid = 0
-        self.said = ""
+        self.errors = ""
         self.fault = ""
 
-    def hears(self, data: bytes) -> None:
-        self.said = (self.said + data.decode("utf-8", "replace"))[-LATEST:]
+    def add_errors(self, data: bytes) -> None:
+        self.errors = (self.errors + data.decode("utf-8", "replace"))[-LATEST:]
 
 
 @asynccontextmanager
@@ -52,9 +52,9 @@ async def stdio(
     received: Callable[[bytes], None],
     ended: Callable[[], None],
 ) -> AsyncIterator[Any]:
-    """Its read and write streams for a session of the package. ``received`` gets each
-    message, and may raise ValueError to end the program. Calls ``ended`` at the end of its output.
-    Raises OSError."""
+    """The program's read and write streams for a session of the package. ``received`` gets each
+    message, and may raise ValueError to end the program. Calls ``ended`` at the end of its
+    output. Raises OSError."""
     argv = list(command)
     if sys.platform == "linux":
         argv = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), *argv]
@@ -121,7 +121,7 @@ async def _read(
                 parsed = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 message: Any = SessionMessage(parsed)
             except ValueError:
-                # Something that is no message, such as a line that the program prints.
+                # Not a message, for example a line that the program prints.
                 continue
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await messages.send(message)
@@ -136,18 +136,18 @@ async def _write(process: asyncio.subprocess.Process, messages: Any, from_server
                 into.write(text.encode() + b"\n")
                 await into.drain()
     except OSError:
-        # It is gone, so no answer will come.
+        # The program has ended, so no answer will come.
         await from_server.aclose()
 
 
 async def _listen(process: asyncio.subprocess.Process, program: Program) -> None:
     errors: Any = process.stderr
     while data := await errors.read(4_096):
-        program.hears(data)
+        program.add_errors(data)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close its input, then end it and all that it has started."""
+    """Close the program's input, then end it and its child processes."""
     if process.stdin is not None:
         process.stdin.close()
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
@@ -155,7 +155,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             break
         _signal(process, number)
     await _has_ended(process)
-    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # What it has left behind.
+    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # Its child processes.
     transport: Any = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()

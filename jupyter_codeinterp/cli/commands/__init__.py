@@ -1,1 +1,1 @@
-"""One file a command. Each has a function that takes the arguments and gives an exit code."""
+"""The commands. Each has a function that takes the arguments and returns an exit code."""

@@ -92,7 +92,7 @@ class _Chat:
     _model: str
 
     async def begin(self) -> None:
-        """Until the person leaves."""
+        """Return when the person leaves."""
         self._yes = self._front.yes
         self._session: PromptSession[str] = PromptSession(history=InMemoryHistory())
         while (text := await self._asked()) is not None:
@@ -112,7 +112,7 @@ class _Chat:
             self._stopping.again()
 
     async def _asked(self) -> str | None:
-        """A line of the person; None if they leave."""
+        """The person's next line; None if the person leaves."""
         words = [*HELP, *(f"/{one.name}" for one in await self._commands() if not one.trouble)]
         completer = WordCompleter(words, sentence=True)
         try:
@@ -129,7 +129,7 @@ class _Chat:
         return text.strip()
 
     def _commanded(self, word: str, rest: str, own: list[OwnCommand]) -> bool:
-        """Whether the line was a command: one of those here, or an unknown one that is refused."""
+        """Carry out a command of this file, or refuse an unknown one; False for any other line."""
         if word == "/help":
             for name, words in HELP.items():
                 self._front.note(f"{name} {words}")

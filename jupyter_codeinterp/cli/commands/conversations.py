@@ -37,8 +37,8 @@ _ID = re.compile(r"[0-9a-f]{4,32}")
 def journal(
     settings: CodeInterpSettings, root: Path | None = None
 ) -> Iterator[tuple[SqliteStore, Secrets]]:
-    """Open the journal, with the keys to redact. Without a root, it has the conversations of all
-    folders, with whole paths."""
+    """Open the journal, with the keys to redact. Without a root, it lists conversations of all
+    folders, by whole paths."""
     secrets = Secrets()
     make_models(settings, secrets).learn_secrets()
     folder = None if root is None else Path(os.path.realpath(root)).as_posix()
@@ -69,10 +69,10 @@ def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _move(settings: CodeInterpSettings, old: str, new: str) -> int:
-    """The old path may be gone, so it is read as a text."""
+    """Move conversations. The old path may be gone, so it is not checked."""
     there = Path(os.path.realpath(new))
     if not there.exists():
-        raise Problem(f"{visible(str(there))} does not exist. NEW is where it is now.", USAGE)
+        raise Problem(f"{visible(str(there))} does not exist. NEW must be the current path.", USAGE)
     with journal(settings) as (store, _):
         count = store.move_folder(Path(os.path.realpath(old)).as_posix(), there.as_posix())
     print(f"{count} conversation{'s' if count != 1 else ''} moved.")
@@ -80,7 +80,7 @@ def _move(settings: CodeInterpSettings, old: str, new: str) -> int:
 
 
 def _named_from_here(info: SessionInfo) -> SessionInfo:
-    """Notebooks in the current folder by their path from it, others by the whole path."""
+    """Name a notebook below the current folder by its relative path."""
     here = Path.cwd()
     path = Path(info.notebook)
     if not path.is_relative_to(here):
@@ -99,7 +99,7 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
     with journal(settings) as (store, secrets):
         info = _find(store, options.session)
-        # Where the notebook is on this disk is nobody else's business.
+        # Do not reveal folders of this disk.
         info = msgspec.structs.replace(info, notebook=Path(info.notebook).name)
         events = [event for _, event in store.events(info.session_id)]
         shown = sys.stdout.isatty()

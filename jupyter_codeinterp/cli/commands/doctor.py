@@ -112,7 +112,7 @@ def _unknown_settings(config: Config) -> Iterator[Finding]:
 
 
 def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Finding]:
-    """What other packages add, and what was left out."""
+    """Tools, hooks, checks and providers of other packages, and those that were left out."""
     extensions = Extensions(settings.allowed_packages)
     hooks = (*extensions.hooks()[1], *extensions.checks()[1])
     for one in (*extensions.tools()[1], *hooks, *models.added):
@@ -150,7 +150,7 @@ def _models(models: Models) -> Iterator[Finding]:
         words = f"The default model ({models.default}) has no key."
         yield Finding(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
     elif models.fault:
-        return  # The provider's finding says it.
+        return  # The provider's finding has the error.
     elif models.default in ids:
         yield Finding(f"{len(ids)} models available; default: {models.default}")
     else:
@@ -253,8 +253,8 @@ def _journal(settings: CodeInterpSettings) -> Finding:
 
 
 def _not_writable(folder: Path) -> str:
-    """Why no folder can be made here; "" if one can. Some file systems refuse it although the
-    permissions allow it."""
+    """Why no folder can be made in ``folder``; "" if one can. Try it: some file systems refuse
+    despite the permissions."""
     try:
         with TemporaryDirectory(dir=folder):
             return ""

@@ -1,4 +1,4 @@
-"""``run --server``: a turn on a running server, shown and decided on in this terminal."""
+"""``--server``: turns on a running server, shown and reviewed in this terminal."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ..terminal.stopping import Stopping
 from .turn import exit_code, refused, to_the_end
 
 VARIABLE = "JUPYTER_TOKEN"
-"""Of the environment: the server's token or password."""
+"""The environment variable with the server's token or password."""
 NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout", "continued")
-"""Options that belong to work in this process."""
+"""Options that apply only to work in this process."""
 
 
 class RemoteConversation:
@@ -91,17 +91,17 @@ class RemoteConversation:
         self._stopping = asyncio.ensure_future(self._stop())
 
     def leave(self) -> None:
-        """The kernel is the server's."""
+        """Do nothing: the kernel belongs to the server."""
 
     async def unfinished(self, ended: e.TurnEnded) -> None:
-        """The page tells."""
+        """Do nothing: the page shows it."""
 
     async def _stop(self) -> None:
         with suppress(CommandError):  # It has ended.
             await self._post("stop", {})
 
     async def _post(self, what: str, given: dict[str, Any]) -> None:
-        """Raises CommandError. Where nothing arrives, ``events`` says so."""
+        """Raises CommandError. ``events`` reports a lost connection."""
         with suppress(httpx2.HTTPError):
             await self._server.post(f"sessions/{self._session_id}/{what}", given, again=True)
 
@@ -128,7 +128,7 @@ async def run_there(
 
 
 def _password(url: str) -> str:
-    """From the environment, else from the terminal without an echo. Raises Problem."""
+    """The password or token: from the environment, else typed without an echo. Raises Problem."""
     if is_open(url):
         words = f"The connection to {url} is not encrypted: others on the way can read it."
         print(visible_line(words), file=sys.stderr, flush=True)

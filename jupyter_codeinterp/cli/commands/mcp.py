@@ -1,5 +1,5 @@
-"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens; and
-says which MCP servers the agent may use.
+"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens; lists
+and approves MCP servers for our agent.
 
 A token comes from the environment, never from an argument, which other users could read.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TOKEN = "CODEINTERP_MCP_TOKEN"
 API = "codeinterp/api/mcp"
 TIMEOUT, LOADING_TIME = 3.0, 120.0
-"""Seconds that servers have to answer, and that one has which may load MCP for the first time."""
+"""Seconds for a server to answer, and for one that may have to load MCP first."""
 NO_TOKEN = f"Set {TOKEN} to a token. To make one: jupyter codeinterp mcp make NAME"
 NO_SERVER = "No running Jupyter server of yours accepts the token. Start one, or give its --url."
 NOT_INSTALLED = "A package is missing: pip install 'jupyter_codeinterp[mcp]'"
@@ -89,13 +89,13 @@ def _found(token: str) -> str:
 
 
 def _accepts(address: str, token: str, timeout: float) -> bool | None:
-    """None if it is there, and has not answered in time."""
+    """Whether the server knows the token; None if it did not answer in time."""
     headers = {"Authorization": f"Bearer {token}"}
     request = urllib.request.Request(address, data=b"", headers=headers)
     try:
         urllib.request.urlopen(request, timeout=timeout).close()
     except urllib.error.HTTPError as error:
-        # With a good token it lacks a message.
+        # With a good token, the server refuses the empty message with another status.
         return error.code not in (401, 403, 404)
     except TimeoutError:
         return None

@@ -85,7 +85,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
 @dataclass
 class Opened:
     """The workbench of a command and its notebook. ``kernel``: the kernelspec's name, "" for the
-    notebook's own; ``whole``: whether all files were kept that the person wanted."""
+    notebook's own; ``whole``: whether all files that the person wanted were kept."""
 
     bench: LocalBench
     path: str
@@ -101,13 +101,13 @@ class Opened:
     async def conversation(
         self, options: argparse.Namespace, stopping: Stopping
     ) -> LocalConversation:
-        """A new one, or the latest, with a running kernel. Raises Problem."""
+        """A new conversation, or the latest, with a running kernel. Raises Problem."""
         talk = LocalConversation(self.bench, self.path, options.timeout)
         if options.continued:
             if (latest := self.latest) is None:
                 raise Problem(f"{self.path} has no conversation to continue.", USAGE)
-            said = without_cells(talk.take_up(latest.session_id), cells_of(self.file))
-            print(said, file=sys.stderr)
+            words = without_cells(talk.take_up(latest.session_id), cells_of(self.file))
+            print(words, file=sys.stderr)
         await talk.open(self.kernel, options.model or "", stopping)
         return talk
 
@@ -140,7 +140,7 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
             yield here
         ended = True
     finally:
-        # The files wait, however the run ended; but only one that did asks.
+        # Files wait even after a failed run, but only a run that ended normally asks.
         if left is not None:
             whole = await left(ended)
             if here is not None:
@@ -150,9 +150,9 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
 def _written(
     config: Config, notebook: Path, options: argparse.Namespace
 ) -> Callable[[bool], Awaitable[bool]]:
-    """Before a sandboxed run: prepare ``--commit``. Returns what to do with the files that the
-    code has written into an overlay; it takes whether it may ask."""
-    from .sandboxes import overlays  # Linux alone has what it needs.
+    """Call before a sandboxed run. Return a function that handles the files which the code wrote
+    into an overlay: it takes whether it may ask, and returns whether all wanted files were kept."""
+    from .sandboxes import overlays  # only on Linux
 
     if options.commit:
         config.SandboxProvisioner.overlay = True
@@ -163,7 +163,7 @@ def _written(
 
 
 def warn_of_page(notebook: Path) -> None:
-    """Tell the person that a page has the notebook open, which this run changes under it."""
+    """Warn that a page has the notebook open, whose file this run changes."""
     if server := open_in_page(notebook):
         words = (
             f"{notebook.name} is open in a page of {server}. Do not save it there now, and reload "
@@ -173,7 +173,7 @@ def warn_of_page(notebook: Path) -> None:
 
 
 def _sandboxed(config: Config) -> str:
-    """The name of the sandboxed kernelspec. Raises Problem if there is none, or if none can run."""
+    """The name of the sandboxed kernelspec. Raises Problem without one, or if it cannot run."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     from ...sandbox import doctor, install
@@ -222,7 +222,7 @@ def front_for(
     yes: Alone = "",
     notebook: Path | None = None,
 ) -> Front:
-    """``language``: the kernel's, "" while it is unknown; ``yes``: what needs no question."""
+    """``language``: the kernel's, "" while unknown; ``yes``: as of ``--yes``."""
     if json:
         return Program(yes)
 

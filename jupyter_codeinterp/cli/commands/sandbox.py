@@ -1,5 +1,5 @@
-"""``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, keep
-the files that one has written, or confirm files of instructions.
+"""``jupyter codeinterp sandbox``: install a sandboxed kernel, check whether one can run here,
+keep the files that one has written, or confirm files of custom instructions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.what == "changes":
         if sys.platform != "linux":
             raise Problem(doctor.problem())
-        from .sandboxes import overlays  # Linux alone has what it needs.
+        from .sandboxes import overlays  # only on Linux
 
         return asyncio.run(overlays.changes(options))
     if options.what == "confirm":
@@ -66,7 +66,7 @@ def _confirm(names: list[str]) -> int:
 
 
 def _abilities() -> str:
-    from .sandboxes import overlays  # Linux alone has what it needs.
+    from .sandboxes import overlays  # only on Linux
 
     overlay = doctor.overlays(overlays.root(config_files.load()))
     found = ("A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay)

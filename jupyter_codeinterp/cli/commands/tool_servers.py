@@ -1,6 +1,6 @@
 """``mcp servers``, ``approve``, ``off`` and ``pick``: the MCP servers that the agent may use.
 
-They start none. A running server sees the change with its next look.
+They start no server. A running Jupyter server sees the change at its next check.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
 SHORT = 24
-"""Characters of an id on the list: no other entry can be made to have the same."""
+"""Shown characters of an id; too many to forge another entry with the same ones."""
 NONE = "No MCP servers. They come from .codeinterp/mcp.json in the notebook's folder or above."
 STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
@@ -62,7 +62,7 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
         print(f"Approved {one.name}. It starts with the next conversation.")
     elif options.what == "off":
         await servers.turn_off(notebook, one.id)
-        print(f"{one.name} starts no more. A running server ends it with its next look.")
+        print(f"{one.name} is off. A running Jupyter server ends it at its next check.")
     else:
         await servers.pick(notebook, one.id, tuple(options.tool) or None)
         print(f"New conversations get these tools of {one.name}.")

@@ -64,12 +64,12 @@ def _interrupted(cell: dict[str, Any]) -> bool:
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
 SHOWN, LINES = 500, 4
-"""Characters and lines that are shown of the answer that is continued."""
+"""Characters and lines of the last answer that ``--continue`` shows."""
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
 def refused(error: CommandError) -> Problem:
-    """Of a turn that could not begin."""
+    """The problem of a turn that could not begin."""
     return Problem(error.message, USAGE if error.code in _USAGE else FAILED)
 
 
@@ -94,14 +94,14 @@ class Conversation(Talk, Protocol):
     def stop(self) -> None: ...
 
     def leave(self) -> None:
-        """Before an exit at once."""
+        """Clean up before an immediate exit."""
 
     async def unfinished(self, ended: e.TurnEnded) -> None:
-        """Mark where a turn has stopped."""
+        """Mark where the turn stopped."""
 
 
 def nothing(following: Following) -> None:
-    """Before a turn that is not watched."""
+    """Do nothing: the default for ``begin``."""
 
 
 async def to_the_end(
@@ -110,7 +110,7 @@ async def to_the_end(
     stopping: Stopping,
     begin: Callable[[Following], None] = nothing,
 ) -> e.TurnEnded:
-    """Show a turn, and at a limit those that the person lets follow. Calls ``begin`` for each."""
+    """Show a turn; at a limit, ask and show the next one. Calls ``begin`` before each."""
     while True:
         with stopping.by(conversation.stop, conversation.leave):
             following = Following(conversation, front, stopping)
@@ -162,7 +162,7 @@ class LocalConversation:
                 raise refused(error) from None
 
     def take_up(self, session_id: str) -> str:
-        """Go on with a conversation. Returns its last question and the end of the answer."""
+        """Continue a conversation. Return its last question and the end of the answer."""
         manager = self._bench.manager
         self._session = manager.session(session_id)
         self._last = self._session.event_log.last_seq
@@ -240,7 +240,7 @@ class LocalConversation:
         """Stop the turn at the time limit; otherwise check again later."""
         document = self._here.workplace.document
         if isinstance(document, SessionDocument):
-            document.heard = following.heard
+            document.on_outputs = following.on_outputs
         if self._clock is not None:
             self._clock.cancel()
         if self._timeout is None:
@@ -259,10 +259,10 @@ class LocalConversation:
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
 
 
-def last_words(said: Sequence[Turn]) -> str:
+def last_words(past: Sequence[Turn]) -> str:
     """The last question of a conversation and the end of its answer, for a terminal."""
-    asked = next((turn.asked for turn in reversed(said) if turn.asked), "")
-    items = said[-1].steps[-1].items if said else []
+    asked = next((turn.asked for turn in reversed(past) if turn.asked), "")
+    items = past[-1].steps[-1].items if past else []
     texts = [item.text for item in items if isinstance(item, (ModelText, Line))]
     lines = [line for line in "\n".join(texts)[-SHOWN:].split("\n") if line.strip()]
     return "\n".join([f"> {visible_line(asked[:SHOWN])}", *map(visible_line, lines[-LINES:])])

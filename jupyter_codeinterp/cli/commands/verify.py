@@ -69,7 +69,7 @@ async def _verify(options: argparse.Namespace, stopping: Stopping) -> int:
 async def _follow(bench: LocalBench, now: Verification) -> Verification:
     """Print each cell as it ends."""
     for finding in now.findings:
-        print(visible_line(said(finding)), flush=True)
+        print(visible_line(finding_line(finding)), flush=True)
     shown = _show(now, 0)
     while now.state == "running":
         now = await bench.verifier.changed(now.notebook, now.version) or now
@@ -77,7 +77,7 @@ async def _follow(bench: LocalBench, now: Verification) -> Verification:
     return now
 
 
-def said(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
     """A finding in one line."""
     names = ", ".join(finding.names)
     if finding.kind == "out_of_order":
@@ -88,7 +88,7 @@ def said(finding: Finding) -> str:
 
 
 def _show(now: Verification, shown: int) -> int:
-    """Print the cells that have ended since; the number of cells printed so far."""
+    """Print the cells that have ended since. Return the number of cells printed so far."""
     for line in now.cells[shown:]:
         if line.status in ("waiting", "running"):
             break

@@ -1,1 +1,1 @@
-"""Notebooks and kernels as a server started in this folder would have them."""
+"""Notebooks and kernels without a server, as one started in this folder would have them."""

@@ -92,8 +92,8 @@ def _kill(pid: int) -> None:
 
 
 class LocalBench(Workbench):
-    """An async context manager. ``root``: as a server's; ``existing``: the kernel to use instead
-    of a new one."""
+    """An async context manager. ``root``: the root folder, as of a server; ``existing``: the
+    kernel to use instead of a new one."""
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ def find(notebook: Path) -> Existing:
 
 def open_in_page(notebook: Path) -> str:
     """The address of a running server with a page that has the notebook open; "" for none.
-    Skips servers that do not tell."""
+    Skips servers that do not answer."""
     for server in _servers(notebook):
         with suppress(OSError, ValueError):
             for session in server.ask("sessions"):

@@ -1,7 +1,7 @@
-"""MCP over standard input and output, passed on to a running server.
+"""Passes MCP messages between standard input and output and a running server.
 
-The package ``mcp`` has both transports. This only connects them, and tells the server which
-version of the protocol each message has: over HTTP a header says so.
+The package ``mcp`` has both transports. We connect them, and add the headers that HTTP needs, such
+as the protocol's version.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
 TIMEOUT = httpx2.Timeout(10.0, read=None)
-"""Seconds. A call may wait for a person as long as it likes."""
+"""Seconds to connect. A call may wait for a person without a limit."""
 
 
 async def bridge(url: str, token: str) -> None:
@@ -54,7 +54,7 @@ async def _server(url: str, token: str) -> AsyncIterator[Any]:
 
 
 class _Versions:
-    """The protocol's version of each message: its own, or that of the handshake."""
+    """Adds to each message the headers with its protocol version: its own, or the handshake's."""
 
     def __init__(self) -> None:
         self._agreed = ""

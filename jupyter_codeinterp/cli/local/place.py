@@ -35,8 +35,8 @@ def place_of(notebook: str) -> Place:
 
 
 def make(file: Path) -> bool:
-    """Make an empty notebook if there is no such file, whose folder must exist. Returns whether it
-    did. Raises Problem."""
+    """Make an empty notebook if the file is missing and its folder exists. Return whether it did.
+    Raises Problem."""
     if os.path.lexists(file) or file.suffix != ".ipynb" or not file.parent.is_dir():
         return False
     empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...adapters import typed_ahead
 
 EDITORS = ("sensible-editor", "nano", "vim", "vi")
-"""Where neither VISUAL nor EDITOR is set."""
+"""Editors to try if neither VISUAL nor EDITOR is set."""
 _LONGEST = 100_000
 
 
@@ -23,8 +23,7 @@ class InputClosed(Exception):
 
 
 async def ask(prompt: str) -> str:
-    """Ask for a line. Discards what was typed before the question, which cannot answer it. Raises
-    InputClosed."""
+    """Ask for a line. Discards what was typed before the question. Raises InputClosed."""
     try:
         typed_ahead.forget()
     except typed_ahead.NoTerminal:
@@ -46,7 +45,7 @@ def show(prompt: str) -> None:
 
 
 async def agrees(question: str) -> bool:
-    """Whether the answer is yes. No answer is none."""
+    """Whether the answer is yes. A closed input counts as no."""
     try:
         return (await ask(question)).casefold() in ("y", "yes")
     except InputClosed:

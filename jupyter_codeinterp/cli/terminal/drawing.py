@@ -21,7 +21,7 @@ from ...core.visible import visible, visible_line
 MAX_LINES = 40
 """Shown lines of an output. The notebook has them all."""
 LEAST_LEFT_OUT = 5
-"""Fewer lines are shown, too."""
+"""Fewer left-out lines are shown, too."""
 TAIL = 8
 """Shown lines of text that is still streaming."""
 
@@ -74,7 +74,7 @@ class Barred:
 
 
 class Code:
-    """Code of any length. A line that wraps goes on at its indent and a little."""
+    """Code of any length. Wrapped lines continue two characters right of their indent."""
 
     def __init__(self, source: str, language: str) -> None:
         self._source = source
@@ -100,7 +100,7 @@ class _CodeBlock(CodeBlock):
 
 
 class Answer(Markdown):
-    """With links written out: a terminal hyperlink hides its target."""
+    """Markdown with links written out: a terminal hyperlink hides its target."""
 
     elements: ClassVar = {**Markdown.elements, "fence": _CodeBlock, "code_block": _CodeBlock}
 
@@ -115,7 +115,7 @@ def going_on(doing: str, text: str) -> RenderableType:
 
 
 class Running:
-    """What a cell does now: its elapsed time, and the last line that it printed."""
+    """A running cell: its elapsed time, and the last line that it printed."""
 
     def __init__(self, doing: str) -> None:
         self.line = ""

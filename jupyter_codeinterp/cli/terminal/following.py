@@ -18,7 +18,7 @@ from .fronts import Decision, Front
 from .stopping import Stopping
 
 _MOST = 4_000
-"""Characters of an output in which the last line is looked for."""
+"""Characters at an output's end that are searched for its last line."""
 _decode = msgspec.json.Decoder(e.Event).decode
 
 
@@ -34,17 +34,17 @@ class Talk(Protocol):
     """A conversation with a running turn, here or on a server."""
 
     def events(self) -> AsyncIterator[bytes]:
-        """The turn's events as JSON, without an end of their own."""
+        """The turn's events as JSON; does not end by itself."""
 
     async def decide(self, draft: e.Draft, decision: Decision) -> None:
-        """Raises CommandError if it can no longer be decided."""
+        """Raises CommandError if the draft can no longer be decided."""
 
     async def answer(self, call_id: str, text: str) -> None:
-        """Raises CommandError if it was answered."""
+        """Raises CommandError if the question was answered."""
 
 
 class Following:
-    """``attended``: the seconds that questions to the person took."""
+    """Follows one turn. ``attended``: seconds that questions to the person took."""
 
     def __init__(self, talk: Talk, front: Front, stopping: Stopping) -> None:
         self._talk = talk
@@ -52,7 +52,7 @@ class Following:
         self._stopping = stopping
         self._asking: asyncio.Task[None] | None = None
         self._waits_for = ""
-        """The id of the call in question."""
+        """The id of the call that the open question is about."""
         self._asked_for = 0.0
         """Seconds spent on finished questions."""
         self._since: float | None = None
@@ -77,9 +77,9 @@ class Following:
             self._forget_question()
             self._front.pause()
 
-    def heard(self, outputs: tuple[Output, ...]) -> None:
+    def on_outputs(self, outputs: tuple[Output, ...]) -> None:
         """Show the progress of a running cell by its outputs."""
-        with contextlib.suppress(OSError):  # The next event tells.
+        with contextlib.suppress(OSError):  # The next event finds the closed output.
             self._front.progress(last_line(outputs))
 
     def _take(self, event: e.Event) -> None:

@@ -12,18 +12,18 @@ from ...core.visible import visible_line
 from ...core.wire.events import Draft, Event, QuestionAsked, TurnEnded
 
 # -------------------------------------------------------------------------------------------------
-# What ``--yes`` lets happen without a question: one table.
+# What ``--yes`` allows without a question.
 
 EVERYTHING: Alone = "all"
 _EDITS = {"edits": ("edit",)}
-"""Kinds of drafts, beyond the code that runs unasked in any case."""
+"""Kinds of drafts that need no question, beyond code."""
 
 UNASKED = {
     "edits": "Code and changes of your cells run without asking. Installs and deletions ask.",
-    EVERYTHING: "Nothing asks but what an admin's settings bar.",
+    EVERYTHING: "Everything runs without asking, except what an admin's settings bar.",
 }
 ASKED = "Code runs without asking. Changes of your cells, installs and deletions ask."
-"""In words, for Auto mode."""
+"""For people, in Auto mode without a wider ``--yes``."""
 
 
 def covers(yes: Alone, draft: Draft) -> bool:
@@ -34,7 +34,7 @@ def covers(yes: Alone, draft: Draft) -> bool:
 
 
 def more(draft: Draft) -> str:
-    """The options that would let it happen; "" for none."""
+    """The options that would allow the draft; "" for none."""
     wider: tuple[Alone, ...] = ("edits", EVERYTHING)
     option = next((f"--yes={yes}" for yes in wider if covers(yes, draft)), "")
     return " or ".join(filter(None, ("--sandbox" if is_barred(draft) else "", option)))
@@ -46,7 +46,7 @@ NO_ANSWER = "No one can answer. Choose the safest option and state your assumpti
 @dataclass(frozen=True)
 class Decision:
     """A decision on a draft. ``source``: exactly the code to run; ``reason``: for a rejection.
-    ``nobody``: it is rejected because nobody can be asked."""
+    ``nobody``: rejected because nobody can be asked."""
 
     action: Literal["run", "reject"]
     source: str
@@ -58,7 +58,7 @@ class Decision:
 class Front(Protocol):
     @property
     def alone(self) -> Alone:
-        """What may happen where nobody can be asked; "" where a person can."""
+        """What is allowed if nobody can be asked; "" if a person can."""
 
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""

@@ -27,7 +27,7 @@ from .fronts import NO_ANSWER, Decision, covers, more, refused
 from .stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
-# Links to cells, which do not work in a terminal.
+# Links to cells as text: they do not work in a terminal.
 
 Cells = Mapping[str, tuple[int, Union[int, None]]]
 """Places (0 if unknown) and execution counts of cells, by id."""
@@ -35,7 +35,7 @@ _TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
 
 
 def cells_of(notebook: Path | None) -> Cells:
-    """Of a notebook's file; none if it is unreadable."""
+    """The cells of a notebook's file; none if it is unreadable."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"] if notebook is not None else []
         return {str(one["id"]): (place, _count(one)) for place, one in enumerate(cells, 1)}
@@ -59,7 +59,7 @@ def without_cells(text: str, cells: Cells) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# What a person can answer when a draft waits, and the question that says so.
+# The question for a waiting draft, and its possible answers.
 
 KEYS = {
     **dict.fromkeys(("r", "run", "y", "yes"), "run"),
@@ -93,7 +93,7 @@ _VERBS = {
 _SHOWN = ("run_cell", "run_cells", "edit_cell", "scratch", "kernel", "verify")
 """Tools whose result is shown in full."""
 _SHORT = ("rerun", "move")
-"""What happens to a cell that is there needs no code: its line has the title."""
+"""Kinds without code to show: the line with the title is enough."""
 _PLACE = re.compile(r"status=ok cell_id=\S{1,100} place=(\d{1,9})/")
 _PICTURE = re.compile(r"^\[image: [^\]\n]{1,100}\]$", re.M)
 _GOOD, _BAD = "green", "red"
@@ -126,14 +126,14 @@ class Person:
         self._waiting: dict[str, e.Draft] = {}
         """Drafts already shown, by id."""
         self._edits: dict[str, str] = {}
-        """What the person made of them since, by id."""
+        """The person's edits of these drafts, by id."""
         self._running: Running | None = None
         self._cells: dict[str, tuple[int, int | None]] = {}
-        """Execution counts of cells, by id, with 0 for the unknown place."""
+        """Place (0: unknown) and execution count of cells, by id."""
         self._names: dict[str, str] = {}
         """Titles of cells, by id."""
         self._not_done: dict[str, str] = {}
-        """Titles of what was prevented in this turn, with the option that would allow it."""
+        """Titles of drafts rejected in this turn without asking, and what option allows each."""
 
     @property
     def alone(self) -> Alone:
@@ -168,7 +168,7 @@ class Person:
             self._card(event)
 
     def _retrying(self, event: e.Retrying) -> None:
-        """Where nothing moves, a line tells why nothing happens."""
+        """Show the wait; as a line where nothing can be animated."""
         words = f"{event.message} Retrying in {event.delay:.0f} s."
         if self._console.is_terminal:
             self._busy(words)
@@ -235,7 +235,7 @@ class Person:
             self._line("!", "yellow", notice)
 
     def _code(self, kind: str, title: str, source: str, old_source: str) -> None:
-        """Show the code in full, because the person decides on it."""
+        """Show the whole code, because the person decides on it."""
         verb = _VERBS.get(kind, "")
         heading = Text.assemble((visible_line(title), "bold"), (f"  {verb}" if verb else "", "dim"))
         shown, language = source, _LEXERS.get(kind) or self._language() or "python"
@@ -353,7 +353,7 @@ class Person:
             return refused(draft)
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:
-            source = self._source(draft)
+            source = self._edits.get(draft.draft_id, draft.source)
             key, _, rest = (await self._ask(question_for(draft))).partition(" ")
             word = keys.get(key.lower())
             if rest and word != "reject":
@@ -364,10 +364,6 @@ class Person:
                 return Decision("run", source, run_all=word == "all")
             elif word == "reject":
                 return Decision("reject", source, reason=rest.strip())
-
-    def _source(self, draft: e.Draft) -> str:
-        """The code that the person saw last, also after a trial."""
-        return self._edits.get(draft.draft_id, draft.source)
 
     async def _edit(self, draft: e.Draft, source: str) -> None:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")

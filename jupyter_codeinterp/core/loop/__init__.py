@@ -1,1 +1,1 @@
-"""The agent loop: the model is asked, its calls are carried out, it is told what came of them."""
+"""The agent loop: asks the model, carries out its calls, sends it the results."""

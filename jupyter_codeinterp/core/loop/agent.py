@@ -1,7 +1,7 @@
 """The agent loop: ask the model, carry out its tool calls, send it the results.
 
-A draft that the person writes about goes on waiting, while the model answers them. The turn then
-ends only after the decision (``calls.py``).
+While the model answers a message about a draft, the draft keeps waiting. The turn then ends only
+after the decision (``calls.py``).
 
 ``Agent.run`` yields events until the turn is over; ``ending`` then says how. It raises
 ModelError when the model is unavailable. After a cancellation ``stopped`` gives every open tool
@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 
+from ..document.ops import Snapshot
 from ..errors import DocumentError, ModelError
 from ..injection.caution import named
 from ..messages import Message, Text, ToolUse, Usage, tool_uses, user
@@ -88,9 +89,9 @@ class Agent:
         show: Callable[[Event], None],
         answer_references: Callable[[], tuple[Reference, ...]] = tuple,
     ) -> None:
-        """``goal`` is the person's latest request; ``queued`` gives what they said since, if
-        anything; ``show`` gets the events of tool calls; ``answer_references`` gives what their
-        answers named since."""
+        """``goal`` is the person's latest request. ``queued`` returns their messages since then,
+        ``answer_references`` the references in their answers since then. ``show`` gets the events
+        of tool calls."""
         self.model = model
         self.meter = meter
         self.turn = turn
@@ -102,14 +103,14 @@ class Agent:
         self._queued = queued
         self._answer_references = answer_references
         self._references: tuple[Reference, ...] = ()
-        """Of the messages of this turn."""
+        """References in the messages of this turn."""
         self._specs = registry.specs()
         self._calls = Calls(turn, registry, show)
         self._reply: ModelDone | None = None
         self._step = 0
         self._over = False
         self._rests = False
-        """Whether the model has said all that it has to say until the person acts."""
+        """Whether the model has no more to say until the person acts."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
         self._announced = False
@@ -117,15 +118,15 @@ class Agent:
         self._texts: dict[int, str] = {}
         """Unfinished text blocks, by index."""
         self._said: dict[int, str] = {}
-        """Complete ones of the running step."""
+        """Complete text blocks of the running step, by index."""
         self._call_usage: CallUsage | None = None
-        """Of the running call, from its first event on."""
+        """Usage of the running model call; None before its first event."""
 
     async def run(
         self, text: str, note: str = "", references: tuple[Reference, ...] = ()
     ) -> AsyncIterator[Event]:
         """Run one turn. ``text`` is the person's message; "" continues with the same history.
-        ``note`` is what the model must know of the turn before."""
+        ``note`` tells the model about the turn before."""
         cautions = self.talk.cautions
         cautions.begin_turn()
         described = await self._describe()
@@ -183,7 +184,7 @@ class Agent:
     # --- asking ----------------------------------------------------------------------
 
     def _opening(self, described: str, note: str, found: Found, text: str) -> Message:
-        """The person's words, after what the model must know of the notebook."""
+        """The turn's first message: the notebook's description, then the person's words."""
         words = text or (GO_ON if self.talk.is_answered else "")
         may = self._budget.opening if words else ""
         if self.talk.has(may):
@@ -199,7 +200,7 @@ class Agent:
         return found.notes
 
     def _instructions(self) -> tuple[str, str]:
-        """The person's instruction files and skills, at first and after each change; else ""."""
+        """The person's instruction files and skills; "" for those that the model has already."""
         turn, context = self.turn, self.turn.context
         rules = rule_files.as_text(turn.rule_files, turn.untrusted)
         skills = skills_told(turn.skills, turn.untrusted)
@@ -217,19 +218,14 @@ class Agent:
             turn.kernel_start = (info.kernel_id, info.start)
         state = await turn.kernel.state()
         variables = await turn.variables() if info is not None else None
-        owned = turn.ledger.owned(turn.notebook.snapshot)
         snapshot, files = turn.notebook.snapshot, turn.files
+        owned = turn.ledger.owned(snapshot)
         new = turn.context.new_files(files)
         heads = await turn.table_heads(new) if turn.table_heads is not None and new else {}
-        fresh = Context(turn.context.state, turn.untrusted.scrub)
-        text = await off_loop(
-            lambda: fresh.describe(snapshot, files, info, variables, owned, state, heads),
-            sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
-            lambda: NOT_DESCRIBED,
+        return await self._described(
+            snapshot,
+            lambda fresh: fresh.describe(snapshot, files, info, variables, owned, state, heads),
         )
-        if text != NOT_DESCRIBED:
-            turn.context.state = fresh.state
-        return text
 
     async def _describe_acts(self) -> str:
         """What the person ran, changed or deleted since the last description."""
@@ -240,15 +236,19 @@ class Agent:
             snapshot = await turn.notebook.look()
         except DocumentError:
             return ""  # Closed for now; the next step reads it.
-        fresh = Context(turn.context.state, turn.untrusted.scrub)
         owned = turn.ledger.owned(snapshot)
+        return await self._described(snapshot, lambda fresh: fresh.describe_acts(snapshot, owned))
+
+    async def _described(self, snapshot: Snapshot, describe: Callable[[Context], str]) -> str:
+        """Describe with a copy of the context, and keep its state unless that takes too long."""
+        fresh = Context(self.turn.context.state, self.turn.untrusted.scrub)
         text = await off_loop(
-            lambda: fresh.describe_acts(snapshot, owned),
+            lambda: describe(fresh),
             sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
             lambda: NOT_DESCRIBED,
         )
         if text != NOT_DESCRIBED:
-            turn.context.state = fresh.state
+            self.turn.context.state = fresh.state
         return text
 
     def _late(self) -> str:
@@ -470,7 +470,7 @@ class Agent:
         self.talk.add(reply.message, *([user(*results)] if results else []))
 
     async def cancel_calls(self) -> None:
-        """Stop what is at work; ``stopped`` settles it."""
+        """Cancel running calls; ``stopped`` settles them."""
         await self._calls.cancel()
 
     def stopped(self) -> list[Event]:
@@ -490,7 +490,7 @@ class Agent:
     # --- limits ----------------------------------------------------------------------
 
     def _limit(self) -> budget.Reached | None:
-        """The limit that the turn is at, besides that of model calls."""
+        """The limit that the turn has reached, apart from the number of model calls."""
         turn, limits, spent = self.turn, self.turn.limits, self.meter.turn_cost
         if limits.cost is not None and not self.meter.priced:
             return budget.no_price(turn.model, limits.cost)

@@ -1,7 +1,6 @@
 """The tool calls of a turn: those of the last reply, and an earlier one whose draft still waits.
 
-One draft at a time: other code replaces a draft that waits, and does not start once the person has
-decided on it.
+Only one draft waits at a time. New code replaces it, unless the person has already decided on it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from .conversation import OUTCOME
 # -------------------------------------------------------------------------------------------------
 # A tool call at work, in a task of its own.
 #
-# While its draft waits, the person may write about it. The call is then answered with "not run
-# yet" and the model is asked again. The call goes on meanwhile, and its outcome follows as a
-# message.
+# While its draft waits, the person may write about it. The call then gets the result "not run
+# yet", and the model is asked again. The call keeps running; its outcome follows as a message.
 
 NOT_YET = (
     "Not run yet: the draft waits for the person's decision. They have written a message about "
@@ -38,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class CallAtWork:
-    """``show`` gets its events as they come."""
+    """One tool call in a task. ``show`` gets its events."""
 
     def __init__(
         self, tools: Tools, call: ToolUse, invalid: str | None, show: Callable[[Event], None]
@@ -59,7 +57,7 @@ class CallAtWork:
 
     @property
     def waits(self) -> bool:
-        """Whether its draft waits for a decision. Only one call at a time has a draft."""
+        """Whether its draft waits for a decision."""
         return not self.ended and self._decisions.draft is not None
 
     @property
@@ -67,7 +65,7 @@ class CallAtWork:
         return self.waits and self._decisions.written_about
 
     async def news(self) -> None:
-        """Wait until it has ended, its draft begins to wait, or the person writes about it."""
+        """Wait until the call ends, its draft begins to wait, or the person writes about it."""
         news = self._decisions.news()
         try:
             await asyncio.wait({self._task, news}, return_when=asyncio.FIRST_COMPLETED)
@@ -75,7 +73,7 @@ class CallAtWork:
             news.cancel()
 
     def check(self) -> None:
-        """Raise what ended it, if an exception did."""
+        """Raise the exception that ended the call, if any."""
         self._task.result()
 
     def not_yet(self) -> ToolResult:
@@ -87,7 +85,7 @@ class CallAtWork:
         return self._tools.not_yet(self.call, NOT_YET, quoted)
 
     def outcome(self) -> tuple[AnyBlock, ...]:
-        """What became of it, for the model. One text, so that it is not taken for the person's."""
+        """The call's result for the model, as one text that is not taken for the person's."""
         content = self._tools.results[self.call.id].block.content
         text = "\n".join(block.text for block in content if isinstance(block, Text))
         images = (block for block in content if isinstance(block, Image))
@@ -96,7 +94,7 @@ class CallAtWork:
     # --- ends ------------------------------------------------------------------------
 
     async def cancel(self) -> None:
-        """Stop it, as Stop does. ``stop`` then settles it."""
+        """Cancel the call. ``stop`` then settles it."""
         self._task.cancel()
         await asyncio.wait({self._task})
         if not self._task.cancelled() and self._task.exception() is not None:
@@ -125,7 +123,7 @@ class Calls:
     def __init__(self, turn: Turn, registry: ToolRegistry, show: Callable[[Event], None]) -> None:
         """``show`` gets the events of calls at work."""
         self.discussed: CallAtWork | None = None
-        """An earlier call, already answered, whose draft the person has written about."""
+        """An earlier call that has a result, but whose draft still waits."""
         self.goes_in_circles = False
         """Whether the loop guard stops the turn."""
         self._turn = turn
@@ -134,7 +132,7 @@ class Calls:
         self._at_work: CallAtWork | None = None
         self._tools = Tools(turn, registry)
         self._answered: dict[str, ToolResult] = {}
-        """The answers to a reply whose draft is discussed; ``discussed`` has its tools."""
+        """Results of the reply whose draft is discussed, by call id."""
 
     def begin_step(self) -> None:
         self._tools, self._answered = Tools(self._turn, self._registry), {}
@@ -146,7 +144,7 @@ class Calls:
     async def run(
         self, calls: Sequence[ToolUse], invalid: Mapping[str, str]
     ) -> AsyncIterator[Event]:
-        """Carry out a reply's calls. It ends early at a draft that the person writes about."""
+        """Carry out a reply's calls. Ends early at a draft that the person writes about."""
         for number, call in enumerate(calls):
             if self.discussed is not None and self._registry.changes(call.name):
                 if not self.discussed.waits:
@@ -198,7 +196,7 @@ class Calls:
         return [self._tools.results[call.id].block for call in calls]
 
     def outcome(self) -> tuple[AnyBlock, ...]:
-        """What became of the draft that was discussed, once."""
+        """The outcome of the discussed draft, returned once."""
         call = self.discussed
         if call is None or not call.ended:
             return ()
@@ -214,7 +212,7 @@ class Calls:
         self.begin_step()
 
     async def cancel(self) -> None:
-        """Stop what is at work; ``stop`` and ``stop_discussed`` settle it."""
+        """Cancel running calls; ``stop`` and ``stop_discussed`` settle them."""
         for call in (self._at_work, self.discussed):
             if call is not None:
                 await call.cancel()
@@ -224,6 +222,6 @@ class Calls:
         return self._tools.stop(calls, words)
 
     def stop_discussed(self) -> tuple[list[Event], tuple[AnyBlock, ...]]:
-        """Settle the draft that still waits. Returns its outcome, too."""
+        """Settle the draft that still waits. Returns its events and outcome."""
         call, self.discussed = self.discussed, None
         return (call.stop(NOT_REACHED), call.outcome()) if call is not None else ([], ())

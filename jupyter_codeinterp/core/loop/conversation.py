@@ -36,7 +36,7 @@ PART_LENGTH = 1_500
 SUMMARY = "Summary of this conversation so far:\n"
 """First words of a summary; the next summary includes it whole."""
 OUTCOME = "[The outcome of the draft that was waiting:]\n"
-"""First words of a text with the late result of a call, which is not the person's."""
+"""First words of the text with a discussed draft's outcome."""
 _DATA = ("<context", "<changes", "[In the text below <")
 """First words of notebook descriptions."""
 _DESCRIPTIONS = (
@@ -68,7 +68,7 @@ class Conversation:
         self.cautions.take_up(self._messages)
 
     def opening(self) -> tuple[Text, ...]:
-        """The explanation of the delimiters, once a conversation."""
+        """The explanation of the delimiters, once per conversation."""
         opened, self._opened = self._opened, True
         return () if opened else (Text(self.untrusted.explanation),)
 
@@ -100,22 +100,22 @@ class Conversation:
 
     @property
     def attached(self) -> int:
-        """Images of the person's files in it."""
+        """Number of images from the person's files in the conversation."""
         blocks = (block for message in self._messages for block in message.content)
         return sum(isinstance(block, Image) for block in blocks)
 
     def pictures(self) -> dict[str, str]:
-        """The pictures of results that the model still sees, with the texts that name them."""
+        """Pictures in results that the model still sees: base64 data to their captions."""
         return pictures(self.for_request())
 
     @property
     def shown(self) -> int:
-        """Bytes of the person's files in it."""
+        """Bytes of the person's files in the conversation."""
         return sum(weight(message.content) for message in self._messages)
 
     def add(self, *messages: Message) -> None:
-        """Store messages in one transaction, now or, if the journal fails, later. The model gets
-        them in any case, with labels on data that speaks to it."""
+        """Store messages in one transaction, now or, if the journal fails, later. Labels data that
+        contains instructions to the model."""
         number, nonce, quoted = self.number, self.untrusted.nonce, (BEGINNING, OUTCOME)
         label = self.cautions.labelled
         messages = tuple(label(message, nonce, _DATA, quoted) for message in messages)
@@ -131,8 +131,8 @@ class Conversation:
         self.add(user(*self.opening(), *summary.content))
 
     def continue_from(self, other: Conversation, words: str) -> None:
-        """Begin with a summary of another conversation, and ``words`` below it. The summary has
-        the other's delimiters, so this one uses them, too."""
+        """Begin with a summary of another conversation, then ``words``. Reuses the delimiters of
+        the other conversation, because the summary contains them."""
         self.untrusted = other.untrusted
         self.cautions.follow(other.cautions)
         self.restart(user(Text(self.untrusted.known(f"{other.summary()}\n{words}"))))
@@ -150,7 +150,7 @@ class Conversation:
 
     def summary(self) -> str:
         """Questions, answers and calls so far, made without a model call. Begins with
-        ``SUMMARY``. The model can still read all cells and outputs in the notebook."""
+        ``SUMMARY``."""
         parts: list[str] = []
         for message in self._messages:
             for block in message.content:
@@ -164,7 +164,7 @@ class Conversation:
             first, last = balanced(text[:head], nonce), balanced(text[-tail:], nonce)
             text = f"{first}\n… some parts left out …\n{last}"
         if self.cautions.label:
-            # Once, and not between delimiters, where results are quoted with their labels.
+            # Add it outside the delimiters: quoted results have their own labels inside.
             label = f"\n{self.cautions.label}"
             text = text.replace(label, "") + label
         return SUMMARY + text

@@ -1,4 +1,4 @@
-"""Looks up the figures of an answer in what the conversation has seen."""
+"""Looks up the numbers in an answer in the outputs and messages of the conversation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TEXT = 40
 async def figures_found(
     turn: Turn, step: int, said: dict[int, str], question: str, messages: tuple[Message, ...]
 ) -> tuple[FiguresFound, ...]:
-    """The figures in the texts of a step, by block. ``messages`` are those of the conversation."""
+    """The numbers in a step's texts, by block. ``messages`` are those of the conversation."""
     cells, known = _cells(turn), _known(turn, messages)
     found: list[FiguresFound] = []
     for block, text in said.items():
@@ -35,7 +35,7 @@ async def figures_found(
 
 
 def not_found(events: Iterable[FiguresFound]) -> str:
-    """What the model learns of its last answer; "" if everything has been found."""
+    """Tells the model which numbers of its last answer were not found; "" if all were."""
     figures = [one.text for event in events for one in event.figures if one.origin is None]
     named = ", ".join(text[:MOST_TEXT] for text in dict.fromkeys(figures[:MOST_NAMED]))
     return f"{NOT_FOUND} {named}. Fine if derived; else correct it.]" if named else ""
@@ -67,7 +67,7 @@ def _cells(turn: Turn) -> list[Cell]:
 
 
 def _known(turn: Turn, messages: tuple[Message, ...]) -> str:
-    """What was said to the model, and the code of the cells."""
+    """All text sent to the model, and the code of the cells."""
     texts = [cell.source for cell in turn.notebook.snapshot.cells if not is_private(cell)]
     for message in messages:
         if message.role == "user":

@@ -1,4 +1,4 @@
-"""Look up what a message names, and report what is missing or unreadable."""
+"""Resolves the references of a message, and reports missing or unreadable ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..turn.turn import Turn
 from ..wire.events import Note, Reference
 
 MOST_LOOKED_THROUGH = 2_000
-"""Files beside the notebook."""
+"""Files beside the notebook that a look-up lists."""
 _COMMANDS = ("command", "skill")
 NO_FILE = "The file of this command no longer exists."
 NOT_READ = "[Reading something that the message mentions took too long.]"

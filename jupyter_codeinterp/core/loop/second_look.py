@@ -55,7 +55,7 @@ MOST_ANSWER = 2_500
 MOST_CELLS = 7_500
 """Characters of all cells: with the rest, a request of at most 12,000."""
 NEWEST = 15
-"""Cells of a turn."""
+"""Cells of a turn that are sent: the last ones."""
 LONGEST_REPLY = 20_000
 MOST_ITEMS = 5
 LONGEST = 400
@@ -64,7 +64,7 @@ NOT_READABLE = "its reply was not the list that was asked for."
 
 
 class Answered(msgspec.Struct):
-    """What the latest turn of a conversation did. ``runs`` are results by cell id."""
+    """What the latest turn of a conversation did. ``runs``: results by cell id."""
 
     asked: str = ""
     texts: dict[int, str] = msgspec.field(default_factory=dict)
@@ -97,7 +97,7 @@ def latest(events: Iterable[tuple[int, Event]], asked: str, said: Sequence[str])
 
 
 class SecondLook:
-    """After ``events``, ``mistakes`` are what the model named."""
+    """One request for mistakes. ``mistakes`` is set once ``events`` has ended."""
 
     def __init__(self, model: Model, name: str, untrusted: Untrusted, meter: Meter) -> None:
         self.mistakes: tuple[Mistake, ...] = ()
@@ -109,7 +109,7 @@ class SecondLook:
     async def events(
         self, answered: Answered, snapshot: Snapshot, cost_limit: float | None
     ) -> AsyncIterator[UsageChanged]:
-        """Raises ModelError, also for a reply in another form."""
+        """Ask the model. Raises ModelError, also for a reply that is not the expected list."""
         info = await self._model.info(self._name)
         spent = self._meter.turn_cost
         if cost_limit is not None and not info.local:
@@ -162,7 +162,8 @@ class SecondLook:
         return ModelRequest(self._name, SYSTEM, (), (message,))
 
     def _cells(self, answered: Answered, cells: Mapping[int, CellView]) -> Iterator[str]:
-        """Each with its code, what the checks found, and its outputs. Short ones leave room."""
+        """Each cell with its code, the facts that the checks found, and its outputs. Room that a
+        short cell leaves goes to the next ones."""
         room = MOST_CELLS
         for left, (place, cell) in zip(range(len(cells), 0, -1), cells.items(), strict=True):
             share = room // left
@@ -187,7 +188,7 @@ class SecondLook:
 
 
 def _cells(answered: Answered, snapshot: Snapshot) -> dict[int, CellView]:
-    """The cells of the turn by their places in the notebook, the last ones; no private ones."""
+    """The turn's last code cells by place in the notebook, without private ones."""
     ran = [
         (place, cell)
         for place, cell in enumerate(snapshot.cells, 1)
@@ -197,7 +198,7 @@ def _cells(answered: Answered, snapshot: Snapshot) -> dict[int, CellView]:
 
 
 def read(reply: str) -> list[_Item] | None:
-    """The items; None if the reply has another form. Text round the list does not matter."""
+    """The items of the first list in the reply; None if there is no valid list."""
     text = reply[:LONGEST_REPLY]
     start, end = text.find("["), text.rfind("]")
     try:

@@ -1,1 +1,1 @@
-"""What the model sees of the notebook and of outputs: text of others, bounded and marked."""
+"""The notebook and outputs as text for the model: untrusted, bounded and marked."""

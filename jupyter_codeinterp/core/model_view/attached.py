@@ -1,7 +1,7 @@
-"""What a file is, by its bytes alone: an image or a PDF that a model's API takes, and whole.
+"""Checks attached files by their bytes: images and PDFs that a model's API accepts, complete.
 
-A file that is not what it is sent as makes an API refuse the request, and every later one, as
-earlier messages never change. So it is read to its end here; nothing is decoded.
+For a broken file, an API refuses the request and every later one, because earlier messages never
+change. So each file is read to its end here; nothing is decoded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES: Mapping[str, str] = {
     WEBP: "WebP",
     PDF: "PDF",
 }
-"""For people, by media type."""
+"""Names for people, by media type."""
 ANIMATED = "it is animated"
 NOT_WHOLE = "it is damaged or incomplete"
 ENCRYPTED = "it is password-protected"
@@ -35,12 +35,12 @@ ENCRYPTED = "it is password-protected"
 _MOST_PARTS = 50_000
 """Blocks of a GIF, chunks of a WebP."""
 _NEAR_THE_END = 2_048
-"""Bytes in which a PDF says that it ends; some programs write a little more behind that."""
+"""Last bytes of a PDF in which its end marker must be: some programs write more behind it."""
 _ENCRYPTED = re.compile(rb"/Encrypt\s{1,20}\d{1,10}\s{1,20}\d{1,5}\s{1,20}R")
 
 
 def media_type(data: bytes) -> str:
-    """By the first bytes (16 are enough); "" for what no model is shown."""
+    """The media type by the first 16 bytes; "" if no model can read the file."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
@@ -53,7 +53,7 @@ def media_type(data: bytes) -> str:
 
 
 def size(data: bytes, media: str) -> tuple[int, int] | str:
-    """Width and height in pixels of a whole, still image, else in words what is wrong."""
+    """Width and height in pixels of a complete, still image, or words on what is wrong."""
     if media == GIF:
         return _gif_size(data)
     found = _webp_size(data) if media == WEBP else images.size(data)
@@ -61,7 +61,7 @@ def size(data: bytes, media: str) -> tuple[int, int] | str:
 
 
 def fault_of_pdf(data: bytes) -> str:
-    """In words; "" if it can be sent."""
+    """What is wrong with a PDF, in words; "" if it can be sent."""
     if b"%%EOF" not in data[-_NEAR_THE_END:]:
         return NOT_WHOLE
     return ENCRYPTED if _ENCRYPTED.search(data) else ""
@@ -99,7 +99,7 @@ def _colours(flags: int) -> int:
 
 
 def _end_of_blocks(data: bytes, place: int) -> int:
-    """Where the blocks that begin at ``place`` have ended; -1 if they do not."""
+    """The offset behind the blocks that begin at ``place``; -1 if they do not end."""
     for _ in range(_MOST_PARTS):
         if place >= len(data):
             return -1
@@ -111,7 +111,7 @@ def _end_of_blocks(data: bytes, place: int) -> int:
 
 
 def _webp_size(data: bytes) -> tuple[int, int] | str:
-    """Walk the chunks. Pixels must be there, and all of them."""
+    """Walk the chunks. The pixel data must be complete."""
     end = 8 + int.from_bytes(data[4:8], "little")
     if end > len(data):
         return NOT_WHOLE
@@ -143,33 +143,31 @@ def _three(data: bytes, place: int) -> int:
 
 
 # -------------------------------------------------------------------------------------------------
-# A file that a message names, as the model gets it: shown as an image or a document, or told in
-# words why it is not, and what can be done.
+# A file that a message names, for the model: an image, a document, or words on why it is not shown.
 
 MOST_OF_IMAGE = 3_750_000
-"""Bytes: 5 MB of base64, the least that a provider of Claude takes (docs of vision)."""
+"""Bytes: 5 MB of base64, the smallest limit among providers of Claude (docs on vision)."""
 MOST_OF_PDF = 4_500_000
-"""Bytes. A PDF of a hundred pages has fewer; all of it is read again with each step."""
+"""Bytes. A PDF of a hundred pages has fewer. Each step sends all of it again."""
 MOST_READ = max(MOST_OF_IMAGE, MOST_OF_PDF)
 MOST_OF_ALL = 9_000_000
-"""Bytes of all that a conversation shows: a request may have 20 MB at Bedrock, as base64."""
+"""Bytes of all files in a conversation: Bedrock accepts requests of 20 MB, as base64."""
 LONGEST_EDGE = 8_000
 """Pixels; the API refuses longer ones."""
 IMAGES_A_MESSAGE = 10
 IMAGES_A_CONVERSATION = IMAGES_A_REQUEST - IMAGES_A_RESULT
-"""Results have room for some, too."""
+"""Images from the person's files; the rest of a request's images is for results."""
 
 _CLAIMS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
-"""How the names of files end that are thought to be shown."""
+"""Endings of file names that a person expects to be shown."""
 BY_CODE = "open it with code"
 
 Shown = Union[Image, Document]
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """Of one file. ``words`` for the model say what it is or why it is not shown, "" if there
-    is nothing to say but its name and size; ``why`` is for the person, "" if it is as they
-    thought."""
+    """The result for one file. ``words`` tell the model what it is or why it is not shown, "" for a
+    file of another type; ``why`` tells the person why it is not shown, "" if it is."""
 
     words: str = ""
     why: str = ""
@@ -177,23 +175,23 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Room(msgspec.Struct):
-    """How much more may be shown."""
+    """Room left for files."""
 
     images: int
-    """In the conversation."""
+    """Images left in the conversation."""
     size: int = MOST_OF_ALL
-    """Bytes in the conversation."""
+    """Bytes left in the conversation."""
     in_message: int = IMAGES_A_MESSAGE
 
 
 def claims(name: str) -> bool:
-    """Whether the person thinks, by its name, that it is shown. What it is, its bytes say."""
+    """Whether a person expects a file with this name to be shown."""
     return name.lower().endswith(_CLAIMS)
 
 
 def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: Room) -> Seen:
-    """Takes from ``room`` what it needs. ``data`` is None where the file is too large, or could
-    not be read. ``title`` is the name, inert and without keys."""
+    """Check a file, and take its size from ``room``. ``data``: None if the file is too large or
+    could not be read. ``title``: the name, inert and without keys."""
     if data is None:
         why = f"it is larger than {MOST_READ / 1e6} MB, or could not be read"
         return _not_shown(why) if claims(name) else Seen()
@@ -228,7 +226,7 @@ def _pdf(data: bytes) -> str | None:
 
 
 def _image(data: bytes, media: str) -> tuple[int, int] | str:
-    """Its pixels, or what is wrong with it."""
+    """Width and height in pixels, or words on what is wrong."""
     if len(data) > MOST_OF_IMAGE:
         return _too_large(data, MOST_OF_IMAGE)
     found = size(data, media)
@@ -243,7 +241,7 @@ def _too_large(data: bytes, most: int) -> str:
 
 
 def _no_room(media: str, size: int, info: ModelInfo, room: Room) -> str:
-    """Why the model cannot be shown it, "" if it can."""
+    """Why the model cannot get the file; "" if it can."""
     if media != PDF and info.images is False:
         return f"the model {info.name or info.id} does not support images"
     if media not in info.takes:
@@ -258,6 +256,6 @@ def _no_room(media: str, size: int, info: ModelInfo, room: Room) -> str:
 
 
 def weight(blocks: Sequence[object]) -> int:
-    """Bytes of what is shown."""
+    """Bytes of images and documents among the blocks."""
     shown = (block.source.data for block in blocks if isinstance(block, (Image, Document)))
     return sum(len(data) * 3 // 4 - data[-2:].count("=") for data in shown)

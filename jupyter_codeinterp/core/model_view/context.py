@@ -1,6 +1,6 @@
 """Descriptions of the notebook for the model: in full once, then only changes by others.
 
-One object a conversation: a new conversation begins with a full description.
+Each conversation has its own ``Context``, so it begins with a full description.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIRST_LIMIT = 12_000
 LATER_LIMIT = 4_000
 
 _LATE = 2_000
-"""Characters of the outputs of a cell that came after its run."""
+"""Characters of outputs that came after a cell's run."""
 MOST_RERUNS = 20
 """Cells whose new outputs a description lists, a line each."""
 
@@ -73,7 +73,7 @@ class KnownCell(msgspec.Struct, frozen=True):
 
 
 class Late(msgspec.Struct):
-    """The outputs of a cell whose run has ended, and what the model knows of them."""
+    """Outputs of a cell after its run ended: those that the model knows, and the current ones."""
 
     run_id: str
     known: tuple[Output, ...]
@@ -81,7 +81,7 @@ class Late(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """All that a ``Context`` keeps; survives JSON unchanged."""
+    """The state of a ``Context``; survives JSON unchanged."""
 
     begun: bool = False
     cells: dict[str, KnownCell] = {}
@@ -127,13 +127,13 @@ class Context:
         return known.source if known is not None and known.whole and not known.private else None
 
     def knows(self, variables: list[dict[str, Any]], scrub: Callable[[str], str]) -> None:
-        """The variables are these after the agent's runs, whose results the model has."""
+        """Record the variables after the agent's runs, whose results the model has."""
         self.state.variables = variable_lines(variables, scrub)
 
     # --- descriptions ----------------------------------------------------------------
 
     def new_files(self, files: list[tuple[str, int]]) -> list[str]:
-        """Names of those that the model does not know with this size."""
+        """Names of files that are new to the model or have another size."""
         return [name for name, size in files if self.state.files.get(name) != size]
 
     def describe(
@@ -163,7 +163,7 @@ class Context:
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
     def describe_acts(self, snapshot: Snapshot, own_cells: set[str]) -> str:
-        """Describe what the person did to the cells during a turn; "" if nothing."""
+        """Describe the person's changes and runs during a turn; "" if there are none."""
         parts = self._order_changes(snapshot)
         marks = Marks(own_cells, snapshot.active_cell_id)
         room = LATER_LIMIT - _length(parts)
@@ -385,7 +385,7 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
 
 
 def _variables(lines: Sequence[str], room: int, what: str) -> str:
-    """With a rule for tables whose rows are elsewhere, if there are some."""
+    """The lines within ``room``, with a hint if a table's rows are in an engine."""
     rule = f"{ENGINES}\n" if any(" engine=" in line for line in lines) else ""
     return tag("variables", rule + bounded(lines, room, what))
 

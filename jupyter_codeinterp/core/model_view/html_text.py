@@ -1,8 +1,7 @@
-"""HTML as plain text: what a table or a report says, without a parser that can be made slow.
+"""Converts HTML to plain text in linear time.
 
-One pass from tag to tag, by the rules of HTML as far as they matter here: comments, quoted
-attributes, scripts. Whatever is not closed takes the rest of the document, so nothing is
-looked for twice.
+One pass from tag to tag that knows comments, quoted attributes and scripts. An unclosed element
+takes the rest of the document, so nothing is searched twice.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections import Counter
 
 LIMIT = 100_000
-"""Characters of HTML that are read; a table beyond that is no reading matter."""
+"""Characters of HTML that are read."""
 
 _BREAKS = re.compile(
     "address|article|aside|blockquote|br|caption|d[dlt]|div|fig(ure|caption)|footer|form|h[1-6r]|"
@@ -23,17 +22,17 @@ _RAW = {
     name: re.compile(f"</{name}(?![a-z])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "iframe", "noframes", "xmp")
 }
-"""Elements in which nothing is a tag, and where they end."""
+"""Elements without tags inside, and patterns of their ends."""
 _SHOWN_RAW = frozenset(("textarea", "xmp"))
 _TAG = re.compile(r"</?([A-Za-z][^\s/>]*)|<[!?/]")
 _STEP = re.compile(r"=\s*([\"'])|>")
-"""What matters inside a tag: a value in quotes, which may hold `>`, and the end."""
+"""A quoted value inside a tag, which may contain `>`, or the tag's end."""
 _HUGE = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{8,});?")
-"""Numbers that are no character; Python refuses to read those of many digits."""
+"""Character references that are too large; Python refuses numbers with many digits."""
 
 
 def strip_html(text: str) -> str:
-    """The text of HTML: one line a block or table row, cells parted by tabs."""
+    """The text of HTML: one line per block or table row, cells separated by tabs."""
     reader = _Reader(text[:LIMIT])
     lines = (
         "\t".join(" ".join(cell.split()) for cell in line.split("\t")).strip()
@@ -48,7 +47,7 @@ class _Reader:
         self._text = text
         self._place = 0
         self._silent: Counter[str] = Counter()
-        """Elements that show nothing and are open, by name."""
+        """Number of open elements that show nothing, by name."""
         self._parts: list[str] = []
 
     def parts(self) -> list[str]:
@@ -69,7 +68,7 @@ class _Reader:
             self._parts.append(_decoded(raw).replace("\n", " "))
 
     def _after_tag(self, match: re.Match[str]) -> int:
-        """Behind the `>` of a tag; the end of the text if it has none."""
+        """The offset behind the `>` of a tag, or the end of the text."""
         place = match.end()
         while (step := _STEP.search(self._text, place)) is not None:
             if step[1] is None:
@@ -81,7 +80,7 @@ class _Reader:
         return len(self._text)
 
     def _after_markup(self, start: int) -> int:
-        """Behind a comment, a declaration or what is none of them."""
+        """The offset behind a comment or declaration, or behind a `<` that begins neither."""
         comment = self._text.startswith("<!--", start)
         found = self._text.find("-->" if comment else ">", start + 2)
         if found < 0:

@@ -1,7 +1,7 @@
-"""Images that may be sent to a model: PNG and JPEG, whole, and within its bounds.
+"""Images that may be sent to a model: complete PNG and JPEG files within its limits.
 
-A broken image, or one with the wrong media type, makes the API refuse the request, and
-every later one, as earlier messages never change. So an image is read to its end here.
+For a broken image or a wrong media type, the API refuses the request and every later one, because
+earlier messages never change. So each image is read to its end here.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..messages import Image, ImageSource
 
 MAX_BYTES = 1_000_000
 MAX_EDGE = 1_568
-"""Pixels. The API scales anything longer down to this: more is only more to send."""
+"""Pixels. The API scales longer edges down to this."""
 
 _MOST_ENCODED = 20_000_000
-"""Characters of base64 that are read: more than any output that is kept."""
+"""Characters of base64 that are read: more than any stored output has."""
 _MOST_PARTS = 10_000
 """Chunks or segments of one file. Those of 8 kB make 80 MB."""
 
@@ -28,7 +28,7 @@ _SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def load(encoded: str) -> Image | str:
-    """The image for the model, or in words why it cannot be shown."""
+    """The image for the model, or words on why it cannot be shown."""
     if len(encoded) > _MOST_ENCODED:
         return f"{len(encoded):,} characters of base64 are too large"
     try:

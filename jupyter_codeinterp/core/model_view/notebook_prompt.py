@@ -37,9 +37,9 @@ _PART = 1_500
 _VARIABLE = 200
 _PACKAGES = 600
 _HEAD, _HEADS = 400, 2_500
-"""Characters of what a table in a file holds, and of all of these."""
+"""Characters of the description of a table in a file, and of all of them."""
 _NAME = 210
-"""Characters of the name of a variable with that of a column."""
+"""Characters of a variable's name with a column's name."""
 
 _READ = 20_000
 """Characters searched for the first line that is not blank."""
@@ -68,7 +68,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def earlier(cells: Iterable[CellView], state: KernelState) -> frozenset[str]:
-    """Those whose number is not of a run of this source in this kernel."""
+    """Ids of cells whose execution count is not from a run of this source in this kernel."""
     return frozenset(c.cell_id for c in cells if state.lacks(c.source, c.execution_count))
 
 
@@ -288,8 +288,8 @@ def file_lines(
     scrub: Scrub = str,
     heads: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """Name and size of at most 50 files; of a folder how many files it has, where known. ``heads``
-    is what tables among them hold."""
+    """Name and size of at most 50 files; for a folder the number of its files, if known. ``heads``:
+    descriptions of the tables among them."""
     lines, room = [], _HEADS
     for name, size in islice(files, MOST_FILES):
         line = f"{one_line(scrub(name))} {_extent(name, size)}".rstrip()

@@ -34,9 +34,9 @@ IMAGES_A_RESULT = 3
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
-"""An empty text/plain: `<IPython.core.display.HTML object>`."""
+"""A text/plain without content: `<IPython.core.display.HTML object>`."""
 _DRAWN = re.compile(r"<((?:Figure|PIL\.[\w.]+) [^<>\n]{1,200})>|<VegaLite [^<]*", re.DOTALL)
-"""What stands for a picture in text/plain."""
+"""The text/plain of a picture."""
 _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=\\\s]{64,})")
 _NOT_SHOWN = "[not shown to you: {}]"
 _KINDS = (
@@ -45,7 +45,7 @@ _KINDS = (
     *(("application/geo+json", "map"), ("application/pdf", "PDF")),
     *(("image/", "picture"), ("video/", "video"), ("audio/", "audio")),
 )
-"""Beginnings of media types that show a picture or play, in words."""
+"""Names of media types that show a picture or play, by prefix."""
 _ELEMENTS = (
     *(("<video", "video"), ("<audio", "audio"), ("<svg", "SVG"), ("<iframe", "embedded page")),
     *(("<canvas", "drawing"), ("<img", "picture")),
@@ -189,7 +189,7 @@ def result_text(
 
 
 def picture_text(cell_id: str, execution_count: int | None) -> str:
-    """What stands before a picture of a run."""
+    """The text before a picture of a run."""
     of = f"cell {_one_word(cell_id)}" if cell_id else "this run"
     return f"{PICTURE_OF}{of}{f' [{execution_count}]' if execution_count is not None else ''}]"
 
@@ -312,7 +312,7 @@ def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
             return _Piece(f"[image: {words[:100]}]", _text(data[media]))
     html = _text(data.get("text/html"))
     if (says_nothing or _WIDGET in data) and (found := _DATA_URL.search(html)):
-        # Frames of an animation go on in the next line behind a backslash.
+        # Frames of an animation continue on the next line after a backslash.
         words = " ".join((title or "the first one in HTML").split())
         return _Piece(f"[image: {words[:100]}]", re.sub(r"[\\\s]", "", found[1]))
     if _WIDGET in data:
@@ -385,7 +385,6 @@ def _cut(text: str, full: str, budget: int, closing: int) -> str:
     ``full``. The last ``closing`` characters, a traceback, stay whole."""
     head, foot = ends(text, max(0, budget - CUT_LINE), closing)
     left_out = len(text) - len(head) - len(foot)
-    # What a run drops for good has a line of its own in the output.
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))
     how = f"read_output(cell_id, start_char={start}) reads on, of {len(full):,} kept"
     return f"{head}\n[… {left_out:,} characters left out; {how} …]\n{foot}"[:budget]

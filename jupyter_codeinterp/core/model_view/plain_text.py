@@ -1,7 +1,7 @@
-"""Terminal output as plain text, the way a person sees it in the end, within bounds.
+"""Terminal output as bounded plain text, as a person finally sees it.
 
-What is read comes from code that may be hostile: every function takes time in proportion to
-its input, and what is too long is cut before it is read.
+The text may be hostile, so every function takes linear time, and long text is cut before it is
+read.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 READ = 300_000
-"""Characters of one text that are read: more than all text that a run's outputs keep."""
+"""Characters of one text that are read: more than a run's outputs keep."""
 PLAYED = 50_000
-"""Characters in which cursor moves are played: that is a loop over each of them."""
+"""Characters in which cursor moves are played, one character at a time."""
 
 _CSI = r"\x1b\[[0-?]*[ -/]*[@-~]"
 _OSC = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -39,7 +39,7 @@ def clean(text: str) -> str:
 
 
 def _overwritten(line: str) -> str:
-    """What is left of parts, divided by carriage returns, written over each other."""
+    """The line after its parts, separated by carriage returns, overwrite each other."""
     left: list[str] = []
     length = 0
     for part in reversed(line.split("\r")):
@@ -52,8 +52,8 @@ def _overwritten(line: str) -> str:
 def _settle(text: str) -> str:
     """Play carriage returns, backspaces, cursor-up and erase-line; drop other escapes.
 
-    Erasing a line, and writing far to the right of its end, cost more than they take to
-    print. Text that does so over and over is not played, and keeps its moves.
+    A short escape can erase or extend a long line. Text that does so too often is not played, and
+    keeps its moves.
     """
     rows: list[list[str]] = []  # above the cursor
     below: list[list[str]] = []  # under it, after a cursor-up; the nearest last
@@ -82,7 +82,7 @@ def _settle(text: str) -> str:
                 del line[column:]
         elif token[0] != "\x1b":
             blanked = max(0, column - len(line))
-            # Text put into the middle of a line moves nothing: the line keeps its length.
+            # Text in the middle of a line overwrites, so the line keeps its length.
             patience -= blanked
             line.extend(" " * blanked)
             line[column : column + len(token)] = token

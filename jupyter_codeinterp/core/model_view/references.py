@@ -1,6 +1,6 @@
-"""What a message names (a variable, a column, a cell, a file, the last error), as it is now.
+"""Describes what a message references: variables, columns, cells, files, the last error.
 
-All of it is text of others: inert, without keys, bounded, and between the delimiters.
+The text is untrusted: inert, without keys, bounded, and between the delimiters.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .untrusted import Untrusted, escaped
 PART = 4_000
 """Characters of a cell's source, or of an error."""
 ALL = 12_000
-"""Characters of all that one message names: some 3,000 tokens."""
+"""Characters of all references of one message: some 3,000 tokens."""
 BEGINNING = "[The message names what follows"
-"""How it begins: no words of the person's."""
+"""First words of the text, which tell it from the person's words."""
 _HEADING = f"{BEGINNING}. Between the delimiters stands what that is now.]"
 _ERROR = "error"
 
@@ -30,8 +30,8 @@ Files = Sequence[tuple[str, int]]
 
 
 class Named(msgspec.Struct, frozen=True):
-    """``text`` for the model, "" if nothing is named; ``missing`` in words for a person: what is
-    not there. ``whole``: ids of cells of which the text has all of the source."""
+    """``text`` is for the model, "" without references. ``missing``: names of missing things, for
+    the person. ``whole``: ids of cells whose full source is in the text."""
 
     text: str = ""
     missing: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """``text`` is inert. ``brief`` stands for it where there is no room."""
+    """One reference. ``text`` is inert; ``brief`` replaces it if there is no room."""
 
     text: str
     brief: str
@@ -55,9 +55,8 @@ def named(
     untrusted: Untrusted,
     seen: Mapping[str, str] = {},
 ) -> Named:
-    """``variables`` are those that are named, None where they cannot be looked at; ``files``
-    are names and sizes (bytes) of what lies beside the notebook; ``seen``: what there is to say
-    of some of them, by name, in our own words."""
+    """``variables``: the referenced ones, None if they cannot be read. ``files``: names and sizes
+    (bytes) of files beside the notebook. ``seen``: our own words on some files, by name."""
     if not references:
         return Named()
     parts: list[_Part] = []
@@ -86,7 +85,7 @@ def named(
 def _variable(
     reference: Reference, variables: list[dict[str, Any]] | None, scrub: Callable[[str], str]
 ) -> _Part:
-    """Also a column."""
+    """A variable or a column."""
     kind, name = reference.kind, reference.name
     what = f"{kind} {one_line(scrub(name))}"
     if variables is None:
@@ -125,7 +124,7 @@ def _file(name: str, files: Files, scrub: Callable[[str], str], seen: str) -> _P
 
 
 def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
-    """Of the cell that was run last of those that have failed."""
+    """The error of the failed cell that ran last."""
     failed = [
         (cell.execution_count or 0, index, cell)
         for index, cell in enumerate(snapshot.cells)
@@ -145,6 +144,6 @@ def _is_error(output: dict[str, Any]) -> bool:
 
 
 def _called(cell: CellView, snapshot: Snapshot) -> str:
-    """By its number, and its id."""
+    """The name of a cell: its execution count, id and type."""
     name = called(snapshot.cells.index(cell) + 1, cell.execution_count)
     return f"{name} ({one_line(cell.cell_id)}, {one_line(cell.cell_type)})"

@@ -1,8 +1,7 @@
 """The person's instructions from files (``AGENTS.md``), as the model gets them.
 
 They are sent with the person's words, never in the system prompt, between delimiters with the
-conversation's nonce. They are words to the model and nothing else: no mode, limit or decision
-looks at them.
+conversation's nonce. They change no mode, limit or decision.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NOT_READ = (TOO_LARGE, NOT_CONFIRMED)
 LONGEST = 8_000
 """Characters of one file that the model gets."""
 MOST = 24_000
-"""Of all of them; the ones far from the notebook go first."""
+"""Characters of all files; those far from the notebook are left out first."""
 
 BEGINS = "[Instructions of the person"
 TOLD = (
@@ -38,7 +37,7 @@ LEFT_OUT = "[{count} files further above have more. They were not read.]"
 
 
 def as_text(files: list[RuleFile], untrusted: Untrusted) -> str:
-    """``files`` are from the root down to the notebook; "" if there are none."""
+    """The text for the model; "" without files. ``files``: from the root down to the notebook."""
     shown: list[str] = []
     room = MOST
     for path, text in reversed(files):

@@ -1,7 +1,7 @@
 """Tracebacks for the model: library frames folded, the person's own frames kept.
 
-Reads what IPython prints (Context, Verbose and Plain, 7 to 9) and Python's own format,
-after the colours are gone. What it does not know it leaves as it is, bounded.
+Reads IPython's formats (Context, Verbose and Plain, 7 to 9) and Python's own, without colours.
+Other text stays as it is, bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .plain_text import clean, cut
 LIMIT = 4_000
 """Characters of a traceback that the model sees."""
 _MESSAGE_LIMIT = 1_500
-"""Of these, what the exception's own message may take: pydantic writes pages."""
+"""Characters of the exception's own message: pydantic writes pages."""
 
 # `File x.py:3, in f(a)` · `File "x.py", line 3, in f` · `Cell In[3], line 5` ·
 # `Input In [3], in f(a)` · `<ipython-input-3-0a1b> in f(a)` · `~/x.py in f(a)`
@@ -42,11 +42,11 @@ _LONGEST_HEADER = 2_000
 """Characters of a frame's first line."""
 _BEGINNING = "Traceback (most"
 _NAME = 200
-"""Characters of an exception's name that count: it is a class, and code may call it anything."""
+"""Characters of an exception's name, which code can choose."""
 
 
 class _Part(msgspec.Struct):
-    """Lines of a traceback: a frame (``header`` set), or what stands between frames.
+    """Lines of a traceback: a frame (``header`` set), or the lines between frames.
 
     ``package`` is the library that a frame is in, "" for the person's own code.
     """
@@ -57,7 +57,7 @@ class _Part(msgspec.Struct):
 
 
 def whole(error: Output) -> str:
-    """The traceback of an ``error`` output as plain text, uncut but for what no one reads."""
+    """The traceback of an ``error`` output as plain text, not folded."""
     lines = error.get("traceback")
     raw = "\n".join(map(str, lines)) if isinstance(lines, (list, tuple)) else str(lines or "")
     text = _without_gaps(_RULE.sub("", clean(raw))).strip("\n")
@@ -70,7 +70,7 @@ def whole(error: Output) -> str:
 
 
 def _without_gaps(text: str) -> str:
-    """Without the blanks that IPython puts before `Traceback (most recent call last)`."""
+    """Without IPython's blanks before `Traceback (most recent call last)`."""
     before, *others = text.split(_BEGINNING)
     parts = [before]
     for other in others:
@@ -81,8 +81,8 @@ def _without_gaps(text: str) -> str:
 
 
 def _says(line: str, name: str) -> bool:
-    """Whether a line begins with an exception's name, its module before it or not; a
-    traceback's first line does as well, and says nothing yet."""
+    """Whether a line begins with an exception's name, with or without its module, and is not the
+    traceback's first line."""
     start = line.find(name)
     if start < 0 or _BEGINNING in line:
         return False

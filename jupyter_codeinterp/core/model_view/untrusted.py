@@ -48,8 +48,8 @@ _ALIKE = str.maketrans("асеорхуіѕкνοιτυηκαρ", "aceopxyisknoit
 
 
 def escaped(text: str) -> str:
-    """``text`` without anything that looks like one of our tags, even written with invisible or
-    wide characters or entities."""
+    """``text`` without anything that looks like one of our tags, even with invisible or wide
+    characters or entities."""
     return _OPENING.sub(_escape, text)
 
 
@@ -66,8 +66,8 @@ _EXPLANATION = re.compile(r"\[Between <output-([0-9a-f]{16})> and ")
 
 
 class Untrusted:
-    """``scrub`` removes keys and what looks like a secret from data; ``known`` removes known keys
-    alone, from the person's words. ``nonce`` is the conversation's, which code cannot know."""
+    """``scrub`` removes keys and likely secrets from data; ``known`` removes only known keys, from
+    the person's words. ``nonce`` belongs to the conversation; code cannot know it."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""What is kept from the model: keys, and the values of private variables."""
+"""Keeps keys, likely secrets and the values of private variables from the model."""

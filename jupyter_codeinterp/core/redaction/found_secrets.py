@@ -1,8 +1,7 @@
-"""Removes what looks like a secret from data that goes to the model.
+"""Replaces likely secrets in data for the model by a mark that says what was there.
 
-Nobody has told the server these values, as they have told it keys (``secrets.py``). It goes by the
-form of keys that services issue, and by the names of values. The mark says what was there. Linear
-in the text.
+It knows the formats of keys that services issue, and names such as ``password``. ``secrets.py``
+removes the keys that the server knows. Linear in the text.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from .secrets import REMOVED
 
 
 class KeyForm(NamedTuple):
-    """The keys of ``providers``; without any, a key that connects no model. ``alone``: so plain
-    that only a message of nothing else counts."""
+    """The format of keys of ``providers``; without any, of a key that connects no model. ``alone``:
+    the pattern counts only if the whole message matches."""
 
     providers: tuple[str, ...]
     pattern: str
@@ -32,12 +31,12 @@ class KeyForm(NamedTuple):
 
 
 _MIXED = r"(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])"
-"""Both letters and digits follow."""
+"""Matches before text with both letters and digits."""
 
 KEY_FORMS = (
     KeyForm(("anthropic",), r"\bsk-ant-[A-Za-z0-9_-]{8,400}"),
     KeyForm(("openrouter",), r"\bsk-or-[A-Za-z0-9_-]{16,400}"),
-    # With a digit: names such as sk-learn-contrib-examples are no keys.
+    # A digit is required: names such as sk-learn-contrib-examples are no keys.
     KeyForm(
         ("openai", "deepseek", "moonshot"),
         r"\bsk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,400}",
@@ -63,14 +62,14 @@ def looks_like_key(text: str) -> bool:
 
 
 def without_keys(text: str) -> str:
-    """The text, with a mark in place of whatever looks like a key."""
+    """The text with a mark in place of each likely key."""
     for pattern, alone in _PATTERNS:
         text = pattern.sub(REMOVED, text) if not alone or pattern.fullmatch(text.strip()) else text
     return text
 
 
 _BEFORE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
-"""No letter before, or the escape of a line end."""
+"""Matches after no letter, or after the escape of a line end."""
 _FORMS = (
     ("AWS key", ("AKIA", "ASIA"), r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
     (
@@ -125,7 +124,7 @@ _KEYS = [
     for form in KEY_FORMS
     if not form.alone and (found := re.match(r"\\b([\w-]*)", form.pattern))
 ]
-"""How each begins, where that is one text, and the form."""
+"""The fixed beginning of each format, and its pattern."""
 _PRIVATE = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PRIVATE_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LONGEST_KEY = 20_000
@@ -144,7 +143,7 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _TELLING_PARTS = ("pass", "pwd", "secret", "token", "credential", "sig", "key")
-"""One of these is in each telling name."""
+"""Each telling name contains one of these."""
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,60}\Z")
 _AFTER = re.compile(
     r"(?:[_-]?(?:id|value|key|base64|[0-9]{1,2}))?[\"']?\]?"
@@ -164,20 +163,20 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 _HEX = re.compile(r"(?=[a-f]{0,99}[0-9])(?=[0-9]{0,99}[a-f])[0-9a-f]{16,400}", re.IGNORECASE)
 _RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _LEAST = 16
-"""Characters of a value, but for passwords."""
+"""Minimum characters of a value, except for passwords."""
 _ENOUGH = 400
-"""Characters of a value that are judged. Telling names may follow each other within one value."""
+"""Characters of a value that are examined, because one value may contain many telling names."""
 
 
 PIECE = 50_000
-"""Characters that are read in one go. Python's other threads wait meanwhile."""
+"""Characters that are searched at once, while Python's other threads wait."""
 _TAIL = 1_000
-"""The last characters of a piece, where it may end after a word."""
+"""Characters at the end of a piece in which it may end after a word."""
 _ORDINARY = re.compile(r"(?<![A-Za-z_])[a-z]{1,20}(?= )")
 
 
 def without_secrets(text: str) -> str:
-    """The text, with a mark that says what was there in place of what looks like a secret."""
+    """The text with a mark in place of each likely secret."""
     if "PRIVATE KEY" in text:
         text = _without_private_keys(text)
     return "".join(_without(piece) for piece in _pieces(text))
@@ -194,8 +193,8 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _end(text: str, start: int, stop: int) -> int:
-    """Where a piece ends: at a line's end, else after a word that names no secret, else at
-    ``stop``, which may cut a secret."""
+    """The end of a piece: a line's end, else after a word that names no secret, else ``stop``,
+    which may cut a secret."""
     line = text.rfind("\n", start + 1, stop)
     if line > 0:
         return line
@@ -256,7 +255,7 @@ def _without_named(text: str) -> str:
 
 
 def _named(text: str) -> Iterator[tuple[int, int, str]]:
-    """Place and name of each value that looks like a secret."""
+    """Start, end and name of each value that is probably a secret."""
     for word in _TELLING.finditer(text):
         after = _AFTER.match(text, word.end())
         if after is None:
@@ -270,7 +269,7 @@ def _named(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         is_pass = _PASSES.search(word[0]) is not None
         is_secret = _is_password(value) if is_pass else _is_random(value)
-        # In ``UID=sa;PWD=…`` it can be nothing else.
+        # After a semicolon, as in ``UID=sa;PWD=…``, it is always a password.
         is_secret = is_secret or (is_pass and text[word.start() - 1 : word.start()] == ";")
         if is_secret and not _is_placeholder(value):
             yield after.start(1), after.end(1), name[-60:]
@@ -281,7 +280,8 @@ def _is_placeholder(value: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    """Letters with digits or other signs, or in no order of small and capital ones; no code."""
+    """Whether the value mixes letters with digits or other signs, or small and capital letters, and
+    is no code."""
     if "(" in value or "[" in value or "://" in value:
         return False
     others = any(not sign.isalpha() and sign not in "_-./:\\" for sign in value)
@@ -289,7 +289,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether no words make most of the value."""
+    """Whether the value consists mostly of something else than words."""
     if len(value) < _LEAST or len(set(value)) < 8:
         return False
     pieces = _PIECE.findall(value)

@@ -1,5 +1,5 @@
-"""Variables that cells with the tag ``codeinterp-private`` assign: the model gets to know their
-names and types, and nothing of their values. What other cells make of them is not covered.
+"""Variables that cells with the tag ``codeinterp-private`` assign: the model gets their names and
+types, but not their values. Variables that other cells derive from them are not covered.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..visible import has_heaped_marks
 # -------------------------------------------------------------------------------------------------
 # The names that a cell's code assigns, so that their values can be kept private with it.
 #
-# ``src/notebook/document/assigned.ts`` does the same in a window, by the pattern alone. Rather a
-# name too many than one too few; what ``exec`` or an ``import *`` assigns nobody can see.
+# ``src/notebook/document/assigned.ts`` does the same in a window, by the pattern alone. In doubt a
+# name counts as assigned. Names from ``exec`` and ``import *`` are missed.
 
 PARSED = 100_000
-"""Characters of a source that is worth parsing."""
+"""Characters of the longest source that is parsed."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 
 
 def assigned(source: str) -> tuple[str, ...]:
-    """In the order in which they are met, each once."""
+    """The assigned names in order, each once."""
     names = dict.fromkeys(by_pattern(source))
     parses = len(source) <= PARSED and not any(map(has_heaped_marks, source.split("\n")))
     try:
@@ -56,7 +56,7 @@ def _in_tree(tree: ast.AST) -> Iterator[str]:
 
 
 def _owner(node: ast.expr) -> Iterator[str]:
-    """Whose part is assigned."""
+    """The name of the object whose attribute or item is assigned."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     if isinstance(node, ast.Name):
@@ -64,7 +64,7 @@ def _owner(node: ast.expr) -> Iterator[str]:
 
 
 def by_pattern(source: str) -> Iterator[str]:
-    """Also where it is no Python, or Python with magics. Linear in the source."""
+    """Assigned names by a pattern, for other languages and for magics. Linear in the source."""
     for statement in _statements(source):
         words = _NAME.findall(statement)
         first = words[0] if words else ""
@@ -81,7 +81,7 @@ def by_pattern(source: str) -> Iterator[str]:
 
 
 def _statements(source: str) -> Iterator[str]:
-    """Lines, with those that brackets continue."""
+    """Lines, each joined with its continuation in brackets."""
     open_ones, begun = 0, []
     for line in source.replace(";", "\n").replace("\\\n", " ").split("\n"):
         begun.append(line)
@@ -93,7 +93,7 @@ def _statements(source: str) -> Iterator[str]:
 
 
 def _plain(name: str) -> str:
-    """As Python names it."""
+    """The name as Python normalizes it."""
     return unicodedata.normalize("NFKC", name)
 
 
@@ -103,8 +103,8 @@ class _Named(TypedDict):
 
 
 class Variable(_Named, total=False):
-    """A variable of the kernel. Each fact is there only for values that have it; a private one
-    has its name and type alone.
+    """A variable of the kernel. A fact is missing if the value lacks it; a private variable has
+    only name and type.
 
     len        of containers, str and bytes
     shape      of arrays, tables and columns
@@ -126,7 +126,8 @@ Variables = Union[list[dict[str, Any]], None]
 
 
 class PrivateNames:
-    """Of one conversation. A name stays private when its cell is deleted, or loses its tag."""
+    """The private names of one conversation. A name stays private after its cell is deleted or
+    loses its tag."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -145,7 +146,7 @@ class PrivateNames:
         return name in self._names
 
     def redact(self, variables: Variables) -> Variables:
-        """Without values of private variables, and without their columns."""
+        """The variables without values and columns of private ones."""
         if variables is None:
             return None
         return [self._redacted(v) for v in variables if not self._is_part(v)]

@@ -1,8 +1,8 @@
 """Removes known keys from everything sent to a model, journaled or logged.
 
 It finds whole values and parts, because a cut may have split a key; the forms are below.
-Every event and result passes through: a megabyte without a key takes some 5 ms, however many forms
-there are. This prevents accidents. Code that wants to leak a key can always encode it in a new way.
+Every event and result is checked: a megabyte without a key takes about 5 ms for any number of
+forms. This prevents accidents. Code that wants to leak a key can always encode it in a new way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urllib.parse import quote, quote_plus
 # The forms a key may have in a text: plain, quoted, encoded, reversed, split up.
 
 _PUBLIC = re.compile(r"sk-ant-[a-z]{3,8}\d\d-")
-"""How keys of the Messages API begin, all alike."""
+"""The common beginning of all keys of the Messages API."""
 
 
 def public_beginning(value: str) -> str:
@@ -31,9 +31,9 @@ def public_beginning(value: str) -> str:
 
 
 def encodings(value: str) -> set[str]:
-    """All forms of ``value`` that are looked for. What cannot be encoded is not a key."""
+    """All forms of ``value`` to search for; none if it cannot be encoded."""
     forms = set(_forms(value))
-    # As JSON writes them: the journal is JSON, and so is what many programs print.
+    # As JSON writes them: the journal and the output of many programs are JSON.
     forms |= {json.dumps(form)[1:-1] for form in forms}
     return forms
 
@@ -73,7 +73,7 @@ def _in_groups(
 
 REMOVED = "[key removed]"
 SHORTEST = 8
-"""Characters. Anything shorter is no key and would match ordinary words."""
+"""Characters. A shorter value would match ordinary words."""
 LONGEST_PART = 16
 """Consecutive characters of a key that always count as a part of it."""
 DENSE = 256
@@ -96,7 +96,7 @@ _FORMATS: dict[int, Literal["Q", "I"]] = {_WORD: "Q", _SHORT_WORD: "I"}
 _PIECE = 65_536
 _MOST_PLACES = 4
 _SEAM = re.compile(r"\n?\[… [\d,]+ characters? left out[^\]\n]{0,200}\]\n?|…")
-"""Where we have cut a text."""
+"""The mark of a cut."""
 _BACKSLASH = ord("\\")
 _HALF_ESCAPE = re.compile(rb"\\u[0-9a-fA-F]{0,3}\Z")
 
@@ -113,7 +113,7 @@ class Secrets:
         """Forms that are not ASCII: found only as a whole."""
         self._places: dict[int, dict[int, list[_Place]]] = {_WORD: {}, _SHORT_WORD: {}}
         self._forms: Counter[str] = Counter()
-        """How many values have a form."""
+        """Number of values with this form."""
         self._values: Counter[str] = Counter()
         """How often each value was added without being forgotten."""
         self._reach = dict.fromkeys(_FORMATS, 0)

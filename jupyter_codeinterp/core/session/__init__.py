@@ -1,1 +1,1 @@
-"""One conversation bound to one notebook: taken up from the journal, written on, undone."""
+"""One conversation bound to one notebook: its journal, turns and undo."""

@@ -1,4 +1,4 @@
-"""What becomes of a person's message."""
+"""Checks and routes a person's message, and names a conversation by it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..redaction.found_secrets import looks_like_key
 from ..wire.events import Reference, StopReason
 
 # -------------------------------------------------------------------------------------------------
-# What a person's message may be, and how it reaches model, journal, lists and windows.
+# Limits of a person's message, and its check for keys.
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
@@ -22,15 +22,15 @@ LOOKS_LIKE_KEY = (
     "key. Otherwise, remove it from the message."
 )
 LONGEST_NAME = 300
-"""Characters of a name in a reference; a file's has at most 255 bytes."""
+"""Characters of a name in a reference. A file name has at most 255 bytes."""
 LONGEST_CALL = 4_000
-"""Characters of a command with the words that its placeholders get; the message has all."""
+"""Characters of a command with its arguments; the message has the rest."""
 
 
 def checked(
     text: str, references: tuple[Reference, ...], with_key: bool, scrub: Callable[[str], str]
 ) -> tuple[str, tuple[Reference, ...]]:
-    """The message without known keys, and what it names. Raises CommandError ``too_long``,
+    """The message without known keys, and its references. Raises CommandError ``too_long``,
     ``too_many_references``, or ``looks_like_key`` unless ``with_key``."""
     need_short(text)
     words = scrub(text)
@@ -57,7 +57,7 @@ def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
 
 
 def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Reference, ...]:
-    """The references; commands with the words that follow them in the message (without keys)."""
+    """The references; each command with its arguments in the message (without keys)."""
     return tuple(
         Reference(one.kind, f"{one.name} {arguments_in(text, one.name)}"[:LONGEST_CALL].rstrip())
         if one.kind in ("command", "skill")
@@ -69,16 +69,16 @@ def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Refer
 # -------------------------------------------------------------------------------------------------
 # Where a message goes: two tables.
 #
-# The sender says what was waiting as they wrote (``about``). So a message meant for the queue
+# The sender says which draft or question was waiting (``about``). So a message meant for the queue
 # cannot answer a question that came up a moment before. No message decides on a draft.
 
 State = Literal["idle", "working", "asks", "offers"]
-"""No turn runs; one runs; the agent's question waits; a draft waits."""
+"""No turn runs; a turn runs; the agent's question waits; a draft waits."""
 About = Literal["nothing", "this", "another"]
-"""The message is about nothing in particular, what waits, or what no longer waits."""
+"""The message is about nothing, about the waiting question or draft, or about an earlier one."""
 Does = Literal["begin", "queue", "answer", "discuss"]
-"""Begin a turn, wait for the next results, answer the question, or go to the model at once while
-the draft goes on waiting (after the reply that the model is writing, if any)."""
+"""Begin a turn, wait for the next results, answer the question, or go to the model after its
+current reply while the draft keeps waiting."""
 
 TABLE: dict[tuple[State, About], Does | None] = {
     ("idle", "nothing"): "begin",
@@ -102,15 +102,15 @@ GOES_ON: dict[StopReason, bool] = {
     "refusal": False,
     "error": False,
 }
-"""Whether queued messages begin the next turn after such an end. Else they wait until the person
-sends something: Stop means stop, a limit is a limit, and what failed would fail again."""
+"""Whether queued messages begin the next turn after a turn with this stop reason. If not, they
+wait until the person sends something."""
 
 
 def route(
     running: bool, asked: Mapping[str, Literal["question", "draft"]], about: str
 ) -> Does | None:
-    """``asked`` are the waiting questions (by call id) and drafts (by nonce)."""
-    # A question may come up while a draft waits: what the message is about says which is meant.
+    """``asked``: the waiting questions (by call id) and drafts (by nonce)."""
+    # A question may come up while a draft waits: ``about`` says which one is meant.
     kinds = {asked[about]} if about in asked else set(asked.values())
     state: State = "idle"
     if running:

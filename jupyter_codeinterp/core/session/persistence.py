@@ -61,7 +61,7 @@ class SessionLease:
         return self._renewing is not None
 
     def take(self) -> None:
-        """Hold the lease until ``release``. Raises CommandError ``held_elsewhere``, StoreError."""
+        """Take the lease until ``release``. Raises CommandError ``held_elsewhere``, StoreError."""
         holder = self._store.take_lease(self._session_id)
         if holder is not None:
             raise held_elsewhere(holder)
@@ -106,14 +106,14 @@ def held_elsewhere(holder: Holder) -> CommandError:
 
 
 AGAIN = 5.0
-"""Seconds between attempts to write what the journal refused."""
+"""Seconds between attempts to write events that the journal refused."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
 SAVED_NOW = "Saved what could not be saved before."
 NOT_SAVED = "Could not save the end of this turn. Retrying."
 
 
 class Workplace(Protocol):
-    """The notebook that a session works on, and what belongs to it."""
+    """The notebook of a session, its kernel and its folder."""
 
     @property
     def document(self) -> Document: ...
@@ -123,23 +123,23 @@ class Workplace(Protocol):
 
     @property
     def new_notebooks(self) -> NewNotebooks | None:
-        """None where the agent cannot go on in another notebook."""
+        """None if the agent cannot continue in another notebook."""
 
     @property
     def fresh_runs(self) -> FreshRuns | None:
-        """None where the notebook cannot run in a fresh kernel."""
+        """None if the notebook cannot run in a fresh kernel."""
 
     @property
     def watch(self) -> Watch | None:
-        """Which cells are stale; None where that is unknown."""
+        """Which cells are stale; None if unknown."""
 
     def begin_turn(self, turn: int) -> None:
-        """Later ops belong to this turn; a window that reloads gets them again."""
+        """Count later ops to this turn; a window that reloads gets them again."""
 
     def end_turn(self) -> None: ...
 
     def expect_no_window(self) -> None:
-        """Wait for no window: unless one has the notebook open, work in its file at once."""
+        """Work in the notebook's file at once, unless a window has it open."""
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         """Names and sizes (bytes) of files beside the notebook."""
@@ -148,10 +148,10 @@ class Workplace(Protocol):
         """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
 
     def folder(self) -> str:
-        """The notebook's folder with its whole path, with slashes; "" where that is unknown."""
+        """The absolute path of the notebook's folder, with slashes; "" if unknown."""
 
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
-        """What those of these files that are tables hold, in words; untrusted."""
+        """Describe the tables among these files; untrusted text by name."""
 
     async def rule_files(self) -> list[RuleFile]:
         """The person's instruction files, from the root down to the notebook."""
@@ -160,11 +160,11 @@ class Workplace(Protocol):
         """The person's commands and skills, those with a defect too."""
 
     async def look_around(self) -> Seen | None:
-        """The files under the notebook's folder; None where unknown."""
+        """Scan the files under the notebook's folder; None if unknown."""
 
     async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        """Tools of MCP servers for this conversation, and what a person should know of them; None
-        if there are none. Waits for servers that start."""
+        """Tools of MCP servers for this conversation, and warnings for the person; None without
+        servers. Waits for servers that start."""
 
 
 class PersistentSession:
@@ -188,18 +188,18 @@ class PersistentSession:
         self.may_cancel = False
         self._stopped_by = 0
         self._begun = False
-        """Whether the turn's task has started: cancelled earlier, it would never run."""
+        """Whether the turn's task has started. A task cancelled before that never runs."""
         self.undoing = False
         self.kept = False
-        """Whether somebody holds the session between turns without following it."""
+        """Whether a caller keeps the session in memory between turns without following it."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Background tasks besides the turn."""
         self._saving: asyncio.Task[None] | None = None
         self._lease = SessionLease(store, info.session_id, self._lost)
         self._halted: Ending | None = None
-        """How the running turn must end: the journal fails, or the notebook is gone."""
+        """The ending forced on the running turn, if the journal fails or the notebook is gone."""
         self._end_explains = False
-        """Whether the turn's end gives that reason."""
+        """Whether the turn's end shows ``_halted`` to the person."""
         self._deferred = DeferredWrites(self._journal_failed)
         self.event_log = EventLog(
             store, info.session_id, store.last_seq(info.session_id), self._deferred
@@ -220,7 +220,7 @@ class PersistentSession:
         return not (active or waits or self.event_log.followers)
 
     def release(self) -> None:
-        """Free what is large now, not when garbage is collected. Last call."""
+        """Free large data without waiting for garbage collection. The session ends with this."""
         self._turn = None
         self._talk.release()
         self.event_log.release()
@@ -252,7 +252,7 @@ class PersistentSession:
             replay.add(event)
         self._meter = Meter(replay.usage)
         self._note = replay.lost or not_found(replay.figures)
-        """What the model must know of the turn before."""
+        """A note to the model about the turn before."""
         if replay.ended is not None and replay.ended.stop_reason == "cancelled":
             self._note = replay.lost or STOPPED_NOTE
         if self.info.branches and replay.turns < self.info.branches[-1].turn:
@@ -271,7 +271,7 @@ class PersistentSession:
         try:
             self._lease.take()
         except CommandError:
-            return self._learn_holder()  # Another one is ending it.
+            return self._learn_holder()  # Another server is ending it.
         except StoreError as error:
             log.warning("Showing a turn's end before it is saved: %s", error.message)
         self._keep_undelivered()
@@ -284,12 +284,12 @@ class PersistentSession:
         words = "The server stopped during this turn. Variables may be gone."
         self._show_end(Ending("error", "server_stopped", words))
         self._note = self._note.replace(lost, self.replay.lost)
-        self._set(changed=self.info.changed)  # It runs no more.
+        self._set(changed=self.info.changed)
         if not had:
             self._release_lease()
 
     def _end_runs(self) -> None:
-        """In the notebook, too: no cell stays marked as running."""
+        """End the unfinished runs in the notebook, so that no cell stays marked as running."""
         turn, session_id = self.replay.turns, self.info.session_id
         first = next((one.seq for one in self.store.ops(session_id) if one.turn == turn), None)
         if first is None:
@@ -298,7 +298,7 @@ class PersistentSession:
             self._deferred.do(partial(self.workplace.document.apply_later, turn, op))
 
     def refresh(self) -> None:
-        """Load what another server has journaled since."""
+        """Load events that another server has journaled."""
         if self.running or self.undoing or self._deferred or self._deferred.given_up == GONE:
             return
         held = self.info.held
@@ -318,7 +318,7 @@ class PersistentSession:
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
-        """Within, this server alone works on the session, from the journal's latest state.
+        """Hold the session's lease, with the journal's latest state loaded.
         Raises CommandError ``held_elsewhere``, and StoreError if the journal is not writable."""
         if not (self.running or self.undoing):
             self._catch_up()
@@ -331,7 +331,7 @@ class PersistentSession:
 
     @contextlib.contextmanager
     def alone(self, turn: int = 0) -> Iterator[None]:
-        """Within, no turn runs, and ops undo or redo ``turn``. Raises as ``need_idle`` and
+        """Keep turns out while ops undo or redo ``turn``. Raises as ``need_idle`` and
         ``here``."""
         self.need_idle()
         with self.here():
@@ -355,13 +355,13 @@ class PersistentSession:
             raise held_elsewhere(holder)
 
     def _lost(self) -> None:
-        """Another server has taken over, because this one was silent too long (the machine
-        slept, say). The other's account of the turn counts."""
+        """Stop because another server has taken over: this one was silent too long, for example
+        while the machine slept. The other server's events count."""
         self._deferred.give_up()
         self.cancel()
 
     def _journal_failed(self, error: StoreError) -> None:
-        """Stop the turn as Stop does. Its remaining events show now and are saved later."""
+        """Stop the turn as Stop does. Show its remaining events now, and save them later."""
         if error.code == TAKEN:
             return self._lost()
         if not self.running:
@@ -377,7 +377,7 @@ class PersistentSession:
         return not self._deferred.given_up and (bool(self._deferred) or ops_deferred)
 
     def _catch_up(self) -> None:
-        """Journal what waits. Raises StoreError if the journal still fails."""
+        """Journal deferred events. Raises StoreError if the journal still fails."""
         if not self._unsaved:
             return
         try:
@@ -411,13 +411,13 @@ class PersistentSession:
     # --- events ----------------------------------------------------------------------
 
     def publish(self, event: Event) -> None:
-        """Journal, then show, the event that begins something. If this raises StoreError, do not
-        begin."""
+        """Journal an event before its effect, then show it. After a StoreError, the effect must
+        not follow."""
         self.event_log.publish(event)
         self.replay.add(event)
 
     def show(self, event: Event) -> None:
-        """Show what has happened; journal it now or as soon as possible."""
+        """Show an event whose effect has happened; journal it now or as soon as possible."""
         self.event_log.show(event)
         self.replay.add(event)
 

@@ -21,7 +21,7 @@ from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
 FINISH_TIME = 5.0
-"""Seconds that a session's end waits for an undo. A window that hangs never answers."""
+"""Seconds that a session's end waits for an undo, because a window that hangs never answers."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -46,9 +46,9 @@ class Reviews:
         *,
         files: bool = False,
     ) -> None:
-        """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
-        person has edited them since; or, if ``cells`` does not name them, has run them.
-        ``files``: also those that wait in an overlay; the event says where that cannot be.
+        """Restore ``cells`` of a turn, or all that are neither restored nor kept. Skips cells that
+        the person has edited since, and, if ``cells`` is empty, cells that they have run.
+        ``files``: also restore files in an overlay; the event lists the failures.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
@@ -56,14 +56,14 @@ class Reviews:
         await self._to_the_end(self._undo(turn, cells, window, files))
 
     async def _to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do all of it, and record it, also where the window closes meanwhile."""
+        """Finish and record the work even if the window closes meanwhile."""
         task = asyncio.ensure_future(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait until nothing is being undone or redone. Cancel what takes too long."""
+        """Wait for running undos and redos. Cancel those that take too long."""
         if not self._working:
             return
         _, late = await asyncio.wait(self._working, timeout=FINISH_TIME)
@@ -92,7 +92,7 @@ class Reviews:
         return done
 
     def _moved(self, turn: int, *, undone: bool) -> set[str]:
-        """The cells that the turn moved, and whose move is undone or is not."""
+        """The cells that the turn moved, with their move undone, or not (``undone``)."""
         states = self._session.replay.reviewed.get(turn, {})
         moved = {change.cell_id for change in self._changes(turn) if change.moved}
         return {one for one in moved if (states.get(one) == "undone") == undone}
@@ -105,9 +105,8 @@ class Reviews:
         *,
         files: bool = False,
     ) -> None:
-        """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
-        touched them since. ``files``: also those of an overlay that an undo took back; the event
-        says where that cannot be.
+        """Redo ``cells`` of a turn, or all undone ones that can be redone, unless the person has
+        touched them since. ``files``: also redo files in an overlay; the event lists the failures.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
@@ -127,8 +126,8 @@ class Reviews:
                 await self._waiting_files.put_back(turn, window, redo=True)
 
     async def undo_since(self, turn: int, window: int = 0) -> tuple[Kept, ...]:
-        """Restore what this and all later turns changed, the newest first, unless the person
-        touched or kept it. Returns the skipped cells, each once.
+        """Undo this and all later turns, the newest first. Skips cells that the person touched or
+        kept, and returns them, each once.
 
         Raises CommandError ``busy``, and DocumentError ``not_open``.
         """
@@ -147,7 +146,7 @@ class Reviews:
         return tuple(kept.values())
 
     def beginning(self, turn: int) -> Beginning:
-        """What a branch at this turn inherits. Raises CommandError ``busy`` or
+        """The state that a branch at this turn inherits. Raises CommandError ``busy`` or
         ``unknown_turn``."""
         self._session.need_idle()
         store, session_id = self._session.store, self._session.info.session_id
@@ -174,7 +173,7 @@ class Reviews:
         return self._session.ledger.changes(turn)
 
     def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
-        """``files``: files are undone too, so there may be no cell."""
+        """Changes that can be undone; may be empty if ``files`` are undone, too."""
         if not self._changes(turn) and not files:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
@@ -188,7 +187,7 @@ class Reviews:
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
 
     def _redoable(self, turn: int, cells: tuple[str, ...], files: bool) -> tuple[str, ...]:
-        """``files``: files are redone too, so there may be no cell."""
+        """Cells that can be redone; may be empty if ``files`` are redone, too."""
         changed = {change.cell_id for change in self._changes(turn)}
         redoable = self._session.replay.redoable.get(turn, {})
         if not changed.issuperset(cells):

@@ -1,7 +1,7 @@
 """The one interface of fronts (the windows' socket, REST, a program) to conversations.
 
-``by`` is the number of the window or client that acts; 0 for a program alone. The resulting event
-carries it. Other windows learn of decisions.
+``by`` is the number of the window or client that acts, 0 for a program. The resulting event carries
+it. Other windows are notified of decisions.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ class Sent(NamedTuple):
 
 
 class Sessions(Protocol):
-    """The live sessions."""
+    """The sessions in memory."""
 
     rules: Rules
 
     def session(self, session_id: str) -> Session:
-        """Load it from the journal if need be. Raises CommandError ``unknown_session``."""
+        """The session, loaded from the journal if needed. Raises CommandError
+        ``unknown_session``."""
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
 
@@ -49,8 +50,7 @@ class Sessions(Protocol):
         """Notify all other windows."""
 
     def person(self, notebook: str, window: int) -> str:
-        """The name of the person in this window, if several people share the notebook; else
-        "": the one person needs no name."""
+        """The name of the person in this window; "" unless several people share the notebook."""
 
 
 class SessionService:
@@ -99,7 +99,7 @@ class SessionService:
     ) -> Sent:
         """Send a message, with arguments as in the command ``SendMessage``. ``headless``: the
         sender shows no notebook. Unless a window has it open, the work goes on in its file.
-        ``alone``: nobody can be asked, and what may happen then.
+        ``alone``: what may run if nobody can be asked.
 
         CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
         ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
@@ -175,8 +175,8 @@ class SessionService:
         return branch
 
     async def go_on(self, session_id: str, notebook: str, task: str, by: int = 0) -> Session:
-        """Go on with ``task`` in another notebook: a new conversation, with this one's model and
-        mode and a summary of it. CommandError as in ``send``. An error leaves no new
+        """Continue with ``task`` in another notebook: a new conversation with the same model and
+        mode, and a summary of this one. CommandError as in ``send``. An error leaves no new
         conversation."""
         words, _ = checked(task, (), False, self._sessions.rules.scrub)
         of = self._sessions.session(session_id)
@@ -231,8 +231,8 @@ class SessionService:
         reason: str = "",
         nobody: bool = False,
     ) -> None:
-        """Exactly ``source`` runs; ``reason`` belongs to a rejection, ``nobody`` to that of a
-        program that has nobody to ask. CommandError ``too_long``, ``held_elsewhere``, and as in
+        """Run exactly ``source``, or reject it with ``reason``. ``nobody``: a program rejects it,
+        because it has nobody to ask. CommandError ``too_long``, ``held_elsewhere``, and as in
         ``Decisions.decide``."""
         need_short(reason)
         session = self._here(session_id)
@@ -251,7 +251,7 @@ class SessionService:
         session.decisions.answer(call_id, self._sessions.rules.scrub(text), by)
 
     def set_mode(self, session_id: str, mode: Mode, by: int = 0) -> None:
-        """From the next decision on. CommandError ``held_elsewhere``."""
+        """Set the mode from the next decision on. CommandError ``held_elsewhere``."""
         session = self._sessions.session(session_id)
         session.set_mode(mode, by)
 
@@ -295,7 +295,7 @@ class SessionService:
         await session.reviews.redo(turn, cells, by, files=files)
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
-        """As ``Session.keep``."""
+        """As ``Reviews.keep``."""
         session = self._sessions.session(session_id)
         session.reviews.keep(turn, cells, by)
 
@@ -315,7 +315,7 @@ class SessionService:
         await session.waiting_files.keep(stamps, by, discard=discard)
 
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
-        """As ``Session.remove``."""
+        """As ``Reviews.remove``."""
         session = self._sessions.session(session_id)
         await session.reviews.remove(cell_id, by)
 
@@ -324,7 +324,7 @@ class SessionService:
         await self._here(session_id).look(model, by)
 
     def silence(self, session_id: str, key: str, silenced: bool = True, by: int = 0) -> None:
-        """Keep findings with this key from the person and the model, in this notebook.
+        """Hide findings with this key from the person and the model, in this notebook.
         CommandError ``unknown_finding``, ``held_elsewhere``."""
         session = self._sessions.session(session_id)
         session.silence(key, silenced, by)

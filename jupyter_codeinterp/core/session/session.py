@@ -1,4 +1,4 @@
-"""A live session: one conversation bound to one notebook, and the commands that it carries out.
+"""A session in memory: one conversation bound to one notebook, and its commands.
 
 ``turns.py`` runs its turns. ``persistence.py`` handles the journal and other servers.
 """
@@ -33,7 +33,7 @@ from .messages import Does, from_question, route
 from .turns import TurnRunner
 
 MOST_WORKED = 20
-"""Cells of the agent that a window learns of. The person may delete as many in a row."""
+"""Cells of the agent that are listed for a window, so that it finds one if others are deleted."""
 GOES_ON_FROM = (
     "[The conversation above was in the notebook {notebook}. Now you are in a new notebook in the "
     "same folder, with a kernel of its own: its variables and cells are not here.]"
@@ -85,9 +85,9 @@ class Session(TurnRunner):
         second_look: str | None = None,
         alone: Alone = "",
     ) -> Does:
-        """Route a message by ``messages.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look``
-        and ``alone`` apply to a turn that begins.
+        """Route a message by ``messages.py``. Returns where it went. ``source``: the current source
+        of the draft's cell, for a message about a draft. ``after``, ``rule_files``,
+        ``second_look`` and ``alone`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -109,7 +109,7 @@ class Session(TurnRunner):
         return does
 
     def would(self, text: str, about: str) -> Does:
-        """Where ``send`` would put it. Raises CommandError ``empty_message`` or
+        """Where ``send`` would put the message. Raises CommandError ``empty_message`` or
         ``no_longer_waits``."""
         does = route(self.running, self.decisions.asked, about)
         if does is None:
@@ -160,7 +160,7 @@ class Session(TurnRunner):
         person: str = "",
         nobody: bool = False,
     ) -> Draft:
-        """The decided draft. Raises as ``Decisions.decide``."""
+        """Decide on a draft, and return it. Raises as ``Decisions.decide``."""
         allowed = run_all and policy.may_run_all(self._rules.highest_mode)
         return self.decisions.decide(
             draft_id, nonce, action, source, allowed, window, said, person, nobody
@@ -208,13 +208,13 @@ class Session(TurnRunner):
         self.note(f"Goes on from {name.rpartition('/')[2]}.")
 
     def set_limits(self, limits: Limits) -> None:
-        """Applies from the next turn on."""
+        """Set the limits from the next turn on."""
         self._rules = msgspec.structs.replace(self._rules, limits=limits)
 
     # --- afterwards ------------------------------------------------------------------
 
     def rename(self, title: str, window: int = 0) -> None:
-        """Works while a turn runs. Raises CommandError ``bad_title``."""
+        """Set the title, also while a turn runs. Raises CommandError ``bad_title``."""
         title = self._rules.scrub(title.strip())
         if not title:
             raise CommandError("bad_title", "The title is empty.")
@@ -230,8 +230,8 @@ class Session(TurnRunner):
                 self.show(TitleChanged(title, window))
 
     def silence(self, key: str, silenced: bool, window: int = 0) -> str:
-        """Keep findings with this key from now on, or no more. Works while a turn runs. Returns
-        the check's name. Raises CommandError ``unknown_finding``."""
+        """Hide findings with this key, or show them again; also while a turn runs. Returns the
+        check's name. Raises CommandError ``unknown_finding``."""
         check = self.replay.findings.get(key)
         if check is None:
             raise CommandError("unknown_finding", "This conversation has no such finding.")

@@ -1,4 +1,4 @@
-"""The turns of a session: each is a task on the server, and windows only watch."""
+"""The turns of a session. Each is a task on the server that windows watch."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ class TurnTools:
         self._own = self.registry = own
         self._workplace = workplace
         self._complete = False
-        """Whether ``registry`` has the tools of MCP servers, too: from the first turn on, unless
-        a fault hides some."""
+        """Whether ``registry`` has the tools of all MCP servers; False until the first turn, and
+        while a server fails."""
         self._said: set[str] = set()
 
     async def find(self, untrusted: Untrusted) -> list[str]:
-        """Add the tools of MCP servers. Returns what a person should know and has not read yet.
+        """Add the tools of MCP servers. Returns warnings that the person has not read yet.
 
-        Once they are complete, tools stay the same within a conversation, because models cache
-        them."""
+        Once complete, the tools stay the same within a conversation, because models cache them.
+        """
         if self._complete:
             return []
         found = await self._workplace.outside_tools()
@@ -101,7 +101,7 @@ class TurnTools:
 
 MOST_QUEUED = 20
 MOST_CHARACTERS = 100_000
-"""Of all queued messages together."""
+"""Characters of all queued messages together."""
 
 
 class Queue:
@@ -142,7 +142,7 @@ class Queue:
         return "\n\n".join(part for part in parts if part)
 
     def with_references(self, references: tuple[Reference, ...]) -> tuple[Reference, ...]:
-        """The references of queued messages, then these, each once."""
+        """The references of queued messages, then ``references``, each once."""
         queued = (named for message in self.messages for named in message.references)
         return tuple(dict.fromkeys((*queued, *references)))
 
@@ -154,7 +154,7 @@ class Queue:
 
 
 INTERRUPT_TIME = 5.0
-"""Seconds after an interrupt until the person learns that the kernel goes on."""
+"""Seconds after an interrupt until the person is told that the kernel is still busy."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts; Stop has one second in all."""
 STUCK = (
@@ -170,7 +170,7 @@ LOOK_TIME = 0.3
 """Seconds that the end of a turn waits for the file scan, within the same second."""
 
 Made = tuple[tuple[MadeFile, ...], int]
-"""Files, and how many more there are."""
+"""Listed files, and the number of others."""
 NONE_MADE: Made = ((), 0)
 
 log = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class TurnRunner(PersistentSession):
         waits: Callable[[Any], None] = lambda session: None,
     ) -> None:
         """Calls ``changed`` with itself when it starts or stops running, when its title, model,
-        mode or notebook changes, and when another server begins or stops working on it. It calls
+        mode or notebook changes, and when another server begins or stops working on it. Calls
         ``waits`` when it begins or stops waiting for a person."""
         self.decisions = Decisions(lambda: waits(self))
         self._model = model
@@ -201,13 +201,13 @@ class TurnRunner(PersistentSession):
         self._put_after = ""
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
-        """What answers have named, not yet sent to the model."""
+        """References in answers to questions, not yet sent to the model."""
         self._unread: set[str] = set()
-        """Instruction files that the person knows were not read."""
+        """Unread instruction files that the person was told about."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
         self.second_look: str | None = None
-        """The model that looks at answers with figures; "" for the default, None for none."""
+        """The model that checks answers with numbers; "" for the default, None for no check."""
         self.unattended: Alone = ""
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
@@ -260,7 +260,7 @@ class TurnRunner(PersistentSession):
             log.warning("Messages remain queued in %s: %s", self.info.session_id, error.message)
 
     async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
-        """Run one turn. Whatever happens, it publishes a ``TurnEnded``."""
+        """Run one turn. Always publishes a ``TurnEnded``."""
         agent: Agent | None = None
         cleared: list[Cleared] = []
         self._begun = True
@@ -309,7 +309,7 @@ class TurnRunner(PersistentSession):
     # --- a second look ---------------------------------------------------------------
 
     async def look(self, name: str = "", window: int = 0) -> None:
-        """Let a model look for mistakes in the latest answer. Stop or a new turn ends this.
+        """Let a model look for mistakes in the latest answer. Stop or a new turn cancels this.
         Raises CommandError ``busy``, ``nothing_to_look_at``, ``look_stopped`` or ``no_look``, and
         DocumentError."""
         self.need_idle()
@@ -363,7 +363,7 @@ class TurnRunner(PersistentSession):
             self._looking.cancel()
 
     async def _look_by_itself(self, name: str) -> None:
-        """After a turn. Needs no person, so a note tells of a failure."""
+        """Look for mistakes after a turn. A failure becomes a note."""
         try:
             answered = self._answered()
             if answered.has_figures:
@@ -473,7 +473,7 @@ class TurnRunner(PersistentSession):
         await agent.turn.notebook.settled(SETTLE_TIME)
 
     async def _came_late(self, turn: int, end: FinishRun, outputs: tuple[Output, ...]) -> None:
-        """Put outputs of a run that has ended into its cell, and keep them for the model."""
+        """Add outputs that came after the end of a run to its cell, and keep them for the model."""
         if self._closing or self.ledger.last_run(end.cell_id) != end.run_id:
             return
         # Code that nobody has reviewed can publish them in the name of a reviewed cell.
@@ -498,7 +498,7 @@ class TurnRunner(PersistentSession):
             self._turn.notebook.has_run(end.cell_id, outputs)
 
     async def _settle_journal(self) -> None:
-        """Flush the turn's end to the disk; the next turn need not wait."""
+        """Flush the turn's end to the disk, without making the next turn wait."""
         try:
             await self.store.settle()
             await self.store.tidy()
@@ -536,7 +536,7 @@ class TurnRunner(PersistentSession):
 
 
 async def _look_around(workplace: Workplace) -> Seen | None:
-    """The files now; None where unknown."""
+    """Scan the notebook's folder; None if that fails."""
     try:
         return await workplace.look_around()
     except Exception:
@@ -545,7 +545,7 @@ async def _look_around(workplace: Workplace) -> Seen | None:
 
 
 async def _know_variables(turn: Turn, was_stopped: bool) -> None:
-    """The model has the results of its own runs: only what others change after them is news."""
+    """Record the variables after the agent's runs, so that only later changes are described."""
     if not turn.notebook.worked or was_stopped:
         return
     with contextlib.suppress(KernelError, asyncio.TimeoutError):

@@ -1,8 +1,8 @@
 """Undo the agent's work on a notebook: a turn, a failed cell, an abandoned draft.
 
 Every op names the source that the agent left, so the document refuses it if the person has
-touched the cell since. A cell that only ran again since stays, too: people keep what they saw
-succeed. Naming that cell undoes it nevertheless, and redo brings its outputs back.
+touched the cell since. A cell that ran again since is kept, too, unless the undo names it. Redo
+then restores its outputs.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ async def undo(
     counts: Mapping[str, int] | None = None,
     astray: Iterable[str] = (),
 ) -> TurnUndone:
-    """Restore what a turn changed. ``counts``: keep cells that ran again since; these are the
-    execution counts of the turn's own runs, by cell. ``astray``: all cells whose move in the
+    """Restore what a turn changed. ``counts``: the execution counts of the turn's own runs by cell,
+    to skip cells that ran again since; None skips none. ``astray``: all cells whose move in the
     turn is not undone. Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
     undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts, astray)
@@ -59,7 +59,7 @@ async def undo(
 
 
 class Done(NamedTuple):
-    """As in ``TurnUndone``."""
+    """The fields with these names in ``TurnUndone``."""
 
     restored: tuple[str, ...]
     kept: tuple[Kept, ...]
@@ -92,7 +92,7 @@ class Undoing:
     """The ops that undo changes, and the reasons to skip one."""
 
     inserts: ClassVar[str] = "added"
-    """The kind of the turn's changes whose cells came with what is undone."""
+    """The kind of change whose undo deletes the cell."""
 
     def __init__(
         self,
@@ -133,8 +133,8 @@ class Undoing:
         )
 
     def _above(self, change: Change) -> tuple[str, ...]:
-        """Where the cell goes: below the nearest one that was above it, and what the turn inserted
-        between the two."""
+        """Anchors for the cell: the cells that the turn inserted directly above it, then those
+        that were above it before."""
         there = set(self._order) - self._astray - self._inserted
         above = [other for other in change.above if other in there]
         between = self._order[self._order.index(above[0]) + 1 if above else 0 :]
@@ -142,13 +142,15 @@ class Undoing:
         return tuple([*reversed([*kept]), *above][:ANCHORS])
 
     def moved_back(self, change: Change) -> Move | None:
-        """None if the turn did not move the cell, or somebody has moved it since."""
+        """The op that undoes a move; None if the turn did not move the cell, or somebody has moved
+        it since."""
         there = change.cell_id in self._order
         stands = not there or self._ledger.stands(self.turn, change.cell_id, self._order)
         return Move(change.cell_id, self._above(change)) if change.moved and stands else None
 
     def op(self, change: Change) -> Op | None:
-        """None if undo is impossible, or the person changed the cell's type."""
+        """The op that undoes a change; None if that is impossible, or the person changed the
+        cell's type."""
         cell = self._snapshot.cell(change.cell_id)
         expect = change.source
         if change.kind == "moved":
@@ -176,7 +178,7 @@ class Undoing:
         if self._counts is None or cell is None or cell.cell_type != "code":
             return False
         if change.kind in ("removed", "moved") or PRIVATE in cell.tags:
-            return False  # The document does not tell the count of a private cell.
+            return False  # The count of a private cell is unknown.
         was, ran = change.before, cell.execution_count
         run_before = run_id_of(was) if was is not None else ""
         count_before = was.get("execution_count") if was is not None else None
@@ -189,7 +191,7 @@ class Undoing:
         return cell.run_id != change.run or (is_known and ran not in (None, count))
 
     def tags(self, change: Change) -> tuple[str, ...]:
-        """The tags of an added cell. The agent gives none."""
+        """The tags that an added cell may have. The agent sets none."""
         return ()
 
     def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
@@ -270,13 +272,12 @@ async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Redo what an undo took back, by undoing the undo.
+# Redo undoes the undo, whose own ops and receipts say what it changed.
 #
-# The undo's own ops and receipts say what it changed. So redo has the same safeguards as undo,
-# and one more: it skips a cell that the person has run since.
+# It has the same safeguards as undo, and one more: it skips a cell that the person has run since.
 
 LATER = ("locked", "unconfirmed", "earlier_undone")
-"""Reasons that may pass: a redo of the cell can be tried again."""
+"""Temporary reasons: the redo of the cell can be tried again."""
 
 
 async def redo(
@@ -287,8 +288,8 @@ async def redo(
     outputs: Outputs,
     astray: Iterable[str] = (),
 ) -> TurnRedone:
-    """Bring back what the last undo of these cells took back. ``astray``: all cells whose move in
-    the turn is undone. Raises DocumentError ``not_open``."""
+    """Redo the last undo of these cells. ``astray``: all cells whose move in the turn is undone.
+    Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
     redoing = Redoing(turn, ledger.undone(turn, cells), snapshot, ledger, outputs, astray)
     done = await carry_out(redoing, document, ledger)
@@ -335,7 +336,7 @@ class Redoing(Undoing):
         if cell is None or left is None or cell.source != left["source"]:
             return False
         if PRIVATE in cell.tags:
-            return False  # The document does not tell its count.
+            return False  # The count of a private cell is unknown.
         ours = (left.get("execution_count"), run_id_of(left))
         return (cell.execution_count, cell.run_id) != ours
 

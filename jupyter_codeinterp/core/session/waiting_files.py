@@ -1,7 +1,6 @@
-"""Files that wait outside of the notebook's folder: a sandboxed kernel wrote them into an overlay.
+"""Waiting files: written by a sandboxed kernel into an overlay, not into the notebook's folder.
 
-A person keeps them, which copies them into the folder; discards them; or undoes what a turn did
-to them.
+A person keeps them (copies them into the folder), discards them, or undoes a turn's changes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..wire.events import FileLeft, FilesKept, FilesPutBack
 from .persistence import PersistentSession
 
 LISTED = 500
-"""Files of a list, and at most kept at once."""
+"""Files in a list, and the most that are kept at once."""
 NAMED = 100
 """Files that an event names."""
 HEAD = 10_000
@@ -31,15 +30,15 @@ log = logging.getLogger(__name__)
 
 
 class WaitingList(msgspec.Struct, frozen=True):
-    """``left_out`` counts files that are not listed: there are more than 500, or their names cannot
-    be shown as they are."""
+    """``left_out``: number of files that are not listed, because there are more than 500, or their
+    names cannot be shown."""
 
     files: tuple[WaitingFile, ...] = ()
     left_out: int = 0
 
 
 class WaitingText(msgspec.Struct, frozen=True):
-    """The beginning of a file that waits, or ``why`` it cannot be shown."""
+    """The beginning of a waiting file, or ``why`` it cannot be shown."""
 
     text: str = ""
     why: str = ""
@@ -51,17 +50,16 @@ class WaitingFiles:
         self._scrub = scrub
 
     async def begin_turn(self, turn: int) -> None:
-        """Remember the files as they wait, so that an undo can put them back. Never fails."""
+        """Save the waiting files, so that an undo can restore them. Never fails."""
         try:
             overlay = await self._overlay()
             if overlay is not None:
                 await overlay.begin_turn(self._key(turn))
         except Exception:
-            # The turn goes on all the same.
             log.exception("Could not keep the files that wait")
 
     async def end_turn(self, turn: int) -> OverlayFiles:
-        """What the turn has changed in the overlay. Never fails."""
+        """The turn's changes in the overlay. Never fails."""
         try:
             overlay = await self._overlay()
             if overlay is None:
@@ -70,12 +68,11 @@ class WaitingFiles:
             named = [path for path in changed if self._shows(path)][:MOST]
             return OverlayFiles(len(changed), tuple(named), overlay=True)
         except Exception:
-            # The turn ends all the same.
             log.exception("Could not look at the files that wait")
             return OverlayFiles(overlay=True)
 
     async def list(self) -> WaitingList:
-        """Raises KernelError."""
+        """The waiting files. Raises KernelError."""
         overlay = await self._overlay()
         if overlay is None:
             return WaitingList()
@@ -84,7 +81,7 @@ class WaitingFiles:
         return WaitingList(tuple(shown), len(found) - len(shown))
 
     async def text(self, path: str) -> WaitingText:
-        """The beginning of a file that waits. Raises CommandError ``no_overlay``."""
+        """The beginning of a waiting file. Raises CommandError ``no_overlay``."""
         try:
             data = await (await self._need_overlay()).head(path, HEAD + 1)
         except KernelError as error:
@@ -110,7 +107,7 @@ class WaitingFiles:
             self._session.show(FilesKept(*bounded, window=window, discarded=discard))
 
     async def offers(self, turn: int) -> TurnFiles | None:
-        """What an undo and a redo of the turn can do with files; None without an overlay."""
+        """The files that an undo and a redo of the turn can restore; None without an overlay."""
         overlay = await self._overlay()
         if overlay is None:
             return None
@@ -121,8 +118,7 @@ class WaitingFiles:
         return TurnFiles(FilesOffer(*self._bounded(*undo)), FilesOffer(*self._bounded(*redo)))
 
     async def put_back(self, turn: int, window: int = 0, *, redo: bool = False) -> None:
-        """Undo what the turn did to files, or redo what an undo took back. The event says where
-        that cannot be."""
+        """Undo, or ``redo``, the turn's changes to files. The event lists the failures."""
         try:
             overlay = await self._need_overlay()
             bring = overlay.redo if redo else overlay.put_back
@@ -158,7 +154,7 @@ class WaitingFiles:
     def _bounded(
         self, done: Iterable[str], left: Iterable[tuple[str, str]]
     ) -> tuple[tuple[str, ...], tuple[FileLeft, ...], int]:
-        """Both as an event names them, and how many it does not name."""
+        """Both bounded for an event, and the number of files left out."""
         all_done, all_left = list(done), list(left)
         files = [path for path in all_done if self._shows(path)][:NAMED]
         kept = [FileLeft(path, why) for path, why in all_left if self._shows(path)][:NAMED]

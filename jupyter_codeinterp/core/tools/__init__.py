@@ -1,1 +1,1 @@
-"""What the model can call: its schemas, and the way from a call to its result."""
+"""The tools of the model: their schemas, and the way from a call to its result."""

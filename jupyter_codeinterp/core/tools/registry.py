@@ -68,7 +68,8 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def with_outside(self, tools: Sequence[Tool]) -> ToolRegistry:
-        """A copy for one conversation, with tools of MCP servers. A known name wins."""
+        """A copy for one conversation, with tools of MCP servers. Tools with a known name are left
+        out."""
         if not tools:
             return self
         others = (tool for tool in tools if tool.name not in self._tools)
@@ -86,15 +87,15 @@ class ToolRegistry:
         return tool.label if tool is not None else ""
 
     def changes(self, name: str) -> bool:
-        """Whether it changes the notebook."""
+        """Whether the tool changes the notebook."""
         tool = self._tools.get(name)
         return tool is not None and tool.effect == "changes"
 
     def parse(
         self, name: str, given: dict[str, Any]
     ) -> tuple[msgspec.Struct | dict[str, Any], tuple[str, ...]]:
-        """A tool's input, and notes for the model on what was left out of it. Raises ValueError
-        with words for the model."""
+        """A tool's input, and notes for the model on ignored parts. Raises ValueError with words
+        for the model."""
         tool = self._tools.get(name)
         if tool is None:
             known = ", ".join(self._tools)

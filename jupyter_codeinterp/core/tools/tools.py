@@ -35,12 +35,12 @@ AFTER_A_FAILURE = (
     "that result first.",
     "Not started either.",
 )
-"""For the first call after it, and for the others."""
+"""Results of the calls after a failure: the first one, and the others."""
 RAN = "The tool ran a cell:"
 
 
 class Tools:
-    """The tool calls of one step. ``results`` holds those that have ended."""
+    """The tool calls of one step. ``results``: the results of ended calls."""
 
     def __init__(self, turn: Turn, registry: ToolRegistry) -> None:
         self.turn = turn
@@ -50,7 +50,7 @@ class Tools:
         self.results = self._step.results
 
     def preview(self, call: ModelToolInput) -> list[Event]:
-        """Events that show an unfinished call. Runs nothing, waits for nothing."""
+        """Events that show an unfinished call. Runs nothing and does not wait."""
         events = self._step.card(call.id, call.name)
         tool, source = self._registry.get(call.name), so_far(call.partial, "source")
         if tool is not None and tool.draft is not None and source is not None:
@@ -64,7 +64,7 @@ class Tools:
         """Carry out a call: put its result into ``results`` and yield ``ToolDone`` last.
 
         ``invalid`` is the error in its JSON. After a failed change, later calls of the reply
-        that change the notebook do not start: the model wrote them without knowing of it.
+        that change the notebook do not start: the model wrote them before it knew.
         """
         step = self._step
         for event in step.card(call.id, call.name):
@@ -160,7 +160,7 @@ class Tools:
         return turn.results.make(call, "ok", title=title, images=images, quoted=quoted)
 
     def not_yet(self, call: ToolUse, words: str, quoted: str) -> ToolResult:
-        """The answer to a call whose draft waits. What the call has run by now comes first."""
+        """The result of a call whose draft waits, after the results of cells that it has run."""
         run = self._step.runs.get(call.id)
         if run is None or run.result is None:
             return self.turn.results.waiting(call, words, quoted)

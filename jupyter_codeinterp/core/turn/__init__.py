@@ -1,1 +1,1 @@
-"""What one turn works with: its services, its bounds, how it ends."""
+"""One turn: its services, limits and ending."""

@@ -1,7 +1,7 @@
-"""What a turn may take, and how it ends there: with an answer.
+"""The limits of a turn (model calls, cost, time), and its last call at a limit, for an answer.
 
-A turn goes through the stages in their order. ``_STAGES`` says when each begins; ``words`` is what
-the model reads then.
+A turn goes through the stages in order. ``_STAGES`` says when each begins; ``words`` is what the
+model reads then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .limits import Limits
 # Loop guard: notices a model that goes in circles, from what it calls and what came back.
 
 REPEATS_BEFORE_NOTE = 2
-"""The same tool, input and result this often running: the model is told."""
+"""Times in a row that a call may have the same tool, input and result before a note."""
 
 NOTE = (
     "Note: this gave the same result {count} times. Repeating it will not help. Try something "
@@ -30,10 +30,8 @@ NOTE = (
 
 
 class LoopGuard:
-    """One turn's calls. ``add`` answers ``go``, ``note`` (tell the model) or ``stop``.
-
-    ``stop`` comes when the very thing that was noted happens once more.
-    """
+    """Counts equal calls in a row. ``add`` returns ``go``, ``note`` (tell the model) or, at the
+    next repetition, ``stop``."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -58,7 +56,7 @@ class LoopGuard:
 
 
 def _key(name: str, arguments: dict[str, Any], result: str) -> str:
-    """Tool, input and result, without what differs from run to run: ids, counts, times."""
+    """Tool, input and result, without ids, counts and times, which differ from run to run."""
     bare = re.sub(r"\b(cell_id|place|execution_count|elapsed)=\S+|\bIn ?\[\d+\]", "", result)
     given = {k: v for k, v in arguments.items() if k != "title"}
     return f"{name} {msgspec.json.encode(given, order='sorted').decode()} {bare}"
@@ -67,7 +65,7 @@ def _key(name: str, arguments: dict[str, Any], result: str) -> str:
 Stage = Literal["go_on", "warn", "last", "end"]
 """``last``: one model call without tools, for the answer so far."""
 BUDGET = "[This turn:"
-"""First words of what the model reads here."""
+"""First words of every text in this file for the model."""
 WARN_AT = 5
 """Number of calls left when the model learns that the end is near."""
 
@@ -85,7 +83,7 @@ _STAGES: tuple[tuple[Callable[[int, Reached | None], bool], Stage], ...] = (
     (lambda left, reached: left <= WARN_AT, "warn"),
     (lambda left, reached: True, "go_on"),
 )
-"""The first that holds, by the calls that are left and the limit that was reached, if any."""
+"""The first stage whose condition holds. Arguments: model calls left, and the limit reached."""
 
 
 class Budget:
@@ -100,7 +98,7 @@ class Budget:
 
     @property
     def opening(self) -> str:
-        """What the turn may take, for its first message."""
+        """The turn's limits, for its first message."""
         limits, bounds = self._limits, [f"at most {_calls(self._limits.steps)}"]
         if limits.cost is not None:
             bounds.append(f"${limits.cost:.2f}")
@@ -109,7 +107,7 @@ class Budget:
         return " ".join(filter(None, (BUDGET, f"{', '.join(bounds)}.", self._alone))) + "]"
 
     def reach(self, reached: Reached | None) -> None:
-        """Record a limit. One that leaves no answer outweighs others."""
+        """Record a limit. One that allows no last call replaces an earlier one."""
         if reached is not None and (self._reached is None or not reached.answers):
             self._reached = reached
 
@@ -123,7 +121,7 @@ class Budget:
         return self.stage == "last"
 
     def words(self) -> str:
-        """What the model reads before its next call; "" if it knows."""
+        """The text for the model before its next call; "" if the stage is not new."""
         stage = self.stage
         if stage == self._told:
             return ""
@@ -182,12 +180,12 @@ def _minutes(seconds: float) -> str:
 # -------------------------------------------------------------------------------------------------
 # Finds a reply that only announces a step, in English, without a call that takes it.
 #
-# It misses some rather than to take an answer, an offer or a plan for an announcement. The table
-# in ``tests/core/test_announcing.py`` is the rule.
+# It prefers to miss an announcement over mistaking an answer, an offer or a plan for one. See the
+# table in ``tests/core/test_announcing.py``.
 
 ASK = f"{BUDGET} you announced a step, but called no tool. Take it, or finish with the answer.]"
 LONGEST = 400
-"""Characters of a reply that only announces. A longer one has more to say."""
+"""Characters of a reply that may be only an announcement."""
 _VERBS = (
     "add analy[sz]e begin build calculate change check clean compare compute convert correct "
     "count create debug examine explore filter find fit fix get group inspect investigate join "

@@ -51,7 +51,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 def not_journaled(error: StoreError) -> Ending:
-    """How a turn ends that can no longer be journaled."""
+    """How a turn ends if the journal fails."""
     if error.code == GONE:
         words = "This conversation was deleted from the journal. "
         return Ending("error", error.code, words + "Start a new one.")
@@ -60,7 +60,7 @@ def not_journaled(error: StoreError) -> Ending:
 
 
 def failure(error: Exception) -> Ending:
-    """How a turn ends that an exception has ended. What nobody foresaw goes to the log."""
+    """How an exception ends a turn. Unexpected exceptions go to the log."""
     if isinstance(error, StoreError):
         return not_journaled(error)
     if isinstance(error, CodeInterpError) and error.code == "day_limit":

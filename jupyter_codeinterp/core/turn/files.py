@@ -1,8 +1,7 @@
-"""The files that a turn has made or changed: what lay under the notebook's folder before it,
-compared with what lies there after it.
+"""The files that a turn made or changed, by comparing the notebook's folder before and after.
 
-That a file is another is seen by its size and the time of its last change. Who changed it is
-not: what the person, or another program, saves meanwhile counts as well.
+A file has changed if its size or modification time differs. Changes by the person or another
+program during the turn count as well.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from ..wire.events import MadeFile
 MOST = 50
 """Files that a turn's end names."""
 LONGEST_PATH = 400
-"""Characters of one."""
+"""Characters of a path."""
 _UNSHOWN = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
-"""Kinds of characters by which a name could look like another, or like several lines."""
+"""Unicode categories that can make a name look like another, or like several lines."""
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """``files``: size (bytes) and time of the last change (ns) by the path from the server's
-    root. Down to ``depth`` folders below the notebook's all were seen; -1: not even its own.
+    """``files``: size (bytes) and modification time (ns), by path from the server's root. The scan
+    is complete down to ``depth`` folders below the notebook's; -1: not even its own is complete.
     ``root``: the notebook's folder, from the server's root, "" or with a slash at its end."""
 
     root: str
@@ -37,7 +36,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class OverlayFiles(msgspec.Struct, frozen=True):
-    """As ``waiting_files``, ``waiting`` and ``overlay`` in ``TurnEnded``."""
+    """The fields ``waiting_files``, ``waiting`` and ``overlay`` of ``TurnEnded``."""
 
     count: int = 0
     named: tuple[str, ...] = ()
@@ -50,9 +49,9 @@ NOTHING_WAITS = OverlayFiles()
 def made(
     before: Seen | None, after: Seen | None, scrub: Callable[[str], str]
 ) -> tuple[tuple[MadeFile, ...], int]:
-    """In order of their paths, and how many are left out: there are more than ``MOST``, or
-    their names cannot be shown as they are (``scrub`` takes keys out). Nothing where one of
-    the two is not known, or is of another folder."""
+    """The files sorted by path, and how many are left out: beyond ``MOST``, or with a name that
+    cannot be shown or contains a key (``scrub``). Empty if a scan is missing or the folder
+    differs."""
     if before is None or after is None or before.root != after.root:
         return (), 0
     depth = min(before.depth, after.depth)

@@ -1,4 +1,4 @@
-"""What an admin has set: bounds of a turn, and what every session shares."""
+"""The admin's settings: limits of a turn, and rules for every session."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..approval.policy import HIGHEST
 from ..wire.events import Mode
 
 MAX_FILES = 50
-"""Names of files beside the notebook that the model is told of with each turn."""
+"""Names of files beside the notebook that the model gets with each turn."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Bounds of a turn. None means no bound.
+    """Limits of a turn. None means no limit.
 
-    ``cell_timeout`` (seconds a cell, in Auto mode), ``turn_timeout`` (seconds of an
-    unattended turn, without those that it waited for the person), ``cost`` (US dollars a
-    turn; needs known prices), ``context_share`` (0..1 of the model's context).
+    ``cell_timeout`` (seconds per cell, in Auto mode), ``turn_timeout`` (seconds per turn, without
+    waiting for the person), ``cost`` (US dollars per turn; needs known prices), ``context_share``
+    (0..1 of the model's context).
     """
 
     steps: int = 100
@@ -31,14 +31,13 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """What an admin has set, and what every session shares."""
+    """The admin's settings that every session shares."""
 
     limits: Limits = Limits()
     highest_mode: Mode = HIGHEST
     scrub: Callable[[str], str] = str
     markdown_risks: MarkdownRisks = not_checked
     auto_needs_sandbox: bool = False
-    """Whether code runs unasked in sandboxed kernels alone."""
+    """Whether code runs without asking only in sandboxed kernels."""
     second_look: str = ""
-    """The model that looks for mistakes where a person has named none; "" for the
-    conversation's."""
+    """The default model that looks for mistakes; "" for the conversation's."""

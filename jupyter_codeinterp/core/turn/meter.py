@@ -26,8 +26,8 @@ AN_IMAGE = 4_800
 (platform.claude.com/docs, vision)."""
 
 OF_A_PDF = 0.3
-"""Characters that a byte of a PDF counts as: 100 kB are some ten pages of 1,500 to 3,000 tokens
-each (the same docs, PDF support)."""
+"""Characters that a byte of a PDF counts as: 100 kB are about ten pages of 1,500 to 3,000 tokens
+(the same docs, PDF support)."""
 
 
 class Meter:
@@ -62,7 +62,7 @@ class Meter:
         return self.add_other(usage, self._info)
 
     def add_other(self, usage: Usage, info: ModelInfo) -> UsageChanged:
-        """Add a call outside the conversation, which leaves the share of the context."""
+        """Add a call outside the conversation; the context share stays the same."""
         self.latest = price = price_of(info, usage)
         self._spent(price)
         self.total = self.total + usage
@@ -89,7 +89,7 @@ class Meter:
 
     @property
     def estimates(self) -> bool:
-        """Whether to estimate uncounted calls. Not where all calls are free (a recording)."""
+        """Whether to estimate uncounted calls: not if all calls are free (a recording)."""
         return self._info.prices is None or any(self._info.prices)
 
     def new_conversation(self) -> None:
@@ -122,7 +122,7 @@ class CallUsage:
         self._request = request
         self._read: Usage | None = None
         self._written: dict[int, int] = {}
-        """Characters, by block."""
+        """Characters of the reply so far, by block."""
 
     def observe(self, event: ModelEvent) -> None:
         if isinstance(event, ModelRead):
@@ -134,8 +134,8 @@ class CallUsage:
             self._written[event.block] = sum(map(len, texts))
 
     def total(self, usage: Usage | None) -> Usage:
-        """``usage`` if the server reported it; else its report at the beginning, if any, plus an
-        estimate."""
+        """``usage`` if the server reported it; else the report at the stream's start, if any, plus
+        an estimate."""
         if usage is not None and usage.total_input + usage.output_tokens:
             return usage
         written = sum(self._written.values()) // CHARACTERS

@@ -28,23 +28,23 @@ from ..ports import Document
 from ..redaction.private_names import PrivateNames
 
 # -------------------------------------------------------------------------------------------------
-# Cells by the numbers that people and models name them by.
+# Find a cell by its number.
 #
 # A cell has an id, a place (1 is the top one) and, once it ran, an execution count. "7" is the
-# cell at place 7, "[7]" the one that ran as number 7; where only one of both exists, it is meant.
+# cell at place 7, "[7]" the one that ran as number 7. If only one of the two exists, it is taken.
 
 _NUMBER = re.compile(r"(?:In ?|cell ?)?(\[?)(\d{1,6})\]?", re.IGNORECASE)
 
 
 class Found(NamedTuple):
-    """``note`` tells the model how its words were read; "" for an id."""
+    """``note`` tells the model how its number was read; "" for an id."""
 
     cell_id: str
     note: str = ""
 
 
 def found_in(cells: Sequence[CellView], name: str) -> Found | None:
-    """The cell that a number names; None if ``name`` is none, or no cell has it."""
+    """The cell with this number; None if ``name`` is not a number, or no cell has it."""
     match = _NUMBER.fullmatch(name.strip())
     if match is None:
         return None
@@ -70,23 +70,21 @@ def found_in(cells: Sequence[CellView], name: str) -> Found | None:
 Rule = Literal["this_turn", "chosen", "person", "earlier_turns", "gone_to"]
 
 ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "earlier_turns", "person", "gone_to")
-"""After which cell: the first of these that is there, else the last of the notebook.
-``this_turn``: the agent's last new cell of this turn; ``chosen``: what the person has chosen with
-the message; ``earlier_turns``: the last cell of the conversation; ``person``: where they have typed
-or run something; ``gone_to``: the cell that they have selected. Once the conversation has cells,
-only what they choose moves the place."""
+"""A new cell goes below the first of these that exists, else below the last cell.
+``this_turn``: the agent's last new cell of this turn; ``chosen``: the cell that the person chose
+with the message; ``earlier_turns``: the conversation's last cell; ``person``: the cell in which
+they last typed or ran something; ``gone_to``: the selected cell."""
 
 
 class Place(msgspec.Struct, frozen=True):
-    """``after`` is the id of the cell above, "" for the top. ``instead`` is that of an empty cell
-    which the new one takes the place of."""
+    """``after``: the cell above, "" for the top. ``instead``: the empty cell to replace, if any."""
 
     after: str = ""
     instead: str = ""
 
 
 def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> Place:
-    """``candidates``: an id for each rule, where there is one."""
+    """The place of a new cell. ``candidates``: cell ids by rule, as far as known."""
     there = {cell.cell_id: index for index, cell in enumerate(cells)}
     named = (candidates.get(rule, "") for rule in ORDER)
     after = next((cell_id for cell_id in named if cell_id in there), "")
@@ -97,8 +95,8 @@ def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> Place:
 
 
 def last_of(ids: Sequence[str], agents: Sequence[str]) -> str:
-    """The last cell of the conversation: the newest of ``agents`` (oldest first) that is there, or
-    the lowest of those directly below it. "" if none is there."""
+    """The conversation's last cell: the newest of ``agents`` (oldest first) in ``ids``, or the
+    lowest of the agent's cells directly below it. "" if there is none."""
     known = {cell_id: index for index, cell_id in enumerate(ids)}
     index = next((known[one] for one in reversed(agents) if one in known), None)
     if index is None:
@@ -110,7 +108,7 @@ def last_of(ids: Sequence[str], agents: Sequence[str]) -> str:
 
 
 def is_empty(cell: CellView) -> bool:
-    """Whether nothing of anybody's is in it."""
+    """Whether it is a code cell without source, outputs, tags and assigned names."""
     bare = not cell.source.strip() and not cell.outputs and not cell.tags and not cell.assigns
     return cell.cell_type == "code" and bare
 
@@ -130,19 +128,18 @@ class TurnNotebook:
         chosen: str = "",
     ) -> None:
         """``ledger`` gets every confirmed op, ``private`` every cell read. ``journal_failed``
-        gets write errors where the turn cannot just raise. ``chosen``: the cell after which the
-        person wants new ones."""
+        gets write errors that the turn cannot raise. ``chosen``: the cell below which the person
+        wants new ones."""
         self.document = document
         self.snapshot = Snapshot("")
-        """The last one."""
         self.placed: dict[str, tuple[str, ...]] = {}
         """Cells that this turn inserted, the latest last, with the ids above each."""
         self.instead: dict[str, str] = {}
         """Empty cells that drafts replace once accepted, by the draft's cell."""
         self.over = False
-        """Whether only cleaning up remains."""
+        """Whether only clean-up remains."""
         self.deferred: list[Op] = []
-        """Ops that end something in the notebook, waiting until the journal works again."""
+        """Ops that end a draft or a run, waiting until the journal works again."""
         self._turn = turn
         self._ledger = ledger
         self._private = private
@@ -167,8 +164,8 @@ class TurnNotebook:
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
         """Post an op now, in order. The future resolves after the ledger has the receipt.
 
-        Raises StoreError if the journal fails; an op that ends something is then deferred, with
-        a ``pending`` receipt.
+        Raises StoreError if the journal fails; an op that ends a draft or a run is then deferred,
+        with a ``pending`` receipt.
         """
         try:
             posted = self.document.apply(op)
@@ -230,7 +227,7 @@ class TurnNotebook:
         task.add_done_callback(self._posted.discard)
 
     async def settled(self, seconds: float) -> None:
-        """Wait at most so long for receipts of posted ops."""
+        """Wait at most ``seconds`` for receipts of posted ops."""
         deadline = time.monotonic() + seconds
         while self._posted and (left := deadline - time.monotonic()) > 0:
             await asyncio.wait(set(self._posted), timeout=left)
@@ -263,7 +260,7 @@ class TurnNotebook:
         return cell
 
     def number(self) -> None:
-        """Let numbers of cells mean those of now, while one answer of the model is carried out."""
+        """Fix the numbers of cells while one answer of the model is carried out."""
         self._numbered = self.snapshot.cells
 
     def knows(self, cell_id: str) -> bool:
@@ -274,12 +271,12 @@ class TurnNotebook:
         return Found(name) if self.knows(name) else found_in(self._numbered or (), name)
 
     def known_ids(self) -> str:
-        """The last ids, for the model."""
+        """The ids of the last cells, for the model."""
         ids = [cell.cell_id for cell in self.snapshot.cells][-30:]
         return ", ".join(" ".join(cell_id.split())[:100] for cell_id in ids) or "none"
 
     def stands(self, cell_id: str) -> str:
-        """Where a cell stands: "3/12" is the third of twelve; "" where that is unknown."""
+        """The place of a cell: "3/12" is the third of twelve; "" if unknown."""
         ids = [cell.cell_id for cell in self.snapshot.cells]
         return f"{ids.index(cell_id) + 1}/{len(ids)}" if cell_id in ids else ""
 
@@ -299,8 +296,8 @@ class TurnNotebook:
         return above[1] if len(above) > 1 else ""
 
     def at(self, position: str) -> tuple[Place, str] | None:
-        """The place that a ``position`` names, and what to tell the model of how it was read. None
-        if there is no such place."""
+        """The place of a ``position``, and a note for the model on how it was read. None if there
+        is no such place."""
         cells = self.snapshot.cells
         if not position:
             return self.place(), ""

@@ -1,4 +1,4 @@
-"""The outcome of a tool call: a result for the model, and the end of a card for people."""
+"""The outcome of a tool call: a result for the model, and the end of the card for people."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ UNREADABLE = "[Could not read the outputs.]"
 SHOWN = 5
 """Names of each kind of connection on a card."""
 LONGEST = 100
-"""Characters of one of them."""
+"""Characters of such a name."""
 
 
 class Room(NamedTuple):
-    """How much of a run's outputs the model gets."""
+    """Room for a run's outputs in a result."""
 
     characters: int = outputs.BUDGET
     images: int = outputs.IMAGES_A_RESULT
@@ -57,7 +57,7 @@ def noted(result: Result, words: str) -> Result:
 
 
 def with_words(result: Result, words: str) -> Result:
-    """Add them to the card's detail, too."""
+    """Add inert words to the end of a result and to the card's detail."""
     detail = f"{result.done.detail}\n{bare(words)}"
     return Result(noted(result, words).block, msgspec.structs.replace(result.done, detail=detail))
 
@@ -72,8 +72,7 @@ class Results:
         pictures: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         """``attached`` and ``shown``: images and bytes of the person's files in the conversation
-        so far. ``stands`` says where a cell stands (``TurnNotebook.stands``), ``pictures`` which
-        the model still sees, with their names (``messages.pictures``)."""
+        so far. ``stands`` is ``TurnNotebook.stands``, ``pictures`` is ``Conversation.pictures``."""
         self.attached = attached
         self.shown = shown
         self._pictures = pictures
@@ -101,7 +100,7 @@ class Results:
         )
 
     def see_at_once(self, cell_outputs: Sequence[Output]) -> Seen:
-        """The same after Stop, which waits for nothing: reads less, and no images."""
+        """As ``see``, but without waiting, for Stop: reads less, and no images."""
         try:
             return outputs.see(
                 cell_outputs, images_left=None, scrub=self._untrusted.scrub, most=INLINE
@@ -151,7 +150,7 @@ class Results:
         return Result(block, done)
 
     def waiting(self, call: ToolUse, body: str, quoted: str) -> ToolResult:
-        """The answer to a call whose draft goes on waiting. Its card goes on, too."""
+        """The result of a call whose draft keeps waiting. Its card stays open."""
         parts = (self._untrusted.inert(body), quoted)
         text = outputs.result_text(status="waiting", body="\n".join(filter(None, parts)))
         return ToolResult(call.id, (Text(self._untrusted.scrub(text)),))
@@ -167,7 +166,8 @@ class Results:
         *,
         by: str = "policy",
     ) -> Result:
-        """The result of a call that ``by`` forbids; only a person rejects it."""
+        """The result of a call that ``by`` forbids: ``rejected`` if by the person, else
+        ``not_run``."""
         return self.make(
             call,
             "rejected" if by == "person" else "not_run",
@@ -227,13 +227,13 @@ class Results:
         return Result(ToolResult(call.id, tuple(content), status != "ok"), card_end)
 
     def _observed(self, one: Observation) -> Observation:
-        """Names come from code: each is a line of plain text, without known keys."""
+        """Bounded for a card. Names come from code, so each becomes one plain line without keys."""
         lines = (visible_line(self._untrusted.scrub(name)) for name in one.names[:SHOWN])
         names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 1]}\u2026" for n in lines)
         return Observation(one.kind, names, max(0, len(one.names) - SHOWN))
 
 
 def _same(name: str, earlier: str) -> str:
-    """In place of a picture that the model still sees."""
+    """The text in place of a picture that the model still sees."""
     which = earlier.removeprefix(PICTURE_OF).removesuffix("]")
     return f"{name.removesuffix(']')}: the same as that of {which or 'an earlier result'}]"

@@ -1,4 +1,4 @@
-"""What one turn works with: what it was asked in, its parts, and what is to be kept of it."""
+"""One turn: the request, the services that it uses, its limits, and its state."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .notebook import TurnNotebook
 from .results import Results
 
 # -------------------------------------------------------------------------------------------------
-# The time that a turn takes by itself: what it waits for the person is not its own.
+# The time of a turn, without the time that it waits for the person.
 
 T = TypeVar("T")
 
@@ -45,9 +45,9 @@ class Clock:
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._attended = 0.0
-        """Seconds that it has waited for the person."""
+        """Seconds of waiting for the person."""
         self._waits = 0
-        """How many answers it waits for: a question may come while a draft waits."""
+        """Number of answers awaited: a question may come while a draft waits."""
         self._since = 0.0
 
     async def attend(self, answer: Awaitable[T]) -> T:
@@ -64,15 +64,15 @@ class Clock:
 
     @property
     def unattended(self) -> float:
-        """Seconds that it has worked by itself."""
+        """Seconds since the start, without waiting for the person."""
         return time.monotonic() - self._started - self._attended
 
 
 class StoppedRun(Protocol):
-    """A run that Stop has ended for the turn, though perhaps not in the kernel."""
+    """A run that Stop ended for the turn, but perhaps not in the kernel."""
 
     async def has_stopped(self) -> bool:
-        """Whether the kernel has ended it since, or had not begun it."""
+        """Whether the kernel has ended the run, or never began it."""
 
 
 @dataclass
@@ -81,14 +81,14 @@ class Turn:
 
     number: int
     since: int
-    """The turn in which the person asked; an earlier one if it is tried again."""
+    """The turn in which the person asked; an earlier turn after "Try again"."""
     session_id: str
     model: str
     mode: Mode
     always_ask: bool
-    """Whether no mode lets anything run without the person: a recording answers."""
+    """Whether the person decides in every mode, because a recording answers."""
 
-    # What it works with, and in.
+    # Services.
     notebook: TurnNotebook
     kernel: Kernel
     store: SessionStore
@@ -96,76 +96,76 @@ class Turn:
     ledger: Ledger
     context: Context
     untrusted: Untrusted
-    """For everything that is not the model's or our own, on its way to the model."""
+    """Marks untrusted text for the model."""
     results: Results
     private: PrivateNames
     hooks: Hooks
     checks: Checks
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
-    """Puts a cell's outputs into it as they are after its run has ended."""
+    """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, Late]
-    """Such outputs, by their cells."""
+    """Late outputs, by cell id."""
 
-    # Within what bounds.
+    # Limits.
     limits: Limits
     markdown_risks: MarkdownRisks = not_checked
     alone: Alone = ""
     may_run_all: bool = True
     """Whether a card may offer "Run all in this turn"."""
     cautions: Cautions = field(default_factory=Cautions)
-    """The data that has spoken to the model."""
+    """Data that contains instructions to the model."""
     auto_needs_sandbox: bool = False
-    """Whether code runs unasked in sandboxed kernels alone."""
+    """Whether code runs without asking only in sandboxed kernels."""
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
 
     new_notebooks: NewNotebooks | None = None
-    """None where the agent cannot go on in another notebook."""
+    """None if the agent cannot continue in another notebook."""
     fresh_runs: FreshRuns | None = None
-    """None where the notebook cannot run in a fresh kernel."""
+    """None if the notebook cannot run in a fresh kernel."""
     watch: Watch | None = None
-    """Which cells are stale; None where that is unknown."""
+    """Which cells are stale; None if unknown."""
     went_on: str = ""
-    """The path of the new notebook in which the work goes on: this turn ends."""
+    """The path of the new notebook in which the work continues; this turn then ends."""
 
     run_all: bool = False
     """Whether the person has let all of this turn run."""
 
-    # What comes about.
+    # State.
     changed_variables: bool = False
-    """Whether its cells changed variables that were there, as far as the kernel tells."""
+    """Whether the turn's cells changed existing variables, as far as the kernel knows."""
     told_facts: set[tuple[str, str, int, str]] = field(default_factory=set)
-    """Facts on columns that the model has read in it."""
+    """Facts on columns that the model has read in this turn."""
     titles: Mapping[str, str] = field(default_factory=dict)
-    """Titles of the agent's cells, by id, as the journal has them."""
+    """Titles of the agent's cells by id, from the journal."""
     asked: str = ""
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)
-    """Names and sizes (bytes) of what lies beside the notebook."""
+    """Names and sizes (bytes) of files beside the notebook."""
     folder: str = ""
-    """The notebook's folder with its whole path, with slashes; "" where that is unknown."""
+    """The absolute path of the notebook's folder, with slashes; "" if unknown."""
     look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
-    """The same of more of them."""
+    """Lists up to this many files, as ``files``."""
     read_file: Callable[[str, int], Awaitable[bytes | None]] | None = None
-    """One of these, by its name; None if it has more bytes than that, or cannot be read."""
+    """Reads a file by name; None if it exceeds this many bytes, or cannot be read."""
     table_heads: Callable[[Sequence[str]], Awaitable[dict[str, str]]] | None = None
-    """What tables among these files hold, in words; untrusted."""
+    """Describes the tables among files with these names; untrusted text by name."""
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
-    """The person's instructions, from files; from the root down to the notebook."""
+    """The person's instruction files, from the root down to the notebook."""
     look_for_commands: Callable[[], Awaitable[list[OwnCommand]]] | None = None
-    """The person's commands and skills as they are now, those with a defect too."""
+    """Reads the person's commands and skills, those with a defect too."""
     skills: list[OwnCommand] = field(default_factory=list)
-    """Those that the model may use by itself."""
+    """Skills that the model may use by itself."""
     before: asyncio.Future[Seen | None] | None = None
-    """What lay under the notebook's folder as the turn began; None where that is not known."""
+    """The files under the notebook's folder at the turn's start; None if unknown."""
     files_kept: asyncio.Future[None] | None = None
-    """Until the files that wait in an overlay are kept for an undo, nothing runs; None where none
-    are."""
+    """Done when the overlay's files are saved for an undo; no code runs before. None without an
+    overlay."""
     kernel_start: tuple[str, int] | None = None
-    """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
+    """Kernel id and start of the agent's last run, or of the turn's start."""
     unresponsive: StoppedRun | None = None
-    """A stopped run that the kernel had not ended in time."""
+    """A stopped run that the kernel did not end in time."""
 
     @property
     def document(self) -> Document:
@@ -173,22 +173,22 @@ class Turn:
 
     @property
     def scrub(self) -> Callable[[str], str]:
-        """Removes known keys. What goes to the model as data needs ``untrusted.scrub``."""
+        """Removes known keys. Data for the model needs ``untrusted.scrub``."""
         return self.untrusted.known
 
     @property
     def allowed(self) -> Permissions:
-        """What the mode allows, as it is now."""
+        """What the current mode allows."""
         return MODES[self.mode]
 
     @property
     def can_run_all(self) -> bool:
-        """Whether letting all of this turn run would change anything, and may be had."""
+        """Whether "Run all in this turn" is allowed and would change anything."""
         asks = not self.allowed.unasked or (self.always_ask and not self.run_all)
         return self.may_run_all and self.allowed.changes and asks
 
     def bars(self, info: KernelInfo | None) -> tuple[bool, tuple[str, ...]]:
-        """As ``policy.bars``, for code in this kernel."""
+        """``policy.bars`` for code in this kernel."""
         return policy.bars(
             self.mode,
             sandboxed=info is not None and info.sandboxed,
@@ -200,7 +200,7 @@ class Turn:
         self.mode, self.run_all = RUN_ALL, True
 
     def set_mode(self, mode: Mode) -> None:
-        """What the person chooses now counts, not what they have let run before."""
+        """Set the mode that the person chose. It overrides an earlier "Run all"."""
         self.mode, self.run_all = mode, False
 
     @property
@@ -215,12 +215,12 @@ class Turn:
             return None
 
     async def variables(self, names: tuple[str, ...] = ()) -> Variables:
-        """As the kernel tells them, but for the values of private ones."""
+        """The kernel's variables, without values of private ones."""
         return self.private.redact(await self.kernel.variables(names))
 
 
 def identity(info: KernelInfo) -> tuple[str, int]:
-    """A kernel and its start: what a decision is good for."""
+    """The kernel and start for which a decision is valid."""
     return info.kernel_id, info.start
 
 

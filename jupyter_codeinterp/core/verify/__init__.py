@@ -1,1 +1,1 @@
-"""Whether a notebook runs from scratch and gives the same outputs: what is compared and how."""
+"""Compares a notebook's outputs with those of a run in a fresh kernel."""

@@ -1,4 +1,4 @@
-"""Compares the outputs that a notebook has with those of a new run."""
+"""Compares the notebook's outputs with those of a new run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..model_view.tracebacks import folded
 from .verification import MOST_TEXT, Difference
 
 # -------------------------------------------------------------------------------------------------
-# What an encoded image shows, without what its writer adds.
+# Images without the metadata of the program that wrote them.
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _SHOWN = (b"IHDR", b"PLTE", b"tRNS", b"IDAT")
@@ -39,11 +39,11 @@ def pixels(image: bytes) -> bytes:
 
 
 # -------------------------------------------------------------------------------------------------
-# Texts without what differs from run to run: addresses, times, memory sizes, temporary paths and
-# progress bars.
+# Texts without the parts that differ from run to run: addresses, times, memory sizes, temporary
+# paths and progress bars.
 
 Moved = Union[tuple[str, str], None]
-"""The temporary copy of a folder that the code ran in, and the folder; None if it ran there."""
+"""The temporary copy in which the code ran, and the original folder; None without a copy."""
 READ = 200_000
 """Characters of a text that are compared."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
@@ -64,7 +64,7 @@ _TIMED = re.compile(
     r"|per loop|it/s|s/it|eta|s/step|ms/step|started at|finished at|timestamp)\b",
     re.IGNORECASE,
 )
-"""Words of a line whose times tell how long or when the code ran. Elsewhere a time is data."""
+"""Words of a line whose times say how long or when the code ran. Other times are data."""
 _LOGGED = re.compile(
     r"\s{0,20}\[?(?:[A-Z]{1,20}:[\w.]{0,80}:)?(?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
     r"(?:[.,]\d{1,9})?\]?[ \t:|-]{0,8}\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|[a-z_.]{1,60}:)"
@@ -78,12 +78,12 @@ _PROGRESS = re.compile(
 _ID = re.compile(r"\bid\s{0,3}=\s{0,3}[\"']([\w-]{1,200})[\"']")
 _WORD = re.compile(r"[\w-]{1,200}")
 _MADE = re.compile(r"<dc:date>[^<]{0,40}</dc:date>")
-"""When an SVG picture was made."""
+"""The creation date of an SVG picture."""
 _TIMING_LINES = ("CPU times:", "Wall time:", "Compiler time:", "Compiler :", "Parser   :")
 
 
 def normal_lines(text: str, moved: Moved = None) -> list[str]:
-    """The lines of a text, without what differs from run to run."""
+    """The lines of a text, without the parts that differ from run to run."""
     text = clean(text[:READ])
     if moved is not None:
         text = text.replace(*moved)
@@ -92,7 +92,8 @@ def normal_lines(text: str, moved: Moved = None) -> list[str]:
 
 
 def without_ids(markup: str) -> str:
-    """HTML or SVG with the ids of its elements counted: libraries draw them at random."""
+    """HTML or SVG with its elements' ids replaced by numbers, because libraries choose random
+    ids."""
     markup = _MADE.sub("", markup[:READ])
     ids: dict[str, str] = {}
     for name in _ID.findall(markup):
@@ -119,8 +120,7 @@ def _line(line: str) -> str:
 
 
 RELATIVE = 1e-6
-"""Numbers with a decimal point are equal within this, and whole numbers only if they are the
-same."""
+"""Relative tolerance of numbers with a decimal point. Whole numbers must be equal."""
 ABSOLUTE = 1e-9
 _NUMBER = re.compile(r"(-?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,4})?)")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")

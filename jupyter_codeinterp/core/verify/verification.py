@@ -1,4 +1,4 @@
-"""What a verification reports."""
+"""The report of a verification."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CellLine(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What the code alone shows.
+    """A fact that the code alone shows.
 
     out_of_order  the cell ran before one above it
     only_live     no cell defines these names; they may exist in the live kernel
@@ -92,18 +92,18 @@ class Verification(msgspec.Struct, frozen=True):
 
 
 class FreshRuns(Protocol):
-    """Runs the notebook of a session, as its file has it, in fresh kernels."""
+    """Runs the file of a session's notebook in fresh kernels."""
 
     async def cells(self) -> Sequence[CodeCell]:
-        """Raises CommandError if there is no notebook, or no code in it."""
+        """The code cells. Raises CommandError if there is no notebook, or no code in it."""
 
     async def run(self, in_place: bool) -> Verification:
-        """Run it to its end. Cancelling this ends the kernel. Raises CommandError: ``in_folder``
+        """Run all cells. Cancelling this ends the kernel. Raises CommandError: ``in_folder``
         if ``in_place`` is false and the folder cannot be copied, ``busy`` or ``not_allowed``."""
 
 
 def title_of(source: str) -> str:
-    """The first line of the code that says something."""
+    """The first line of the code that makes a useful title."""
     lines = (line.strip() for line in source[:2_000].split("\n"))
     first = next((line for line in lines if line), "")
     return first.lstrip("# ")[:80] or first[:80]
@@ -118,19 +118,18 @@ def counted(cells: Sequence[CellLine]) -> dict[str, int]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What the code alone shows: cells that ran out of order, and names that no cell defines.
+# Facts that the code alone shows: cells that ran out of order, and names that no cell defines.
 
 _GIVEN = frozenset(
     {*dir(builtins), "__file__", "In", "Out", "_", "__", "___", "get_ipython", "display", "exit"}
     | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
 )
-"""Names that IPython gives."""
+"""Names that Python and IPython define."""
 MOST_NAMES = 12
 
 
 def findings(cells: Sequence[CodeCell], language: str) -> tuple[Finding, ...]:
-    """All of them, in the order of the cells. ``language`` is the kernel's; names are known for
-    Python."""
+    """All findings in the order of the cells. Names are known only if ``language`` is Python."""
     found = list(_out_of_order(cells))
     if language == "python":
         found += _missing(cells)
@@ -150,7 +149,7 @@ def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[Finding]:
 def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
     each = [names_of(cell.source) for cell in cells]
     if not all(names.known for names in each):
-        return  # What that cell defines is unknown.
+        return  # A cell that cannot be parsed may define any name.
     everywhere: frozenset[str] = frozenset().union(*(names.defines for names in each))
     above: set[str] = set(_GIVEN)
     for cell, names in zip(cells, each, strict=True):
@@ -159,7 +158,7 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
             yield Finding(
                 "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
             )
-        # What its functions need is needed only when they are called.
+        # A function's names are needed only when it is called.
         later = (names.reads & everywhere) - above - names.defines
         if later:
             yield _finding("later", cell, later)
@@ -171,11 +170,11 @@ def _finding(kind: Literal["only_live", "later"], cell: CodeCell, names: frozens
 
 
 # -------------------------------------------------------------------------------------------------
-# What the model reads of a verification: a line a cell, within bounds.
+# The report as bounded text for the model, one line per cell.
 
 MOST_LINES = 60
 LONGEST = 160
-"""Characters of what one cell showed before, shows now, or failed with."""
+"""Characters of a cell's old output, new output or error."""
 _ENDED = {
     "done": "",
     "cancelled": " It was cancelled.",
@@ -191,8 +190,8 @@ def summary(now: Verification) -> str:
 
 
 def lines(now: Verification, hidden: Set[str], clean: Callable[[str], str]) -> list[str]:
-    """Of cells in ``hidden`` the status alone. ``clean`` makes one line of a text, without keys.
-    Cells in a row that are the same share a line."""
+    """The report's lines. Cells in ``hidden`` show only their status. ``clean`` makes one line of a
+    text, without keys. Equal cells in a row share a line."""
     told = [now.words] if now.words else []
     told += _lines(now.cells, hidden, clean)
     left = len(told) - MOST_LINES

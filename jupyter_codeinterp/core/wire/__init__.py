@@ -1,1 +1,1 @@
-"""What travels between a session and its fronts: commands and events."""
+"""Commands from fronts to a session, and events back."""

@@ -1,8 +1,7 @@
 """Commands that a window sends to the server, and frames that the server sends back.
 
 The server answers a command that has an ``id`` with a ``Reply`` of the same id. A malformed or
-forbidden command, or an unknown session, gets a ``Reply`` with an ``error``. The socket and the
-session go on.
+forbidden command, or an unknown session, gets a ``Reply`` with an ``error``. The socket stays open.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
 class SendMessage(_Frame, frozen=True, tag="send_message"):
     """A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
 
-    It starts a turn; while one runs, the server queues it. ``about`` names what the person saw
-    waiting as they wrote: a question (its ``call_id``), which the message answers, or a draft
-    (its ``nonce``), which goes on waiting while the model gets the message at once. ``source`` is
-    then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
-    "" lets the server choose. ``references``: what the message names, at most 20.
-    ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
-    ``second_look``: the model that looks for mistakes in its answer if that has figures; "" for
-    the one that ``LookForMistakes`` takes, None for none.
+    It starts a turn; while one runs, the server queues it. ``about`` names what was waiting when
+    the person wrote: a question (its ``call_id``), which the message answers, or a draft (its
+    ``nonce``), which keeps waiting while the model gets the message at once. ``source`` is then
+    the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
+    lets the server choose. ``references``: at most 20.
+    ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+    ``second_look``: the model that looks for mistakes in an answer with numbers; "" for the
+    default of ``LookForMistakes``, None for none.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -76,9 +75,8 @@ class Branch(_Frame, frozen=True, tag="branch"):
 
 
 class LookForMistakes(_Frame, frozen=True, tag="look_for_mistakes"):
-    """Let a model look for mistakes in the latest answer. The event ``Looked`` has what it names;
-    the reply comes after it. ``model``: "" for the admin's ``second_look``, or else the
-    conversation's model."""
+    """Let a model look for mistakes in the latest answer. The event ``Looked`` lists them, before
+    the reply. ``model``: "" for the admin's ``second_look``, or else the conversation's model."""
 
     session_id: str
     model: str = ""
@@ -161,10 +159,9 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
 
 
 class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
-    """Bring back what undoing a turn took back, unless the person has touched it since.
+    """Redo an undone turn, except cells that the person has touched since.
 
-    ``cells`` are ids; empty means all that can be redone. ``files``: also bring back the files of
-    an overlay that an undo took back.
+    ``cells`` are ids; empty means all that can be redone. ``files``: also redo files in an overlay.
     """
 
     session_id: str
@@ -203,8 +200,8 @@ class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
 
 
 class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
-    """Keep findings with this ``key`` from the person and the model, in this notebook.
-    ``silenced`` false takes that back."""
+    """Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
+    false shows them again."""
 
     session_id: str
     key: str
@@ -229,7 +226,7 @@ class Unsubscribe(_Frame, frozen=True, tag="unsubscribe"):
 
 
 class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
-    """The state of a notebook in this window. Sent when the window opens it, reads it again or
+    """The state of a notebook in this window. Sent when the window opens or reloads it, or
     reconnects.
 
     ``applied`` is the document's own marker: the highest op number that it holds for each
@@ -253,7 +250,7 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
 
 
 class FileState(_Frame, frozen=True, tag="file_state"):
-    """A change in how this window's copy differs from the file. Fields as in
+    """A change in the difference between this window's copy and the file. Fields as in
     ``OpenNotebook``."""
 
     notebook: str
@@ -304,10 +301,10 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     """The answer to a ``ReadNotebook``.
 
     Cells tagged ``codeinterp-private`` lack source and outputs. The window cuts the text of an
-    output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
-    the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
+    output at 20,000 characters. ``gone_to``: the active cell if the person selected it since
+    the notebook opened and since the agent's last work, else "". ``acted_in``: the cell where
     they last typed or ran something since then. ``too_large``: the notebook does not
-    fit into a message, and ``cells`` is empty. ``protected`` is as in ``PersonActed``."""
+    fit into a message, and ``cells`` is empty. ``protected`` as in ``PersonActed``."""
 
     notebook: str
     epoch: int
@@ -331,8 +328,8 @@ class DraftGone(_Frame, frozen=True, tag="draft_gone"):
 
 class PersonActed(_Frame, frozen=True, tag="person_acted"):
     """The person has run, changed, moved or deleted cells. The window with the lease sends it
-    once between two reads of the whole notebook, and whenever the notebook protects other
-    variables (``protected``, from its metadata)."""
+    once between two reads of the whole notebook, and when the protected variables in the
+    notebook's metadata (``protected``) change."""
 
     notebook: str
     protected: Union[tuple[str, ...], None] = None
@@ -362,8 +359,8 @@ class CodeCells(_Frame, frozen=True, tag="code_cells"):
     """The code cells of a notebook of a Python kernel, for ``StaleCells``.
 
     Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
-    or a run. ``order`` are the ids of all of them; ``sources`` has those that differ from the
-    window's last report since its connection or lease. ``ran`` are the person's runs since then.
+    or a run. ``order``: the ids of all code cells; ``sources``: those that differ from the window's
+    last report since its connection or lease. ``ran``: the person's runs since then.
     A private cell has no source, and its runs are left out.
     """
 
@@ -423,9 +420,9 @@ class BranchPoint(msgspec.Struct, frozen=True):
 class SessionInfo(msgspec.Struct, frozen=True):
     """A session as lists show it. Times are seconds since the epoch.
 
-    ``held`` names another server that works on it now: here it is read-only. Lists omit it.
-    ``branches`` are the points at which it left other sessions, by rising turn; it began at the
-    last. ``goes_on_from`` is the session about another notebook that it goes on from, "" if none.
+    ``held`` names another server that works on it now: here it is read-only. Lists omit ``held``.
+    ``branches``: the points at which it left other sessions, by rising turn; it began at the last.
+    ``goes_on_from``: the session about another notebook that it continues, "" if none.
     """
 
     session_id: str
@@ -522,7 +519,7 @@ class StreamFrame(_Frame, frozen=True, tag="stream"):
 
 class OutputsFrame(_Frame, frozen=True, tag="outputs"):
     """Outputs of a running cell: ``outputs`` replace all from index ``start`` on. A hint: the
-    window drops it if the cell has another run; ``finish_run`` brings all of them."""
+    window drops it if the cell has another run; ``finish_run`` has all outputs."""
 
     notebook: str
     epoch: int
@@ -543,7 +540,7 @@ class DisplayFrame(_Frame, frozen=True, tag="display"):
 
 
 class ReadNotebook(_Frame, frozen=True, tag="read"):
-    """Ask for a snapshot, of ``cell_ids`` alone if given. With ``save`` the window also saves
+    """Ask for a snapshot, of only ``cell_ids`` if given. With ``save`` the window also saves
     the notebook. An answer to ``request_id`` 0 is optional."""
 
     notebook: str
@@ -554,8 +551,8 @@ class ReadNotebook(_Frame, frozen=True, tag="read"):
 
 
 class ReloadNotebook(_Frame, frozen=True, tag="reload"):
-    """The agent has changed the file since this window read it. Read it again and send
-    ``OpenNotebook``; with unsaved edits of the person, only send."""
+    """The agent has changed the file since this window read it. Reload it, unless it has unsaved
+    edits of the person, and send ``OpenNotebook``."""
 
     notebook: str
 
@@ -584,7 +581,7 @@ class StaleCell(msgspec.Struct, frozen=True):
 
 class StaleCells(_Frame, frozen=True, tag="stale_cells"):
     """The cells whose inputs have changed since they ran, in the order of the notebook. Sent when
-    they differ from the last ones."""
+    the list changes."""
 
     notebook: str
     cells: tuple[StaleCell, ...]

@@ -25,29 +25,29 @@ Status = Literal[
     "not_started",
     "not_confirmed",
 ]
-"""``rejected``: a person said no; ``not_run``: something else forbids it."""
+"""``rejected``: by a person; ``not_run``: forbidden by a mode or a policy."""
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
-    cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
-    file of the person's it is the name; the server adds the words that follow it in the message."""
+    """A reference in a message. ``name`` is a variable, a column (``df['net price']``), a cell's
+    id, a file beside the notebook, "" for the last error, or the name of a command or skill, to
+    which the server adds the words that follow it in the message."""
 
     kind: Literal["variable", "column", "cell", "file", "error", "command", "skill"]
     name: str = ""
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):
-    """``window`` says who did it: the unique number of a window or of another client; 0 for the
-    server itself or unknown."""
+    """``window``: the unique number of the window or other client that caused the event; 0 for the
+    server or unknown."""
 
 
 # --- the turn ------------------------------------------------------------------------
 
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
-    """``text`` includes the queued messages with the numbers ``queued``; ``references`` are what
-    it names. ``messages`` counts those stored for the model before; None in older journals."""
+    """``text`` includes the queued messages with the numbers ``queued``; ``references`` are its
+    references. ``messages``: number of messages stored before; None in older journals."""
 
     turn: int
     text: str
@@ -133,14 +133,14 @@ class MadeFile(msgspec.Struct, frozen=True):
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     """``code`` and ``message`` say why, unless the reason is ``end_turn``.
 
-    ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with the source that they had)
-    are ids of cells that the turn changed. ``failed`` are failed cells that remain (not at
-    ``end_turn``); ``cleared`` those that do not (at ``end_turn`` only). ``window`` stopped it.
+    ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with unchanged source) are ids
+    of cells that the turn changed. ``failed``: failed cells that remain (not at ``end_turn``);
+    ``cleared``: those removed or put back (at ``end_turn`` only). ``window`` stopped the turn.
     ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
-    ``variables``: its code changed variables that were there, or may have. ``files`` lie under the
-    notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: its sandboxed kernel
-    writes into one, so files may wait; ``waiting_files`` counts those that the turn changed there,
-    and an undo may take back; ``waiting`` has the names of some, from the notebook's folder.
+    ``variables``: its code changed existing variables, or may have. ``files`` are under the
+    notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: the sandboxed kernel
+    writes into an overlay; ``waiting_files`` counts the files that the turn changed there, which an
+    undo may restore; ``waiting`` has some of their paths from the notebook's folder.
     """
 
     turn: int
@@ -190,8 +190,8 @@ class FileLeft(msgspec.Struct, frozen=True):
 
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
-    ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``."""
+    ``kept``. The journal no longer had the outputs of cells in ``without_outputs``. A turn may
+    have several of these events. A redo can restore the changes to cells in ``redoable``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -202,9 +202,8 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
-    """A redo has given the cells in ``restored`` the state that an undo took back, and skipped
-    those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later.
-    Other fields as in ``TurnUndone``."""
+    """A redo has ``restored`` cells to their state before the undo, and skipped those in ``kept``.
+    A later redo may succeed for the cells in ``redoable``. Other fields as in ``TurnUndone``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -223,10 +222,10 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
 
 class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
-    """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
-    overlay as before the turn; if ``redone``, a redo has made them as after it. Those in ``left``
-    stay; ``more`` counts those not named. ``why`` none could be put back, "" if they could.
-    ``redoable``: a redo can bring them back."""
+    """An undo has restored ``files`` in the sandboxed kernel's overlay to their state before the
+    turn; if ``redone``, a redo has restored their state after it. Those in ``left`` stay as they
+    are; ``more`` counts those not named. ``why``: the reason if all failed, else "". ``redoable``:
+    a redo is possible."""
 
     turn: int
     files: tuple[str, ...] = ()
@@ -250,8 +249,7 @@ class FilesKept(_Event, frozen=True, tag="files_kept"):
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
-    """The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
-    back."""
+    """The person has removed a failed cell of the agent. ``redoable``: a redo can restore it."""
 
     cell_id: str
     window: int = 0
@@ -279,10 +277,10 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """The output that has a figure of an answer: the index of an output of the cell. ``before``,
-    ``value`` and ``after`` are a short, untrusted excerpt of its line, ``labels`` the names of
-    row and column that the line itself lacks; no text has keys. In journals of earlier versions
-    an ``output`` of -1 is a variable."""
+    """The origin of a number in an answer. ``output``: index of the cell's output. ``before``,
+    ``value`` and ``after``: a short, untrusted excerpt of its line; ``labels``: names of row and
+    column that the line itself lacks; no text has keys. In older journals an ``output`` of -1 is a
+    variable."""
 
     cell_id: str
     output: int
@@ -293,8 +291,8 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A number of an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
-    ``origin`` is None if no output, cell or message of the conversation has it."""
+    """A number in an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
+    ``origin`` is None if no output, cell or message of the conversation has the number."""
 
     text: str
     start: int
@@ -303,8 +301,8 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class FiguresFound(_Event, frozen=True, tag="figures_found"):
-    """The numbers of a text block that an output has, and those that nothing has. All others
-    are plain."""
+    """The numbers of a text block that were found in an output, and those that were found nowhere.
+    Other numbers are not listed."""
 
     step: int
     block: int
@@ -312,8 +310,8 @@ class FiguresFound(_Event, frozen=True, tag="figures_found"):
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """What a second model takes for a mistake. ``cell_id`` is "" and ``line`` 0 where it is in the
-    answer itself. The texts are the model's: untrusted, one line each."""
+    """A possible mistake that a model reports. ``cell_id`` is "" and ``line`` 0 if it is in the
+    answer itself. The texts come from the model: untrusted, one line each."""
 
     cell_id: str
     line: int
@@ -379,10 +377,10 @@ class Draft(msgspec.Struct, frozen=True):
     arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
     ``source`` runs once; ``cells``: ``source`` says what happens to several cells, with their
     sources.
-    ``nonce`` is good for one decision. ``notices`` say what a reader may overlook: what else
+    ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
-    server can read it. ``always``: whether it asks in every mode, whosever the cell.
+    server can read it. ``always``: whether it asks in every mode.
     """
 
     draft_id: str
@@ -444,11 +442,10 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
-    """``by`` is ``nobody`` where a program rejects it because it has nobody to ask.
-    ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
-    model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs. ``person`` is the name of who decided, where several people share the
-    notebook."""
+    """``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.
+    ``source`` is None if it equals the waiting draft's. ``edited``: the person changed the
+    model's source. ``said``: the person's words with a rejection. ``labels``: those of the
+    code that runs. ``person``: the name of who decided, if several people share the notebook."""
 
     call_id: str
     draft_id: str
@@ -490,8 +487,8 @@ class EngineWork(msgspec.Struct, frozen=True):
 
 
 class RunProgress(_Event, frozen=True, tag="run_progress"):
-    """How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
-    replaces the last."""
+    """Progress of engines in the kernel (Spark, Dask) for this run. Each event replaces the
+    last."""
 
     call_id: str
     work: tuple[EngineWork, ...]
@@ -500,11 +497,10 @@ class RunProgress(_Event, frozen=True, tag="run_progress"):
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
-    ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
-    other packages; ``detail`` includes them. ``needed`` are the cells that define variables
-    lost with the kernel; ``None`` if no variables were lost. ``findings`` are what checks of the
-    code and the run tell the person; ``detail`` includes them. ``sandbox`` is what a sandbox
-    reports of the run.
+    ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
+    other packages; ``detail`` includes them. ``needed``: the cells that define variables
+    lost with the kernel; None if no variables were lost. ``findings``: results of the checks
+    for the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
     """
 
     call_id: str
@@ -545,8 +541,8 @@ class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
 
 
 class WentOn(_Event, frozen=True, tag="went_on"):
-    """The decision on ``draft_id`` has made a new notebook, where the conversation
-    ``session_id`` has begun its first turn. This turn ends."""
+    """The work continues in the new notebook of draft ``draft_id``, in the conversation
+    ``session_id``. This turn ends."""
 
     draft_id: str
     notebook: str

@@ -1,7 +1,7 @@
 """``jupyter codeinterp eval``: measures a model with tasks.
 
-tasks.py     what a task is, and where tasks are (``tasks/`` has those of this package)
-checking.py  whether a notebook and answers solve it
+tasks.py     loads tasks (``tasks/`` has those of this package)
+checking.py  checks whether a notebook and answers solve a task
 trial.py     one run of a task, in a copy of its folder
 command.py   the command: many runs, and their results
 page.py      the results as a table and as a static page

@@ -1,4 +1,4 @@
-"""Whether the answers, the notebook, the variables and the files at the end solve a task."""
+"""Checks whether the final answers, notebook, variables and files solve a task."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _BETWEEN = ",'\u2019\u00a0\u202f"  # thousands: comma, apostrophes, spaces that 
 _NUMBER = re.compile(rf"[-\u2212]?\d+(?:[{_BETWEEN}]\d{{3}})*(?:\.\d+)?(?:[eE][-+]?\d{{1,3}})?")
 _GROUPS = str.maketrans({"\u2212": "-", **dict.fromkeys(_BETWEEN)})
 _MARKUP = str.maketrans(dict.fromkeys("*`'\""))
-SLACK = 1e-9  # for the computer's arithmetic: of one, and of the number itself
+SLACK = 1e-9  # absolute and relative, for rounding errors
 
 Notebook = Mapping[str, Any]
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A run at its end. ``answers``: one for each question; ``variables`` as the kernel describes
-    them; ``ran_code``: whether the kernel got any; ``stopped``: as the last turn did."""
+    """A finished run. ``answers``: one for each question. ``variables``: as the kernel describes
+    them. ``ran_code``: whether any code ran. ``stopped``: the last turn's stop reason."""
 
     answers: tuple[str, ...]
     before: Notebook
@@ -34,10 +34,10 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 def faults(spec: Spec, ended: Ended) -> tuple[str, ...]:
-    """What is wrong, in words; nothing if the task is solved."""
-    said = "\n\n".join(ended.answers)
+    """Sentences about what is wrong; empty if the task is solved."""
+    text = "\n\n".join(ended.answers)
     early = "" if ended.stopped == "end_turn" else f"the turn stopped early: {ended.stopped}"
-    found = [early, *(_answer(value, said) for value in spec.answer)]
+    found = [early, *(_answer(value, text) for value in spec.answer)]
     known = {one["name"]: str(one.get("value", "no number or text")) for one in ended.variables}
     for name, value in spec.variables.items():
         now = known.get(name, "not there")
@@ -72,7 +72,7 @@ def _holds(value: Value, text: str) -> bool:
 
 
 def _is(value: Value, text: str) -> bool:
-    """Whether the text is the value and nothing else, but for a unit behind a number."""
+    """Whether the text is only the value; a unit may follow a number."""
     text = text.translate(_MARKUP).strip()
     if value.texts:
         return text.casefold() in {one.casefold() for one in value.texts}
@@ -89,7 +89,7 @@ def _answer(value: Value, text: str) -> str:
 
 
 def _changed(spec: Spec, ended: Ended) -> list[str]:
-    """The cells that should be as before and are not."""
+    """Sentences about cells that should be unchanged and are not."""
     before, after = (
         {cell["id"]: cell for cell in one["cells"]} for one in (ended.before, ended.after)
     )
@@ -108,7 +108,7 @@ def _content(cell: Notebook | None) -> tuple[str, str] | None:
 
 
 def _joined(text: object) -> str:
-    """Notebook files have texts in one piece or in lines."""
+    """Join a text of a notebook file, which may be a list of lines."""
     return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
 
 

@@ -77,8 +77,8 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _settings(config: Config) -> CodeInterpSettings:
-    """The person's, without MCP servers: a task is the same for everybody. Raises Problem where
-    the admin's limits do not allow it."""
+    """The person's settings without MCP servers, so that tasks are the same for everybody. Raises
+    Problem if the admin's limits forbid this."""
     settings = config_files.settings(config)
     apply_limits(settings, HIGHEST, None)
     if settings.day_cost is not None:
@@ -89,7 +89,7 @@ def _settings(config: Config) -> CodeInterpSettings:
 
 
 def _kernel(config: Config) -> tuple[str, str]:
-    """The sandboxed kernelspec, "" if there is none, and in words where code runs."""
+    """The sandboxed kernelspec, "" if there is none, and a sentence on where code runs."""
     specs = KernelSpecManager(config=config)
     if not (name := install.installed(specs)):
         missing = "To have a sandbox: jupyter codeinterp sandbox install"
@@ -102,7 +102,7 @@ def _kernel(config: Config) -> tuple[str, str]:
 
 
 class _Work:
-    """``done`` are the runs that ended. ``hopeless``: why no further one was begun."""
+    """``done``: the finished runs. ``hopeless``: why no more runs began."""
 
     def __init__(self, trials: list[Trial], json: bool) -> None:
         self._waiting = trials.copy()

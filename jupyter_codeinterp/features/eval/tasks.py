@@ -1,7 +1,7 @@
-"""What a task is, and where tasks are.
+"""Tasks for ``eval``.
 
 A task is a folder: ``task.json``, the data, and ``nb.ipynb`` if the person already has a notebook.
-The checks are data. No text of a task is ever evaluated.
+The checks are data: no text of a task is ever evaluated.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ SHIPPED = Path(__file__).parent / "tasks"
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be found: ``near`` or ``texts``.
+    """An expected value: ``near`` or ``texts``.
 
-    near    numbers, one of which must be there; at most ``within`` off
-    texts   texts, one of which must be there, in any case
-    name    of answers: what the last ``@name[…]`` has; "" for anywhere in the answers
+    near    numbers; one must occur, at most ``within`` off
+    texts   texts; one must occur, in upper or lower case
+    name    for answers: the value must be in the last ``@name[…]``; "": anywhere in the answers
     """
 
     near: tuple[float, ...] = ()
@@ -43,7 +43,7 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variables  by name, in the kernel at the end: numbers and texts
     outputs    by cell id: the cell's outputs at the end must have the value
     files      by path in the folder: whether it must exist (true) or must not (false)
-    unchanged  true: all cells that were there, in their order; or the ids of those
+    unchanged  true: all initial cells and their order; or the ids of cells
     picture    a picture must be among the outputs
     no_code    no code may run
     """
@@ -79,7 +79,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 def load(folder: Path) -> Task:
-    """Raises Problem for a ``task.json`` that is not one, and OSError."""
+    """Raises Problem for a malformed ``task.json``, and OSError."""
     file = folder / FILE
     try:
         spec = msgspec.json.decode(file.read_bytes(), type=Spec)
@@ -89,7 +89,8 @@ def load(folder: Path) -> Task:
 
 
 def find(names: list[str]) -> list[Task]:
-    """The tasks of these names and folders; all of this package for no name. Raises Problem."""
+    """The tasks with these names or in these folders; without names, all of this package. Raises
+    Problem."""
     shipped = {folder.name: folder for folder in _folders(SHIPPED)}
     found: dict[str, Task] = {}
     for name in names or shipped:

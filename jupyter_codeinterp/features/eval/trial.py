@@ -1,4 +1,4 @@
-"""One run of a task: a copy of its folder, a kernel, a conversation, and what came of it."""
+"""One run of a task, with a copy of its folder, a kernel and a conversation, and its result."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _decode: Callable[[str], Any] = msgspec.json.Decoder(e.Event).decode
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """``problem``: why the task could not be tried, with its ``code``; both "" if it was.
-    ``not_found`` counts figures of the answers that no output has."""
+    """``problem``: why the task could not run, with its ``code``; both "" if it ran. ``not_found``:
+    number of figures in the answers that no output has."""
 
     task: str
     run: int
@@ -62,8 +62,8 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What all runs share. ``kernel`` is a kernelspec's name, "" for the notebook's own. The folder
-    ``recordings`` has what plays in place of ``model``."""
+    """Settings of all runs. ``kernel``: a kernelspec's name, "" for the notebook's own.
+    ``recordings``: a folder of recordings that replace ``model``."""
 
     config: Config
     settings: CodeInterpSettings
@@ -73,7 +73,7 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class _Bench(LocalBench):
-    """Its journal is beside the copy, so the person's list of conversations stays as it is."""
+    """Has its journal beside the copy, outside of the person's list of conversations."""
 
     def __init__(self, setup: Setup, root: Path, played: Model | None) -> None:
         self._beside = root.with_name("sessions.db")
@@ -92,8 +92,8 @@ class _Bench(LocalBench):
 
 
 class _Front(Program):
-    """Nobody is there. Edits are agreed to, because the cells are copies; packages, other kernels
-    and hidden code are not."""
+    """Nobody is present. Agrees to edits, because the cells are copies, but not to packages, other
+    kernels or hidden code."""
 
     def __init__(self, bench: LocalBench) -> None:
         super().__init__("edits")
@@ -101,8 +101,8 @@ class _Front(Program):
         self.events: list[e.Event] = []
 
     def show(self, event: e.Event, raw: bytes) -> None:
-        told = isinstance(event, e.Note) and event.text == IN_FILE
-        if not told and not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
+        is_usual = isinstance(event, e.Note) and event.text == IN_FILE
+        if not is_usual and not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
             self.events.append(_decode(self._scrub(raw.decode())))
 
     async def decide(self, draft: e.Draft) -> Decision:
@@ -123,17 +123,17 @@ class Trial:
         self.kill: Callable[[], None] = lambda: None
 
     async def tried(self) -> Tried:
-        """Never raises for what a task, a model or a kernel does."""
+        """Run the task. Errors of the task, model or kernel go into the result."""
         began = time.monotonic()
         place = Path(tempfile.mkdtemp(prefix="codeinterp-eval-"))
-        told: dict[str, Any] = {}
+        outcome: dict[str, Any] = {}
         try:
             wrong = faults(self._task.spec, await self._in(place / "work"))
-            told = {"faults": wrong, "solved": not wrong}
+            outcome = {"faults": wrong, "solved": not wrong}
         except (Problem, CodeInterpError) as error:
-            told = {"problem": str(error), "code": str(error.code)}
+            outcome = {"problem": str(error), "code": str(error.code)}
         except (OSError, ValueError, LookupError) as error:
-            told = {"problem": f"The task or its notebook is broken: {error!r}"}
+            outcome = {"problem": f"The task or its notebook is broken: {error!r}"}
         finally:
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         found = turns(self._events)
@@ -142,7 +142,7 @@ class Trial:
         attempt = Attempt(
             self._task.name,
             self._run,
-            **told,
+            **outcome,
             requests=sum(isinstance(event, e.StepStarted) for event in self._events),
             input_tokens=sum(event.usage.total_input for event in used),
             output_tokens=sum(event.usage.output_tokens for event in used),
@@ -155,7 +155,8 @@ class Trial:
         return Tried(attempt, found, self._notebook)
 
     async def _in(self, root: Path) -> Ended:
-        """Raises Problem, CodeInterpError, and whatever a file may."""
+        """Run the task in a copy at ``root``. Raises Problem, CodeInterpError, OSError, ValueError
+        and LookupError."""
         spec, played, recordings = self._task.spec, None, self._setup.recordings
         if recordings is not None:
             steps = parse((recordings / f"{self._task.name}.jsonl").read_bytes())
@@ -184,7 +185,7 @@ class Trial:
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
-    """The checks, and links: they may point at what is the person's."""
+    """Names that are not copied: the checks, and links, which may lead to the person's files."""
     hidden = (FILE, ".ipynb_checkpoints", "__pycache__", ".codeinterp")
     return {name for name in names if name in hidden or Path(folder, name).is_symlink()}
 

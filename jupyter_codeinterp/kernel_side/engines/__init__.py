@@ -1,1 +1,1 @@
-"""Runs in the kernel: what engines (Spark, Dask, Ray) know of their tables and their work."""
+"""Runs in the kernel: facts of engines (Spark, Dask, Ray) about their tables and progress."""

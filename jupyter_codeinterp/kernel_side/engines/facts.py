@@ -1,9 +1,9 @@
-"""What is known of tables of other libraries than pandas. This file's text runs **in the kernel**.
+"""Facts about tables of libraries other than pandas. This file's text runs **in the kernel**.
 
-Nothing is computed, read or fetched: lazy and distributed tables tell what they know already.
-``engine`` names the library that has the rows, which are not in the kernel's memory. Facts are
-those of ``variables.py``, and ``partitions`` and ``steps`` (of the graph, before it is optimised).
-Types are compared by identity. Standard library only.
+It computes, reads and fetches nothing: lazy and distributed tables report only known facts.
+``engine`` names the library that holds the rows outside of the kernel's memory. Facts are those of
+``variables.py``, and ``partitions`` and ``steps`` (of the graph before optimisation). Types are
+compared by identity. Standard library only.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MOST_COLUMNS = 50
 LONGEST = 200
 MOST_STEPS = 500
 PLAIN_STEPS = {"Blockwise", "FromGraph", "FromArray", "ApplyConcatApply"}
-"""Dask's kinds of steps that know their partitions from those before them."""
+"""Dask's kinds of steps that take their partitions from earlier steps."""
 READING_STEPS = {"ReadParquet", "ReadParquetPyarrowFS", "ReadParquetFSSpec"}
 
 
 def engine_facts(value: Any) -> dict[str, Any]:
-    """``shape``, ``dtype``, ``columns``, ``engine``, ``partitions``, ``steps``, as far as they are
-    known; {} for types of other libraries."""
+    """The known ones of ``shape``, ``dtype``, ``columns``, ``engine``, ``partitions``, ``steps``;
+    {} for types of other libraries."""
     kind = type(value)
     for path, name, facts in KNOWN:
         module = sys.modules.get(path)
@@ -53,12 +53,12 @@ def polars_column(value: Any) -> dict[str, Any]:
 
 
 def polars_query(value: Any) -> dict[str, Any]:
-    """Its schema may have to be read from a file."""
+    """No columns: the schema may have to be read from a file."""
     return {"engine": "polars"}
 
 
 def dask_table(value: Any) -> dict[str, Any]:
-    """Of the empty table that Dask keeps."""
+    """The columns are those of the empty table that Dask keeps."""
     return {"engine": "dask", **dask_graph(value), "columns": pairs(value._meta.dtypes.items())}
 
 
@@ -67,7 +67,7 @@ def dask_column(value: Any) -> dict[str, Any]:
 
 
 def dask_graph(value: Any) -> dict[str, Any]:
-    """To know the partitions, some steps read files or sort values. Then there are none here."""
+    """Omits partitions if a step would have to read files or sort values to know them."""
     if not hasattr(type(value), "expr"):  # Dask before 2025
         return {}
     steps, left, is_plain = 0, [value.expr], True
@@ -104,7 +104,7 @@ def spark_table(value: Any) -> dict[str, Any]:
 
 
 def remote_spark_table(value: Any) -> dict[str, Any]:
-    """Its server would have to be asked."""
+    """No columns: they are on the Spark server."""
     return {"engine": "spark"}
 
 
@@ -117,7 +117,7 @@ def ray_table(value: Any) -> dict[str, Any]:
 
 
 def placed_array(value: Any) -> dict[str, Any]:
-    """Of PyTorch or JAX: what it is, while it may still be computed."""
+    """An array of PyTorch or JAX, which may still be computing."""
     return {"shape": list(value.shape), "dtype": f"{value.dtype} on {value.device}"[:LONGEST]}
 
 
@@ -155,4 +155,4 @@ KNOWN: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
     ("xarray", "DataArray", xarray_array),
     ("xarray", "Dataset", xarray_set),
 )
-"""Modules that are imported where such a value is, the types in them, and what tells of one."""
+"""Module, type in it, and the function for its facts."""

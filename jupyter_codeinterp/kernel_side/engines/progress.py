@@ -1,9 +1,8 @@
-"""How far an engine is with its work for a cell. This file's text runs **in the kernel**, in the
-thread that answers while a cell runs.
+"""The progress of engines during a cell. This file's text runs **in the kernel**, in the thread
+that answers while a cell runs.
 
-It asks the engines' own interfaces for status: Spark's status tracker, Dask's scheduler. An answer
-is a list of ``{engine, done, of}``, which count tasks; engines that are idle are not in it.
-Standard library only.
+It asks Spark's status tracker and Dask's scheduler. An answer is a list of ``{engine, done, of}``
+with numbers of tasks, without idle engines. Standard library only.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ PROGRESS = "jupyter_codeinterp.progress"
 MOST_JOBS = 20
 MOST_STAGES = 200
 SECONDS = 0.5
-"""Within which Dask's scheduler must answer."""
+"""Time limit for an answer of Dask's scheduler."""
 
 
 def progress() -> list[dict[str, Any]]:
@@ -34,7 +33,7 @@ def is_loaded() -> bool:
 
 
 def spark() -> Iterator[dict[str, Any]]:
-    """The stages of all jobs that run."""
+    """The tasks of all running jobs."""
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     active = getattr(context, "_active_spark_context", None)
     if active is None:
@@ -50,7 +49,7 @@ def spark() -> Iterator[dict[str, Any]]:
 
 
 def dask() -> Iterator[dict[str, Any]]:
-    """All tasks that the scheduler has."""
+    """All tasks of the scheduler."""
     module = sys.modules.get("distributed.client")
     client = module._get_global_client() if module is not None else None
     if client is None or client.status != "running":
@@ -64,7 +63,7 @@ def dask() -> Iterator[dict[str, Any]]:
 
 
 def counts(dask_scheduler: Any) -> dict[str, int]:
-    """Runs in the scheduler: how many tasks are in which state."""
+    """Runs in the scheduler: the number of tasks by state."""
     found: dict[str, int] = {}
     for prefix in list(dask_scheduler.task_prefixes.values()):
         for state, number in prefix.states.items():

@@ -1,8 +1,8 @@
-"""How large the tables of engines are, as far as their engines know. This file's text runs **in
-the kernel**, for variables that somebody asks for by name.
+"""Estimated sizes of engines' tables. This file's text runs **in the kernel**, for variables that
+are asked for by name.
 
-The engine may plan the query for this. It runs no job. Facts: ``rows`` and ``bytes`` at most,
-``reduced`` where the table's last step leaves few rows (a sum, a limit), and ``files`` that it
+The engine may plan the query, but runs no job. Facts: maximum ``rows`` and ``bytes``, ``reduced``
+if the table's last step leaves few rows (a sum, a limit), and the number of ``files`` that it
 reads. Standard library only.
 """
 
@@ -17,13 +17,13 @@ KEEPS_ROWS = (
     *("Project", "Filter", "Sort", "SubqueryAlias", "Window"),
     *("Repartition", "RepartitionByExpression", "ResolvedHint"),
 )
-"""Spark's names of steps that have at most as many rows as the one before them."""
+"""Spark's names of steps that add no rows."""
 UNKNOWN_SIZE = 2**60
-"""Spark takes a table of unknown size to be larger than any."""
+"""Bytes. Spark reports more for a table of unknown size."""
 
 
 def estimates(value: Any, engine: str) -> dict[str, Any]:
-    """``engine`` is that of ``facts.py``. {} where nothing is known."""
+    """``engine``: as in ``facts.py``. {} if nothing is known."""
     estimate = ESTIMATES.get(engine)
     try:
         return estimate(value) if estimate is not None else {}
@@ -32,7 +32,7 @@ def estimates(value: Any, engine: str) -> dict[str, Any]:
 
 
 def spark_estimate(value: Any) -> dict[str, Any]:
-    """Nothing of a table of Spark Connect, which has no plan here."""
+    """Raises for a table of Spark Connect, which has no plan here."""
     plan = value._jdf.queryExecution().optimizedPlan()
     facts: dict[str, Any] = {}
     for _ in range(LONGEST_PLAN):

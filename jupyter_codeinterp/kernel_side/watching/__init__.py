@@ -1,1 +1,1 @@
-"""What watches cells of the agent in a Python kernel."""
+"""Watches cells of the agent in a Python kernel."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 SECONDS = 0.018
-"""For all that is done before, in and after a cell, of the thread's processor time: what others do
-on a busy machine ends no look. One more step may be under way."""
+"""For all work before, in and after a cell, in the thread's processor time, so that a busy machine
+does not shorten it. The last step may take longer."""
 
 
 class Budget:
@@ -17,5 +17,5 @@ class Budget:
         self.spent = 0.0
 
     def deadline(self, share: float) -> float:
-        """When this work must end so that ``share`` of the time is spent."""
+        """The time (of ``thread_time``) at which ``share`` of the budget is spent."""
         return time.thread_time() + SECONDS * share - self.spent

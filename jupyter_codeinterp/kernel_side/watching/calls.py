@@ -1,15 +1,14 @@
-"""Watches calls of pandas that a cell makes itself. This file's text runs **in the
-kernel**.
+"""Watches calls of pandas in a cell's own code. This file's text runs **in the kernel**.
 
-While the cell runs, some of their functions are wrapped. A wrapper calls the original first,
-and then has a look at arguments and result if the caller's frame is the cell's own code. It never
-changes a result, and leaves no trace:
+While the cell runs, some functions of pandas are wrapped. A wrapper calls the original, and then
+looks at arguments and result if the caller's frame is the cell's own code. It never changes a
+result, and leaves no trace:
 
 - An exception passes without the wrapper's frame: a bare ``raise`` adds no frame to the
   traceback (Python 3.11 or newer; older ones are not watched).
 - A warning names the cell's line: the wrapper's code counts as a file of the package.
 
-When the looks and the wrappers have taken their share of the time, the originals are put back.
+When the looks and wrappers have used their share of the time, the originals are restored.
 Standard library only.
 """
 
@@ -28,19 +27,19 @@ from .budget import SECONDS, Budget
 
 MOST_FACTS = 60
 MOST_A_PLACE = 20
-"""Looks at one place in the code, which may be in a loop."""
+"""Looks at one position in the code, which may be in a loop."""
 A_CALL = 1.5e-6
-"""Seconds that a wrapper takes beside its look."""
+"""Seconds that a wrapper takes besides its look."""
 SHARE = 0.65
-"""Of the time: what is spent before the cell's end."""
+"""Share of the time that is spent before the cell's end."""
 OLDEST = (3, 11)
 TIMED = "<timed exec>"
-"""The file of a cell below ``%%time``, without that line."""
+"""The file name of a cell below ``%%time``, whose lines do not count that line."""
 
 Look = Callable[[Any, Any, Any], Iterator[dict[str, Any]]]
-"""Gets a call's result and arguments, and yields facts with their ``kind`` and figures."""
+"""Takes a call's result and arguments, and yields facts: ``kind`` and numbers."""
 Watched = tuple[Any, str, Look]
-"""The class or module, the function's name, and what looks at a call of it."""
+"""The class or module, the function's name, and the look at its calls."""
 
 
 class Tracer:
@@ -55,7 +54,7 @@ class Tracer:
         self.budget = budget
 
     def start(self, watched: Iterator[Watched], folder: str) -> None:
-        """Wrap the functions. ``folder`` is the package's."""
+        """Wrap the functions. ``folder``: the package's."""
         for owner, name, look in watched:
             original = vars(owner).get(name, getattr(owner, name, None))
             if inspect.isfunction(original):
@@ -65,7 +64,7 @@ class Tracer:
                 setattr(owner, name, wrapper)
 
     def stop(self) -> None:
-        """Put back the originals, except where the cell has put something else."""
+        """Restore the originals, except those that the cell replaced."""
         while self.wrapped:
             owner, name, wrapper, original = self.wrapped.pop()
             if vars(owner).get(name) is not wrapper:
@@ -105,7 +104,7 @@ class Tracer:
 
 
 def wrapped(original: Callable[..., Any], look: Any, tracer: Any, file: str) -> Callable[..., Any]:
-    """``tracer`` gets each call and its ``look``; ``file`` is where tracebacks say that this is."""
+    """A wrapper that reports calls to ``tracer``. ``file``: its file name in warnings."""
     getframe = sys._getframe
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -123,14 +122,14 @@ def wrapped(original: Callable[..., Any], look: Any, tracer: Any, file: str) -> 
 
 
 def position(frame: Any) -> list[int] | None:
-    """Line, column, last line and its end of what the frame does now."""
+    """Line, column, last line and end column of the frame's current expression."""
     positions = list(frame.f_code.co_positions())
     line, end_line, column, end = positions[frame.f_lasti // 2]
     return None if None in (line, end_line, column, end) else [line, column, end_line, end]
 
 
 def arguments(call: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments by name, only those that are given."""
+    """The given arguments by name."""
     return dict(signature(call).bind(*args, **kwargs).arguments)
 
 
@@ -140,7 +139,7 @@ def signature(call: Callable[..., Any]) -> inspect.Signature:
 
 
 class Code:
-    """What must be known of a cell's code before it runs."""
+    """Imported modules and loop variables of a cell's code."""
 
     def __init__(self, source: str) -> None:
         try:

@@ -1,8 +1,8 @@
-"""What a cell did to the variables. This file's text runs **in the kernel**.
+"""Changes of variables by a cell. This file's text runs **in the kernel**.
 
-A fingerprint before and one after the cell are compared. It holds no reference to a value, and is
-bounded: of large values it sees samples and sums, until the time is up. As in ``variables.py``, no
-attribute and no ``repr`` of an unknown type is ever read: of those only the identity counts.
+Compares fingerprints from before and after the cell. They hold no references to values, and are
+bounded: samples and sums of large values, until the time is up. As in ``variables.py``, no
+attribute or ``repr`` of an unknown type is ever read: only the identity of such values counts.
 Standard library only.
 """
 
@@ -28,17 +28,17 @@ MOST_COLUMNS = 100
 MOST_TOLD = 20
 """Columns of a change."""
 SUMMED = 4_000_000
-"""Bytes of a column's numbers that are summed."""
+"""Maximum bytes of a column's numbers to sum."""
 SIMPLE = (str, int, float, bool, type(None))
 BOXES = ("Timestamp", "Timedelta", "Period", "Interval")
-"""Values of pandas, which may be another object at each look."""
+"""Types of pandas whose values may be new objects at each look."""
 
 
 def fingerprints(
     namespace: dict[str, Any], hidden: dict[str, Any], deadline: float
 ) -> dict[str, dict[str, Any]]:
-    """By name ``{id, text, parts}``. ``parts`` is None for types that are not known, and for
-    those that had no time left before the ``deadline`` (of ``thread_time``)."""
+    """``{id, text, parts}`` by name. ``parts``: None for unknown types, and after the ``deadline``
+    (of ``thread_time``)."""
     found = {}
     for name, value in user_variables(namespace, hidden):
         known = time.thread_time() < deadline
@@ -48,7 +48,7 @@ def fingerprints(
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is added, removed, rebound to another value, or changed in place."""
+    """Variables that were added, removed, rebound to another value, or changed in place."""
     found = [{"name": name, "how": "added", "after": after[name]["text"]} for name in after
              if name not in before]  # fmt: skip
     for name, was in before.items():
@@ -69,7 +69,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any
 
 
 def compared(before: Any, after: Any) -> dict[str, list[str]]:
-    """The columns that are new, if both were tables."""
+    """The new columns, if both are tables."""
     if not (type(before) is dict and type(after) is dict):
         return {}
     was, now = before["columns"], after["columns"]
@@ -77,7 +77,7 @@ def compared(before: Any, after: Any) -> dict[str, list[str]]:
 
 
 def fingerprint(value: Any, deadline: float) -> Any:
-    """What is equal for equal values, as far as a bounded look can tell; None if unknown."""
+    """Equal for equal values, as far as a bounded look can tell; None if unknown."""
     kind = type(value)
     if is_among(kind, SIMPLE):
         return (kind.__name__, value if kind is not str else (len(value), value[:200]))
@@ -114,7 +114,7 @@ def item(value: Any) -> Any:
 
 
 def table(frame: Any, deadline: float) -> Any:
-    """Rows, index, and columns by label; None if there is no time for all of them."""
+    """Rows, index, and columns by label; None if the time is up before all are read."""
     labels = [key_text(label) for label in frame.columns[:MOST_COLUMNS]]
     columns = {}
     for position, label in enumerate(labels):
@@ -126,10 +126,10 @@ def table(frame: Any, deadline: float) -> Any:
 
 
 def column(values: Any) -> Any:
-    """Of a Series or an Index: its type, a sum over its numbers, and a few values."""
+    """The type of a Series or Index, a sum over its numbers, and a few values."""
     pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
     if is_one_of(type(values), pandas, ("RangeIndex",)):
-        # Its numbers are not made until somebody asks for them.
+        # Do not materialize its numbers.
         return ("range", values.start, values.stop, values.step)
     dtype = values.dtype
     text = dtype_text(dtype)
@@ -149,8 +149,8 @@ def column(values: Any) -> Any:
 
 
 def sample(values: Any, is_stored: bool) -> tuple[Any, ...]:
-    """A few values. Those that are not stored as objects are made anew at each look, so of an
-    unknown type nothing counts."""
+    """A few values. Values that are not stored as objects are new objects at each look, so those of
+    unknown types count as 0."""
     step = max(1, len(values) // SAMPLES)
     few = values.take(list(range(0, len(values), step)))
     found = tuple(map(item, few.tolist()))
@@ -158,7 +158,7 @@ def sample(values: Any, is_stored: bool) -> tuple[Any, ...]:
 
 
 def numbers(array: Any) -> Any:
-    """A sum over the bytes of all numbers, and a few of them, in which NaN equals NaN."""
+    """A sum over all numbers as bits, and a few of them. As bits, NaN equals NaN."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "biufmM" or size not in (1, 2, 4, 8):
         return (str(array.dtype), array.size)

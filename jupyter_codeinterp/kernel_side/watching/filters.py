@@ -1,7 +1,7 @@
 """Looks at filters: a literal that no row has, and filters that keep nothing.
 
-Each function gets the result and the call's arguments, and yields facts. It changes nothing. This
-file's text runs **in the kernel**. Standard library only.
+Each function takes a call's result and arguments, yields facts and changes nothing. This file's
+text runs **in the kernel**. Standard library only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def part(result: Any, args: Any, kwargs: Any) -> Facts:
 
 
 def equal(result: Any, args: Any, kwargs: Any) -> Facts:
-    """``series == value``: the value is not there."""
+    """``series == value``: no row has the value."""
     series, wanted = args
     if is_series(series) and type(wanted) in SIMPLE and len(series) and not result.any():
         values = sample(series)
@@ -62,7 +62,7 @@ def no_match(series: Any, wanted: Any, values: list[Any], alike: list[str]) -> d
         "rows": len(series),
         "near": alike,
         "values": known[:5],
-        # Of a sample, nobody knows whether there are more.
+        # A sample may lack some.
         "distinct": len(known) if len(series) <= SAMPLE else SAMPLE,
     }
 
@@ -77,7 +77,7 @@ def unequal(result: Any, args: Any, kwargs: Any) -> Facts:
 
 
 def isin(result: Any, args: Any, kwargs: Any) -> Facts:
-    """``series.isin(values)``: values that no row has, as far as all rows found can be read."""
+    """``series.isin(values)``: values that no row has, if all matching rows can be read."""
     series, wanted = args[0], args[1] if len(args) > 1 else kwargs.get("values")
     if not is_series(series) or type(wanted) not in (list, tuple, set, frozenset):
         return

@@ -1,8 +1,8 @@
-"""Looks at joins: rows that multiply, and keys without a partner. It compares numbers of rows, and
-the keys of short tables or of some rows.
+"""Looks at joins: multiplied rows, and keys without a match. Compares numbers of rows, and keys of
+short tables or samples.
 
-Each function gets the result and the call's arguments, and yields facts. It changes nothing. This
-file's text runs **in the kernel**. Standard library only.
+Each function takes a call's result and arguments, yields facts and changes nothing. This file's
+text runs **in the kernel**. Standard library only.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def join(result: Any, args: Any, kwargs: Any) -> Facts:
 
 
 def names_of(side: Any) -> list[str]:
-    """The names of key columns; none if they are computed."""
+    """The names of the key columns; none if they are computed."""
     names = [side] if type(side) is str else side
     known = type(names) is list and all(type(name) is str for name in names)
     return names if known else []
@@ -58,7 +58,7 @@ def step(table: Any) -> int:
 
 
 def keys_of(table: Any, names: list[str]) -> list[Any]:
-    """All keys of a short table; of a longer one those of every so many rows."""
+    """All keys of a short table; a sample of a longer one."""
     columns = [table[name].iloc[:: step(table)].tolist() for name in names]
     return columns[0] if len(columns) == 1 else list(zip(*columns))  # noqa: B905
 
@@ -66,8 +66,8 @@ def keys_of(table: Any, names: list[str]) -> list[Any]:
 def joined(
     left: int, right: int, result: int, how: str, keys: list[list[Any]], names: list[str]
 ) -> dict[str, Any]:
-    """From numbers of rows, and keys of both sides. ``repeats``: keys repeat on both sides, for
-    certain."""
+    """The fact from the numbers of rows and both sides' keys. ``repeats``: keys certainly repeat on
+    both sides."""
     rows = [left, right]
     fact: dict[str, Any] = {
         "kind": "joined",
@@ -76,27 +76,27 @@ def joined(
         "right": right,
         "result": result,
         "keys": [name[:60] for name in names],
-        # Each row of a side whose keys are unique comes once, or not at all.
+        # Without repeats, each row of a side occurs at most once.
         "repeats": result > (max(rows) if how == "inner" else sum(rows)),
     }
     if not all(map(is_plain_key, {*map(type, parts(keys[0])), *map(type, parts(keys[1]))})):
         return fact
-    mine, theirs = keys
-    whole = len(mine) == left and len(theirs) == right
+    lefts, rights = keys
+    whole = len(lefts) == left and len(rights) == right
     if whole and result > min(rows):
-        fact["repeats"] = bool(repeated(mine) & repeated(theirs))
-    if len(theirs) == right:
-        there = set(theirs)
-        alone = [key for key in mine if key not in there and is_known(key)]
-        fact.update(looked_at=len(mine), alone=len(alone))
+        fact["repeats"] = bool(repeated(lefts) & repeated(rights))
+    if len(rights) == right:
+        there = set(rights)
+        alone = [key for key in lefts if key not in there and is_known(key)]
+        fact.update(looked_at=len(lefts), alone=len(alone))
         fact["examples"] = list(dict.fromkeys(map(text_of, alone[:SAMPLE])))[:EXAMPLES]
         others = {folded(key) for key in list(there)[:SAMPLE] if type(key) is str}
         alike = (key for key in alone[:SAMPLE] if type(key) is str and folded(key) in others)
         fact["near"] = list(dict.fromkeys(map(shown, alike)))[:EXAMPLES]
     if whole:
         # pandas joins a missing key with each missing key of the other side.
-        here = sum(1 for key in mine if not is_known(key))
-        fact["missing_keys"] = here if not all(map(is_known, theirs)) else 0
+        here = sum(1 for key in lefts if not is_known(key))
+        fact["missing_keys"] = here if not all(map(is_known, rights)) else 0
     return fact
 
 
@@ -109,7 +109,7 @@ def parts(keys: list[Any]) -> Iterator[Any]:
 
 
 def is_plain_key(kind: type) -> bool:
-    """Whether comparing keys of this type runs no code of others."""
+    """Whether comparing keys of this type runs no untrusted code."""
     pd = sys.modules.get("pandas")
     known = [*SIMPLE, *PLAIN]
     if pd is not None:

@@ -1,7 +1,7 @@
 """Looks at conversions of pandas that make values missing.
 
-Each function gets the result and the call's arguments, and yields facts. It changes nothing. This
-file's text runs **in the kernel**. Standard library only.
+Each function takes a call's result and arguments, yields facts and changes nothing. This file's
+text runs **in the kernel**. Standard library only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def to_datetime(result: Any, args: Any, kwargs: Any) -> Facts:
 
 
 def swapped(before: Any, after: Any) -> Facts:
-    """Dates written year first, of which ``dayfirst`` has taken the day for the month."""
+    """Dates written year first, where ``dayfirst`` swapped day and month."""
     if not is_series(after) or len(before) != len(after):
         return
     pairs = list(zip(before.iloc[:KEYS].tolist(), after.iloc[:KEYS].tolist()))  # noqa: B905
@@ -52,7 +52,7 @@ def is_swapped(text: str, date: Any) -> bool:
 
 
 def lost(kind: str, before: Any, after: Any) -> Facts:
-    """Values of a column that have become NaN."""
+    """Values of a column that became NaN."""
     if not (is_series(before) and is_series(after)) or len(before) != len(after):
         return
     missing = after.isna().to_numpy().nonzero()[0]

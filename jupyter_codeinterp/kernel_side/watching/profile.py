@@ -1,7 +1,7 @@
-"""What is odd about the columns of tables that a cell made or changed. This file's text runs **in
-the kernel**.
+"""Oddities in the columns of tables that a cell made or changed. This file's text runs **in the
+kernel**.
 
-Every count is of all rows: a column that takes too long has none. Values of unknown types are
+Every count is of all rows; columns that take too long are skipped. Values of unknown types are
 never compared or printed. Standard library only.
 """
 
@@ -17,13 +17,13 @@ from .changes import numbers
 from .values import NUMBER, SAMPLE, is_missing, is_text, sample
 
 ROWS = 200_000
-"""A larger table is left out."""
+"""Larger tables are skipped."""
 LEAST = 20
-"""Rows. A smaller table is printed as a whole where it matters."""
+"""Rows. Smaller tables are skipped: a cell can print them whole."""
 MOST_TABLES = 3
 MOST_COLUMNS = 60
 MOST_FACTS = 12
-"""Of a table."""
+"""Facts of one table."""
 
 
 def profiles(
@@ -33,10 +33,10 @@ def profiles(
     deadline: float,
     loops: frozenset[str] = frozenset(),
 ) -> list[dict[str, Any]]:
-    """Of the tables that are new or changed, but of no variable of a loop. ``found`` are the
-    changes; of a table that was there only its new columns count."""
+    """Oddities of new and changed tables, except loop variables. ``found``: the changes. Of a
+    changed table only new columns count."""
     pandas = sys.modules.get("pandas")
-    told: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     for change in found:
         name = change["name"]
         value: Any = namespace.get(name) if name in after and name not in loops else None
@@ -44,17 +44,16 @@ def profiles(
             continue
         if not LEAST <= len(value) <= ROWS:
             continue
-        if time.thread_time() > deadline or len(told) == MOST_TABLES:
+        if time.thread_time() > deadline or len(listed) == MOST_TABLES:
             break
         facts = list(odd(value, change.get("new_columns"), deadline))[:MOST_FACTS]
-        if facts and all((len(value), facts) != (one["rows"], one["odd"]) for one in told):
-            told.append({"name": name, "rows": len(value), "odd": facts})
-    return told
+        if facts and all((len(value), facts) != (one["rows"], one["odd"]) for one in listed):
+            listed.append({"name": name, "rows": len(value), "odd": facts})
+    return listed
 
 
 def odd(frame: Any, new: list[str] | None, deadline: float) -> Iterator[list[Any]]:
-    """``[column, kind, count, example]``; ``new``: names of the columns that count, None for
-    all."""
+    """Each ``[column, kind, count, example]``. ``new``: the columns that count, None for all."""
     labels = frame.columns[:MOST_COLUMNS].tolist()
     before: dict[Any, tuple[str, Any]] = {}
     for place, label in enumerate(labels):
@@ -75,7 +74,7 @@ def odd(frame: Any, new: list[str] | None, deadline: float) -> Iterator[list[Any
 
 
 def odd_texts(label: str, values: Any) -> Iterator[list[Any]]:
-    """Numbers that are kept as text, and a text that all rows share."""
+    """Numbers stored as text, and a text that all rows share."""
     few = [value for value in sample(values)[:SAMPLE] if not is_missing(value)]
     if not few or not all(type(value) is str for value in few):
         return
@@ -86,7 +85,7 @@ def odd_texts(label: str, values: Any) -> Iterator[list[Any]]:
 
 
 def odd_numbers(label: str, values: Any, before: dict[Any, Any]) -> Iterator[list[Any]]:
-    """Infinities, one value in all rows, and a column that has the values of an earlier one."""
+    """Infinities, constant columns, and columns equal to an earlier one."""
     array = values.to_numpy()
     if array.dtype.kind == "f":
         infinite = int(sys.modules["numpy"].isinf(array).sum())

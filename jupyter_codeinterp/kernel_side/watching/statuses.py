@@ -1,8 +1,8 @@
 """Exit statuses of ``!command``, ``x = !command``, ``subprocess`` and ``os.system`` in a cell's own
 code. This file's text runs **in the kernel**.
 
-IPython keeps the last one alone, and none where the output is assigned. So these stand in for the
-two functions that it calls with the finished command. Standard library only.
+IPython keeps only the last one, and none if the output is assigned. So this wraps the two functions
+that it calls with the finished command. Standard library only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST, LONGEST = 20, 200
 class Statuses:
     def __init__(self) -> None:
         self.failed: list[list[Any]] = []
-        """Status and command of those that failed since the cell began."""
+        """Status and command of failed commands since the cell began."""
         self.namespace: Any = None
 
     def note(self, command: Any, status: Any) -> Any:
@@ -33,7 +33,7 @@ class Statuses:
         return status
 
     def install(self, shell: Any) -> None:
-        """Put both in the place of IPython's own, in the modules whose code calls them."""
+        """Replace IPython's functions in the modules that call them, and wrap ``subprocess``."""
         system = type(shell).system.__globals__
         if callable(run := system.get("system")):
             system["system"] = lambda command: self.note(command, run(command))
@@ -47,7 +47,7 @@ class Statuses:
             setattr(owner, name, wrapped(getattr(owner, name), None, self, subprocess.__file__))
 
     def called(self, frame: Any, look: Any, result: Any, args: Any, kwargs: Any) -> None:
-        """``Popen.wait``, which all of ``subprocess`` calls, or ``os.system`` has returned."""
+        """Note a status from ``os.system`` or ``Popen.wait``, which all of ``subprocess`` calls."""
         process = args[0] if args else None
         while frame is not None and frame.f_code.co_filename == subprocess.__file__:
             frame = frame.f_back
@@ -60,10 +60,10 @@ class Statuses:
             self.note(process, os.waitstatus_to_exitcode(result) if on_posix else result)
 
     def spend(self, seconds: float) -> None:
-        """Nothing: these looks take no time of the others."""
+        """Do nothing: these looks are outside of the budget."""
 
     def told(self, error: Any) -> list[list[Any]]:
-        """Those that failed, without the one that ``error`` names."""
+        """The failed commands, without the one that ``error`` names."""
         failed = self.failed
         named = isinstance(error, subprocess.CalledProcessError) and failed[-1:]
         return failed[:-1] if named and failed[-1][0] == error.returncode else failed

@@ -1,4 +1,4 @@
-"""Reads a few values of a column safely, for all that looks at calls of pandas.
+"""Reads a few values of a column safely, for the looks at calls of pandas.
 
 This file's text runs **in the kernel**. Standard library only.
 """
@@ -14,7 +14,7 @@ from ..variables import type_name
 from .changes import SIMPLE
 
 Facts = Iterator[dict[str, Any]]
-"""Each has a ``kind`` and figures. Core decides which facts are worth a word."""
+"""Each has a ``kind`` and numbers. Core decides which facts to report."""
 
 SAMPLE = 2_000
 """Values of a column that are read."""
@@ -41,7 +41,7 @@ def is_text(values: Any) -> bool:
 
 
 def sample(values: Any) -> list[Any]:
-    """Values from all over a column or an index; all of a short one."""
+    """A sample of a column or an index; all values of a short one."""
     step = -(-len(values) // SAMPLE) or 1
     part = values.iloc[::step] if is_series(values) else values[::step]
     return part.tolist()  # type: ignore[no-any-return]
@@ -66,18 +66,18 @@ def shown(value: Any) -> str:
 
 
 def different(values: list[Any]) -> list[str]:
-    """Each value once, as text, the first ones first; none that is missing."""
+    """The different values as text, in order, without missing ones."""
     return list(dict.fromkeys(shown(value) for value in values if not is_missing(value)))
 
 
 def folded(text: str) -> str:
-    """What texts have in common that people take for equal."""
+    """A form that is equal for texts that differ only in case, blanks, - and _."""
     return re.sub(r"[\s_-]+", " ", text).strip().casefold()
 
 
 def near(values: list[Any], wanted: Any) -> list[str]:
-    """Texts that differ from the wanted one only in case or blanks, or numbers and texts that look
-    the same."""
+    """Texts that differ from ``wanted`` only in case or blanks, or numbers and texts that look the
+    same."""
     texts = [value for value in values if type(value) is str]
     if type(wanted) is str and texts:
         alike = folded(wanted)

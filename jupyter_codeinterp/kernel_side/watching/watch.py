@@ -1,7 +1,7 @@
 """Watches cells of the agent: variables before and after, and calls of pandas in between. This
 file's text runs **in the kernel**.
 
-All of it takes the time of one ``Budget`` for a cell. The reply to the cell carries the report as a
+It uses one ``Budget`` per cell. The reply to the cell carries the report as a
 payload, which only our server reads. It watches only cells of our own connection and adds no name
 to the person's. Standard library only.
 """
@@ -28,14 +28,14 @@ from .statuses import Statuses
 from .watched import watched
 
 BEFORE, AFTER, TABLES = 0.35, 0.9, 1.0
-"""Shares of the time that are spent once the variables are read before the cell, after it, and the
-tables that it made."""
+"""Shares of the time that are spent after reading the variables before the cell, the variables
+after it, and its tables."""
 LARGEST = 100_000
 """Characters of a report."""
 
 
 class Watch:
-    """``session`` is that of our connection."""
+    """``session``: the one of our connection."""
 
     def __init__(self, shell: Any, session: str) -> None:
         self.shell = shell
@@ -71,7 +71,7 @@ class Watch:
         try:
             tracer, before = self.tracer, self.before
             self.finish()
-            # First of all: the look at the variables then sees whatever this does.
+            # Before the look at the variables, which then sees effects of this.
             error = result.error_in_exec
             report: dict[str, Any] = {"statuses": self.statuses.told(error)}
             if error is not None:
@@ -95,7 +95,7 @@ class Watch:
             self.finish()
 
     def expected(self, result: Any) -> dict[str, Any]:
-        """What became of the result that the request asks to look at."""
+        """Facts about the result, if the request asks for them."""
         wanted = self.metadata.get(LOOKS_AT) or {}
         if "name" not in wanted:
             return {}
@@ -147,11 +147,11 @@ class Watch:
             folder = os.path.dirname(sys.modules["pandas"].__file__ or "")  # noqa: PTH120
             tracer.start(watched(), folder)
         except Exception:
-            # A package of another make. The cell goes on, unwatched.
+            # A different kind of pandas. The cell goes on, unwatched.
             tracer.stop()
 
     def tell(self, report: dict[str, Any]) -> None:
-        """Bounded: first the last facts go, then all."""
+        """Send the report, without its last facts and changes if it is too large."""
         while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]

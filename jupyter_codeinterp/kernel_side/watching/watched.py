@@ -1,4 +1,4 @@
-"""Which calls of pandas are watched, and by what.
+"""The watched calls of pandas, and the functions that look at them.
 
 This file's text runs **in the kernel**. Standard library only.
 """
@@ -16,7 +16,7 @@ from .values import pandas
 
 
 def watched() -> Iterator[Watched]:
-    """What to watch."""
+    """All watched calls, with their looks."""
     pd = pandas()
     yield from (
         (pd.DataFrame, "__getitem__", part),

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 # -------------------------------------------------------------------------------------------------
-# Replaces ``{name}`` in a prompt by the variable's value. Evaluates nothing.
-#
-# Unknown names stay unchanged, and ``{{…}}`` becomes ``{…}``.
+# Replaces ``{name}`` in a prompt by the variable's value, without evaluating code. Unknown names
+# stay unchanged, and ``{{…}}`` becomes ``{…}``.
 
 MOST = 4_000
 """Characters of one value."""
@@ -22,7 +21,7 @@ _PLACE = re.compile(r"\{\{\{(?P<braced>\w+)\}\}\}|\{\{(?P<literal>[^{}]*)\}\}|\{
 
 
 def interpolated(prompt: str, variables: Mapping[str, Any], private: Collection[str] = ()) -> str:
-    """``private``: names assigned by private cells, whose values are not sent."""
+    """``private``: names from private cells; their values are not sent."""
 
     def put(match: re.Match[str]) -> str:
         if match["literal"] is not None:
@@ -108,7 +107,7 @@ class UsageProblem(Exception):
 
 @dataclass
 class Options:
-    """``max_steps`` 0: the settings'."""
+    """``max_steps`` 0: use the limit in the settings."""
 
     model: str = ""
     yes: bool = False

@@ -19,7 +19,7 @@ NOT_TYPED = (
 
 
 class Typed:
-    """Registers with the shell, to know the outermost cell."""
+    """Follows the shell's events, to know the outermost cell."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -49,7 +49,7 @@ class Typed:
         return ""
 
     def is_typed(self, name: str, line: str, cell: str | None) -> bool:
-        """Whether a person typed this very call of the magic."""
+        """Whether a person typed this call of the magic."""
         return is_typed(self._source(), name, line, cell)
 
     def _source(self) -> str:
@@ -72,7 +72,7 @@ def request(shell: Any) -> dict[str, Any]:
 
 
 def is_typed(source: str, name: str, line: str, cell: str | None) -> bool:
-    """Whether ``source`` contains this very call of the magic."""
+    """Whether ``source`` contains this call of the magic."""
     if cell is None:
         lines = (one.strip().removeprefix("%") for one in source.split("\n"))
         return f"{name} {line.strip()}" in lines

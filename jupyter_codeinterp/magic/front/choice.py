@@ -1,4 +1,4 @@
-"""A person's choices for code that waits."""
+"""A person's decision on waiting code."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ Screen = Union[NotebookScreen, TerminalScreen]
 
 class Review(Protocol):
     def ask(self, draft: Draft) -> Choice | None:
-        """None: the answer comes later, by a click."""
+        """Ask for a decision. None: it comes later, by a click."""
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
-        """None: nobody answers now."""
+        """Ask a question. None: nobody answers now."""
 
 
 class NoReview:

@@ -19,7 +19,7 @@ from ..asking.typed import request
 from .harmless import bundle, code_bundle
 
 AT_ONCE = 2_000
-"""Characters of a text that is shown as it comes."""
+"""Characters of a text up to which each addition is shown at once."""
 
 
 class NotebookScreen:
@@ -28,7 +28,7 @@ class NotebookScreen:
         self._cell = request(shell)
         self._displays: dict[str, str] = {}
         self._shown: dict[str, int] = {}
-        """Characters of each text, as it was shown last."""
+        """Characters of each text when it was shown last."""
 
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
@@ -68,8 +68,8 @@ class NotebookScreen:
             )
 
     def text(self, key: str, text: str, plain: bool = False, grows: bool = False) -> None:
-        """``grows``: it goes on, so a long one is shown only now and then. Each time is all of it
-        again, and a notebook keeps what it was sent."""
+        """Show a text. ``grows``: more follows, so a long text is updated only sometimes, because
+        each update sends all of it."""
         if grows and len(text) - self._shown.get(key, 0) < (len(text) - AT_ONCE) / 4:
             return
         self._shown[key] = len(text)

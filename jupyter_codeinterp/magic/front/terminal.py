@@ -18,7 +18,7 @@ BAR = "  │ "
 NO = ("n", "no", "d", "discard")
 PROMPT = "[r]un, [e]dit, [n]o REASON, [i]nsert: "
 SHORT_PROMPT = "[y]es, [n]o REASON: "
-"""Where there is no code to edit."""
+"""The prompt if there is no code to edit."""
 NOBODY_ANSWERED = (KeyboardInterrupt, EOFError, typed_ahead.NoTerminal)
 EDIT_HELP = "Edit the code. Esc, then Enter: run it. Ctrl-C: stop."
 
@@ -27,7 +27,7 @@ class TerminalScreen:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._key = ""
-        """Key of the text that is being printed."""
+        """Key of the text now being printed."""
         self._printed = ""
         self._shown: dict[str, str] = {}
 
@@ -43,7 +43,7 @@ class TerminalScreen:
         if text.startswith(self._printed):
             self._write(text[len(self._printed) :])
             self._printed = self._shown[key] = text
-        # A link that has just ended reads otherwise than its beginning: the rest follows.
+        # A complete link is shown differently from its beginning, so only the rest is added.
 
     def drop(self, key: str) -> None:
         self._close()

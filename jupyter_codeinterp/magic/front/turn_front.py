@@ -40,7 +40,7 @@ TIMEOUT = (
 
 
 class KeptAnswer(Protocol):
-    """An answer that the person took before. ``words`` say so, for people."""
+    """A kept answer. ``words`` tell people where the answer comes from."""
 
     failed: bool
     words: str
@@ -197,7 +197,7 @@ class TurnFront:
     def _question(self, asked: QuestionAsked) -> None:
         answer = self._review.question(asked.question, asked.options)
         words = NOBODY_ANSWERS if answer is None else answer
-        with contextlib.suppress(CommandError):  # stopped meanwhile
+        with contextlib.suppress(CommandError):  # Stopped meanwhile.
             self._assistant.answer(asked.call_id, words)
 
     def _tool_done(self, event: ToolDone) -> None:

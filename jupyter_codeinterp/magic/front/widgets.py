@@ -1,7 +1,7 @@
-"""Buttons for code that waits. The magic has returned by then, and a click continues the turn.
+"""Buttons for waiting code. The magic has returned by then, and a click continues the turn.
 
-The only model text in a widget is code in a plain text field. After a decision the buttons go;
-code and outputs stay in the cell.
+The only model text in a widget is code in a plain text field. A decision removes the buttons; code
+and outputs stay in the cell.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # page over a comm. It works in JupyterLab and Notebook 7 with the extension.
 
 TARGET = "jupyter_codeinterp.below"
-"""src/notebook/below.ts has the other end."""
+"""The comm's name; ``src/notebook/below.ts`` has the other end."""
 
 
 class CellInserter:
@@ -68,8 +68,8 @@ HELD = (
 
 
 def hold_back(shell: Any) -> None:
-    """Abort the cells that wait in the kernel, as it does itself after an error. An error would
-    do the same, but the prompt has not failed."""
+    """Abort the cells that wait in the kernel, as after an error, though the prompt has not
+    failed."""
     kernel = shell.kernel
     abort = getattr(kernel, "_abort_queues", None)
     if abort is None:

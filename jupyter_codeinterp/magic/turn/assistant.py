@@ -61,10 +61,10 @@ class ProcessModels:
         self._server: Connection | None = None
         self._own: Models | None = None
         self._bad = ""
-        """A problem with the settings. It disables all models, because they may set a limit."""
+        """A problem with the settings; disables all models, because they may set a limit."""
         self.extensions = Extensions()
         self.kept: Model | None = None
-        """Answers in place of the model, in this turn."""
+        """A model with a kept answer, used in this turn."""
         secrets.add(token)
         if token and url:
             entered = Credentials(token, url)
@@ -119,7 +119,7 @@ class ProcessModels:
 
 T = TypeVar("T")
 NAME = "this process"
-"""Replaces the notebook's path, which a kernel does not know."""
+"""Used in place of the notebook's path, which a kernel does not know."""
 ONE = "A process has only one conversation."
 STOP_TIMEOUT = 3.0
 """Seconds that a stopped turn has to end before a new one."""
@@ -130,7 +130,7 @@ BUSY = (
 
 
 class Front(Protocol):
-    """Shows a turn and asks for decisions, on the main thread."""
+    """Shows a turn and asks for decisions. Runs on the main thread."""
 
     awaits_click: bool
     """Whether it waits for a click, so that the magic returns."""
@@ -162,7 +162,7 @@ class Request(msgspec.Struct, frozen=True):
     cells: tuple[CellView, ...] | None = None
     alone: Alone = ""
     kept: Model | None = None
-    """Answers in place of the model."""
+    """A model with a kept answer, used in place of ``model``."""
 
 
 class Assistant:
@@ -203,7 +203,7 @@ class Assistant:
             self._pump(front)
 
     def _tell_left_out(self, front: Front) -> None:
-        """Tell the person once what does not work here of other packages."""
+        """Tell the person once which parts of other packages do not work here."""
         left_out = self._here.left_out
         while left_out:
             front.note(f"Left out: {left_out.pop(0)}. To see why: jupyter codeinterp doctor")
@@ -413,7 +413,7 @@ class Conversation:
         self._folder.cleanup()
 
     def tell(self, cells: tuple[CellView, ...] | None) -> None:
-        """Set the person's cells; None: the model gets nothing new of this process."""
+        """Set the person's cells; None: the model gets no new context."""
         self.place.context = self.kernel.sees_variables = cells is not None
         if cells is not None:
             self.document.add_cells(cells)
@@ -431,7 +431,7 @@ class Conversation:
         return ""
 
     def tell_others(self, done: DoneElsewhere) -> None:
-        """There are none."""
+        """Do nothing: there are no other windows."""
 
     def session(self, session_id: str) -> Session:
         return self.live

@@ -16,15 +16,14 @@ from .rules import Target
 SIZE = 384
 """Bytes of an entry: a host has 253 at most."""
 KEPT = 64
-"""Entries; a new one takes the place of the oldest. After them is the time of the last one that
-lost its place."""
+"""Entries; a new one replaces the oldest. The time of the last replaced one follows them."""
 SHOWN = 5
 _ENTRY = re.compile(r"([0-9]+\.[0-9]{6})\t([!-~]+)\t([ -~]*?) *\Z")
 
 
 class Connection(NamedTuple):
-    """``at`` in seconds of ``time.monotonic``, which is one clock for all processes. ``why`` it was
-    refused; "" if data passed."""
+    """``at``: ``time.monotonic``, one clock for all processes. ``why``: the reason of a refusal; ""
+    if data passed."""
 
     at: float
     target: str
@@ -37,10 +36,10 @@ class Book:
     def __init__(self, number: int) -> None:
         self.number = number
         self._rows: dict[tuple[Target, str], tuple[int, float]] = {}
-        """The writer's: places and times of entries, the latest last."""
+        """Places and times of the entries that this writer made, latest last."""
 
     def write(self, target: Target, why: str = "") -> None:
-        """A target has one entry for each reason, so that one busy program pushes no other out."""
+        """Write one entry per target and reason: a busy program does not replace others."""
         now = time.monotonic()
         known = self._rows.pop((target, why), None)
         place, _ = known or self._free()
@@ -59,17 +58,17 @@ class Book:
         os.pwrite(self.number, entry.ljust(SIZE), place * SIZE)
 
     def since(self, at: float) -> list[Connection]:
-        """The oldest first; none of a closed book."""
+        """Entries since this time, oldest first; none from a closed book."""
         found = (self._get(place) for place in range(KEPT))
         return sorted(one for one in found if one is not None and one.at >= at)
 
     def has_lost(self, at: float) -> bool:
-        """Whether there were more since then, whose places others have taken."""
+        """Whether newer entries replaced some since then."""
         lost = self._get(KEPT)
         return lost is not None and lost.at >= at
 
     def _get(self, place: int) -> Connection | None:
-        """None for one that is just being written, too."""
+        """The entry; None if empty or being written."""
         if self.number < 0:
             return None
         entry = _ENTRY.match(os.pread(self.number, SIZE, place * SIZE).decode("ascii"))
@@ -87,7 +86,7 @@ def hosts(found: list[Connection]) -> tuple[str, ...]:
 
 
 def sentence(refused: list[Connection], more: bool = False) -> str:
-    """For the person and the model; "" for none. ``more``: there were others, which are lost."""
+    """A sentence for the person and the model; "" for none. ``more``: others were lost."""
     each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))
     if not each:
         return ""

@@ -1,6 +1,6 @@
 """Credentials that the proxy adds to requests for one host, so that the sandbox never holds them.
 
-A program asks for ``http://HOST:PORT/…``. The proxy asks the host by TLS, with a header more.
+A program asks for ``http://HOST:PORT/…``. The proxy asks the host by TLS and adds a header.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Header(NamedTuple):
 
 
 def variables(wanted: Mapping[str, Any]) -> set[str]:
-    """The names of the variables that hold them."""
+    """The names of the variables that hold credentials."""
     return {str(one["env"]) for one in wanted.values() if isinstance(one, dict) and "env" in one}
 
 
 def headers(
     wanted: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> dict[rules.Target, Header]:
-    """Of the setting: by ``host:port`` a dict of ``header``, ``env`` and, before the value,
-    ``prefix``. Raises ValueError, without a value in it."""
+    """Headers by host. ``wanted``: the setting, with ``header``, ``env`` and an optional ``prefix``
+    of the value for each ``host:port``. Raises ValueError without any value in it."""
     return {
         rules.configured(place): _header(place, one, environment) for place, one in wanted.items()
     }

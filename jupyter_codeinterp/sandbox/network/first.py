@@ -1,8 +1,8 @@
 """Runs in the sandbox before the kernel: ``python first.py SOCKET PACKAGES COMMAND…``.
 
-The network there is the loopback alone. A process listens on it and passes each connection to the
-proxy's Unix socket, for programs know proxies by host and port. Then the kernel takes this
-process's place. ``PACKAGES`` is the folder that pip shall install into, or "". Standard library
+The sandbox has only a loopback network. A process listens there and passes each connection to the
+proxy's Unix socket, because programs reach proxies by host and port. Then the kernel takes this
+process's place. ``PACKAGES`` is the folder that pip installs into, or "". Standard library
 only, of any Python from 3.8 on.
 """
 
@@ -25,7 +25,7 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         os.setsid()
-        # Not the kernel's child: it waits for its own only.
+        # A grandchild, because the kernel waits for its children.
         if os.fork():
             os._exit(0)
         relay(listener, path)
@@ -38,8 +38,8 @@ def main() -> None:
 
 
 def layer(path: str) -> None:
-    """A virtual environment over the kernel's own, which is read-only. pip finds there what is
-    installed below, and a newer version of it hides the older one."""
+    """Make a virtual environment over the kernel's read-only one. pip finds packages of both, and
+    a newer version hides the older one."""
     import site
     from pathlib import Path
 
@@ -51,7 +51,7 @@ def layer(path: str) -> None:
     Path(path, "pyvenv.cfg").write_text(
         f"home = {base.parent}\ninclude-system-site-packages = false\n", "utf-8"
     )
-    # So that what is in its own files of this kind is found, too.
+    # addsitedir also reads the .pth files there.
     before = os.environ.get("PYTHONPATH")
     below = [*(before.split(":") if before else ()), *site.getsitepackages()]
     lines = (f"import site; site.addsitedir({one!r})\n" for one in below)

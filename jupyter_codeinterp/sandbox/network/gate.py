@@ -26,17 +26,17 @@ from .rules import Rules, target
 PRESET = "pypi"
 INDEX = "https://pypi.org/simple"
 FILES = {"pypi.org:443": "files.pythonhosted.org:443"}
-"""Where an index has its files, if not on its own host."""
+"""The file hosts of indexes that have one."""
 PORTS = {"https": 443, "http": 80}
 TIMEOUT = 20.0
 _SECTIONS = ("global", "install", ":env:")
-"""Of pip's configuration; later ones win."""
+"""Sections of pip's configuration; later ones win."""
 _LINE = re.compile(r"(global|install|:env:)\.([a-z-]+)=(.+)")
 
 
 class Index(NamedTuple):
-    """``allow``: its hosts; ``variables`` for pip in the sandbox; ``certificates``: a file that pip
-    checks it with, or None."""
+    """``allow``: its hosts. ``variables``: for pip in the sandbox. ``certificates``: pip's file of
+    certificates, or None."""
 
     allow: tuple[str, ...]
     variables: dict[str, str]
@@ -44,12 +44,12 @@ class Index(NamedTuple):
 
 
 def index() -> Index:
-    """The index of the server's pip. Its settings are read once per process."""
+    """The index of the server's pip, whose settings are read once per process."""
     return index_of(_configured())
 
 
 def index_of(settings: Mapping[str, str]) -> Index:
-    """``settings`` by pip's names. Raises ValueError for an address that cannot be read."""
+    """The index of these pip settings. Raises ValueError for a malformed address."""
     main = settings.get("index-url", INDEX)
     urls = [urlsplit(one) for one in (main, *settings.get("extra-index-url", "").split())]
     urls = [one for one in urls if one.scheme in PORTS]
@@ -69,7 +69,7 @@ def index_of(settings: Mapping[str, str]) -> Index:
 
 
 def _place(url: SplitResult) -> str:
-    """Without a user and a password: the sandbox holds no secret."""
+    """Host and port without user and password, which the sandbox must not hold."""
     return url.netloc.rpartition("@")[2]
 
 
@@ -87,20 +87,20 @@ def _configured() -> Mapping[str, str]:
 
 
 def parsed(lines: Sequence[str]) -> dict[str, str]:
-    """What ``pip config list`` prints."""
+    """Settings by name from the lines of ``pip config list``."""
     found = [match for match in map(_LINE.fullmatch, lines) if match is not None]
     found.sort(key=lambda one: _SECTIONS.index(one[1]))
     return {one[2]: str(ast.literal_eval(one[3])) for one in found}
 
 
 SOCKET = "/run/network"
-"""The proxy's, in the sandbox."""
+"""The proxy's socket, in the sandbox."""
 FIRST = "/run/first.py"
-"""What runs in the sandbox before the kernel."""
+"""The program ``first.py``, in the sandbox."""
 CERTIFICATES = "/run/certificates.pem"
 PACKAGES = ".packages"
 PIP = {
-    # Settings that it finds in files lead to what the sandbox does not have.
+    # Its settings in files would name things that the sandbox does not have.
     "PIP_CONFIG_FILE": "/dev/null",
     "PIP_NO_CACHE_DIR": "1",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -112,13 +112,12 @@ _START = (
 )
 WAITING = 64
 TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Certificates that hosts are checked with, if not the system's."""
+"""Variables that name certificates other than the system's."""
 
 
 class Gate:
-    """``path``: of the Unix socket, which is there at once. ``wanted``: credentials that the proxy
-    adds, as in the setting. ``files`` are for the sandbox: paths
-    there, and what is in them. Raises ValueError for a list that cannot be read, OSError and
+    """``path``: the Unix socket, made at once. ``wanted``: the setting of credentials. ``files``:
+    content by path in the sandbox. Raises ValueError for a malformed list, OSError and
     SubprocessError."""
 
     def __init__(
@@ -143,7 +142,7 @@ class Gate:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, sandbox: int) -> None:
-        """``sandbox``: a pidfd of its first process, with which the proxy ends. Raises OSError."""
+        """Start the proxy, which ends with ``sandbox``, a pidfd. Raises OSError."""
         if self._listener is None:
             raise OSError("the proxy was closed")
         added = [[*place, *header] for place, header in self._credentials.items()]
@@ -156,7 +155,7 @@ class Gate:
         try:
             self._process = subprocess.Popen(
                 [*command, *map(str, given)],
-                # It reads what the kernel sends, so it holds nothing else of the server.
+                # The proxy reads hostile data, so it gets nothing else of the server.
                 env=trusted if added else {},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
@@ -170,7 +169,7 @@ class Gate:
         self._listener = None
 
     def variables(self) -> dict[str, str]:
-        """For the kernel."""
+        """Environment variables for the kernel."""
         made = variables([*self._allow, *map(str, self._credentials)])
         if self._index is not None:
             made |= {**PIP, **self._index.variables}
@@ -179,8 +178,8 @@ class Gate:
         return made
 
     def command(self, python: str, inner: Sequence[str], home: Path) -> list[str]:
-        """Runs ``inner`` in the sandbox, with the way to the proxy open and a place for packages
-        in the home folder there."""
+        """The command that runs ``inner`` in the sandbox after ``first.py``. Packages go into
+        ``home`` there."""
         packages = self.packages(home)
         alone = [] if packages else ["-S"]
         return [python, "-I", *alone, FIRST, SOCKET, packages, *inner]
@@ -190,15 +189,15 @@ class Gate:
         return str(home / PACKAGES) if self._index is not None else ""
 
     def refused(self, since: float) -> list[Connection]:
-        """Since this time of ``time.monotonic``."""
+        """Refused connections since this time of ``time.monotonic``."""
         return self._refused.since(since)
 
     def made(self, since: float) -> list[Connection]:
-        """The same of connections to hosts of the list on which data passed."""
+        """The same for allowed connections on which data passed."""
         return self._made.since(since)
 
     def has_lost(self, since: float) -> tuple[bool, bool]:
-        """Whether there were others, which are lost: of those refused, and of those made."""
+        """Whether entries were lost: refused ones, and made ones."""
         return self._refused.has_lost(since), self._made.has_lost(since)
 
     def close(self) -> None:
@@ -215,8 +214,7 @@ class Gate:
 
 
 def variables(allow: Sequence[str]) -> dict[str, str]:
-    """For the kernel, beside the proxy's address: a loopback host of the list is outside, any other
-    is the sandbox's own."""
+    """Variables for the kernel: loopback hosts bypass the proxy, unless the list has them."""
     named = {one.host for one in Rules(allow).targets}
     own = ",".join(one for one in ("localhost", "127.0.0.1", "::1") if one not in named)
     return {"NO_PROXY": own, "no_proxy": own}

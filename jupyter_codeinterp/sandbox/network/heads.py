@@ -1,4 +1,4 @@
-"""The head of a request to the proxy. What two programs could read in two ways is refused."""
+"""Parses the head of a request to the proxy. Refuses heads that programs could read differently."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OF_THIS_CONNECTION = frozenset(
 
 
 _OVERRIDES = ("x-http-method", "x-http-method-override", "x-method-override")
-"""Headers by which some hosts take another method."""
+"""Headers that override the method on some hosts."""
 _REPEAT = frozenset(("TRACE", "TRACK", "DEBUG"))
-"""Methods whose answer has the request in it, or may have."""
+"""Methods whose answer may contain the request."""
 
 
 class BadRequest(ValueError):
@@ -47,13 +47,13 @@ class Head(NamedTuple):
 
     @property
     def repeats(self) -> bool:
-        """Whether the answer may have the request in it, with all its headers."""
+        """Whether the answer may contain the request with all its headers."""
         others = (value for name, value in self.headers if name.lower() in _OVERRIDES)
         return any(method.strip().upper() in _REPEAT for method in (self.method, *others))
 
     def forwarded(self, secret: tuple[str, str] | None = None) -> bytes:
-        """As the host gets it: for this host alone, and for one request. ``secret``: a header that
-        takes the place of the program's own; the host is then asked by TLS."""
+        """The head for the host, for a single request. ``secret``: a header that replaces the
+        program's own; the request then goes by TLS."""
         usual = 443 if secret else 80
         host = self.target.host if self.target.port == usual else str(self.target)
         if self.target.port == usual and ":" in host:
@@ -76,7 +76,7 @@ class Head(NamedTuple):
 
 
 def head(raw: bytes) -> Head:
-    """Of the bytes up to and with the empty line. Raises BadRequest."""
+    """Parse the bytes up to and including the empty line. Raises BadRequest."""
     first, *lines = raw.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     found = _LINE.match(first)
     if found is None:

@@ -31,7 +31,7 @@ LOOK_UP_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 900.0
 ADDRESSES = 4
-"""Of a name, that are tried."""
+"""Addresses of a name that are tried."""
 PIECE = 65_536
 _KEEPS = (b"connection:", b"keep-alive:")
 T = TypeVar("T")
@@ -40,13 +40,13 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Refused(Exception):
-    """``status`` and words for the program in the sandbox; ``told``: also for the person and the
-    model, of this target."""
+    """``status`` and words for the program in the sandbox. ``target``: also report this target to
+    the person and the model."""
 
-    def __init__(self, status: int, words: str, told: Target | None = None) -> None:
+    def __init__(self, status: int, words: str, target: Target | None = None) -> None:
         super().__init__(words)
         self.status = status
-        self.told = told
+        self.target = target
 
 
 class Proxy:
@@ -69,16 +69,16 @@ class Proxy:
         self._open = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, to its end."""
+        """Serve one connection to its end."""
         self._open += 1
         try:
             if self._open > MOST:
                 raise Refused(503, "too many connections at once")
             await self._http(reader, writer)
         except Refused as error:
-            if error.told is not None:
-                # First, so that it is there when the program learns of it.
-                self._refused.write(error.told, str(error))
+            if error.target is not None:
+                # Record it before the program learns of it.
+                self._refused.write(error.target, str(error))
             await _say(writer, error.status, str(error))
         except (OSError, asyncio.IncompleteReadError):
             pass  # one of the two sides has gone
@@ -132,7 +132,7 @@ class Proxy:
         if not by_tls:
             return asyncio.open_connection(address, asked.port, limit=LARGEST)
         if self._tls is None:
-            # 2 MB that most proxies do not need.
+            # It takes 2 MB, which most proxies do not need.
             import ssl
 
             self._tls = ssl.create_default_context()
@@ -142,7 +142,7 @@ class Proxy:
 
 
 async def _within(seconds: float, what: Awaitable[T]) -> T:
-    """Raises OSError after these seconds."""
+    """Await with a timeout. Raises OSError after these seconds."""
     try:
         return await asyncio.wait_for(what, seconds)
     except asyncio.TimeoutError:
@@ -170,8 +170,8 @@ async def _say(writer: asyncio.StreamWriter, status: int, words: str) -> None:
 
 
 class _Flow:
-    """When something last passed, either way. Calls ``passes`` now, and before each time: a tunnel
-    may outlive the run that opened it."""
+    """Sends data and knows when it last did. Calls ``passes`` at first and before each send,
+    because a tunnel may outlive the run that opened it."""
 
     def __init__(self, passes: Callable[[], None]) -> None:
         self.last = time.monotonic()
@@ -185,7 +185,7 @@ class _Flow:
         self.last = time.monotonic()
 
     async def is_idle(self) -> None:
-        """Returns when nothing has passed for long."""
+        """Wait until nothing has passed for IDLE_SECONDS."""
         while True:
             left = self.last + IDLE_SECONDS - time.monotonic()
             if left <= 0:
@@ -194,7 +194,7 @@ class _Flow:
 
 
 async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
-    """Until both sides have ended, or nothing passes for long."""
+    """Copy both ways until both sides end or the flow is idle."""
     out = asyncio.ensure_future(_all(flow, near[0], far[1]))
     back = asyncio.ensure_future(_all(flow, far[0], near[1]))
     await _until(flow, {out, back}, {out, back})
@@ -203,7 +203,7 @@ async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
 async def _one_request(
     request: Head, secret: tuple[str, str] | None, flow: _Flow, near: Streams, far: Streams
 ) -> None:
-    """No second one follows on this connection, so none can be hidden behind the first."""
+    """Serve exactly one request, so that no second one can hide behind it."""
     await flow.send(request.forwarded(secret), far[1])
     out = asyncio.ensure_future(_body(flow, request.length, near[0], far[1]))
     back = asyncio.ensure_future(_reply(flow, far[0], near[1]))
@@ -211,7 +211,7 @@ async def _one_request(
 
 
 async def _until(flow: _Flow, ended: set[Task], tasks: set[Task]) -> None:
-    """Until these have ended, one has failed, or nothing passes for long. Then none is left."""
+    """Wait until ``ended`` are done, one has failed or the flow is idle. Then cancel all."""
     idle = asyncio.ensure_future(flow.is_idle())
     waiting = {idle, *tasks}
     try:
@@ -226,8 +226,8 @@ async def _until(flow: _Flow, ended: set[Task], tasks: set[Task]) -> None:
 
 
 async def _reply(flow: _Flow, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """The host may mean to keep the connection. The program must not send a second request on it,
-    so it learns that it ends."""
+    """Copy the answer, and announce the end of the connection: the program must not send a second
+    request on it, even if the host would keep it."""
     while True:
         try:
             lines = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[:-2]
@@ -251,7 +251,7 @@ async def _all(flow: _Flow, reader: asyncio.StreamReader, writer: asyncio.Stream
 async def _body(
     flow: _Flow, length: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Exactly the body, or an error of OSError's."""
+    """Copy exactly the body. Raises OSError."""
     if length is not None:
         await _bytes(flow, length, reader, writer)
         return
@@ -261,7 +261,7 @@ async def _body(
         if await reader.readexactly(2) != b"\r\n":
             raise ConnectionError("a chunk that cannot be read")
         await flow.send(b"\r\n", writer)
-    # What may follow the last chunk is dropped.
+    # Drop trailers.
     await flow.send(b"0\r\n\r\n", writer)
 
 
@@ -288,7 +288,7 @@ async def _bytes(
 
 
 async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
-    """Until the process of this pidfd has ended."""
+    """Serve until the process of the pidfd ``sandbox`` ends."""
     ended = asyncio.Event()
     asyncio.get_running_loop().add_reader(sandbox, ended.set)
     await asyncio.start_unix_server(proxy.serve, sock=listener, limit=LARGEST)
@@ -308,5 +308,5 @@ def main() -> None:
 
 async def _until_the_end(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
     await run(listener, sandbox, proxy)
-    # Without waiting for threads that still look up a name.
+    # Do not wait for threads that still look up a name.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Which hosts a sandboxed kernel may reach, and at which addresses."""
+"""Hosts that a sandboxed kernel may reach, and their addresses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_][a-z0-9_-]{0,62}(\.[a-z0-9_][a-z0-9_
 _PLACE = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\s]+)(?::([0-9]{1,5}))?\Z")
 _UNICAST = IPv6Network("2000::/3")
 _TUNNELS = (IPv6Network("2001::/23"), IPv6Network("2002::/16"))
-"""They can lead to any IPv4 address."""
+"""Tunnels to any IPv4 address."""
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-"""An IPv4 address on a network that has IPv6 only."""
+"""IPv4 addresses on networks with IPv6 only."""
 _NEVER = (IPv4Network("168.63.129.16/32"), IPv4Network("192.88.99.0/24"))
-"""A cloud's own service for its machines, and a tunnel; both look public."""
+"""A cloud's service for its machines, and a tunnel. Both look public."""
 
 
 class Target(NamedTuple):
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
 
 def target(text: str, port: int | None = None) -> Target:
-    """Of ``host:port``, an IPv6 address in brackets. ``port`` is for text without one. Raises
+    """Parse ``host:port``; an IPv6 address is in brackets. ``port``: the default. Raises
     ValueError."""
     found = _PLACE.match(text)
     if found is None or not (found[2] or port):
@@ -51,15 +51,15 @@ def target(text: str, port: int | None = None) -> Target:
 
 
 def canonical(text: str) -> Address:
-    """An address without its zone; IPv4 where it is only wrapped in IPv6. Raises ValueError."""
+    """An address without its zone; IPv4 if it was wrapped in IPv6. Raises ValueError."""
     address = ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 
 
 def is_public(address: Address) -> bool:
-    """Whether it belongs to the internet: not to this machine, a network of one's own, or the
-    provider's services for a machine."""
+    """Whether it is on the internet, not on this machine, in a private network, or a provider's
+    service for its machines."""
     if isinstance(address, IPv6Address):
         if address in _TRANSLATED:
             return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
@@ -71,7 +71,7 @@ def is_public(address: Address) -> bool:
 
 
 class Rules:
-    """``allow`` is the setting: each a ``host:port``. Raises ValueError with what to change."""
+    """``allow``: the setting, a list of ``host:port``. Raises ValueError with what to change."""
 
     def __init__(self, allow: Iterable[str]) -> None:
         self.targets = frozenset(configured(one) for one in allow)
@@ -80,14 +80,13 @@ class Rules:
         return asked in self.targets
 
     def may_connect(self, address: str, port: int) -> bool:
-        """Whether an allowed name may lead to this address. What is not public must be in the list
-        itself."""
+        """Whether an allowed name may lead to this address: a public one, or one in the list."""
         found = canonical(address)
         return is_public(found) or Target(str(found), port) in self.targets
 
 
 def configured(text: str) -> Target:
-    """Of an admin's setting. Raises ValueError with what to change."""
+    """Parse an entry of the admin's setting. Raises ValueError with what to change."""
     try:
         host, separator, port = text.rpartition(":")
         if not text.startswith("["):

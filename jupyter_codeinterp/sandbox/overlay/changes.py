@@ -1,7 +1,7 @@
-"""What a kernel has written: its layer, compared with the folder below.
+"""Lists a kernel's changes: compares its layer with the folder below.
 
-Linux keeps in the layer what is new or changed. A character device 0/0 there hides what lies below,
-and so does a folder that is marked as opaque.
+Linux keeps new and changed files in the layer. A character device 0/0 there hides the path below,
+and a folder marked as opaque hides the whole folder below.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .layer import Layer
 
 Kind = Literal["file", "link", "folder", "other", "gone"]
 MOST = 20_000
-"""Files in a layer that are looked at."""
+"""Files of a layer that are compared."""
 
 LINK = "It is a link. Links are not copied."
 OTHER = "It is not a file. Only files and folders are copied."
@@ -29,7 +29,7 @@ CONFLICT = "It has changed in the folder since the kernel started. Your version 
 
 
 class Entry(NamedTuple):
-    """A path as the layer has it. ``below``: what the folder has there, "" for nothing."""
+    """A path in the layer. ``below``: its kind in the folder, "" for nothing."""
 
     kind: Kind
     below: Kind | Literal[""]
@@ -39,13 +39,13 @@ class Entry(NamedTuple):
 
     @property
     def stamp(self) -> str:
-        """Another one for every other state of the file."""
+        """A digest of the file's state."""
         text = repr((self.kind, self.identity, self.mode))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Change(NamedTuple):
-    """``why`` it cannot be kept; "" if it can. ``stamp`` names the state that the list showed."""
+    """``why``: the reason it cannot be kept; "" if it can. ``stamp``: the state in the list."""
 
     path: str
     kind: Literal["added", "changed", "deleted"]
@@ -58,8 +58,8 @@ class Change(NamedTuple):
 def changes(
     layer: Layer, is_none: Callable[[str, trees.Identity], bool] = lambda path, identity: False
 ) -> list[Change]:
-    """In the order of their paths; ``is_none`` tells files that do not count as changes. Raises
-    TooMany, and OSError if the folder is gone."""
+    """All changes, by path. ``is_none``: whether a file does not count as a change. Raises TooMany,
+    and OSError if the folder is gone."""
     found = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
         for path, entry in written(upper, lower).items():
@@ -78,8 +78,8 @@ def changes(
 def written(
     upper: int, lower: int, most: int = MOST, *, replaced: bool = False
 ) -> dict[str, Entry]:
-    """Every path at which the open layer differs from the open folder, or may. ``replaced``: also
-    what was in a folder that a file has replaced. Raises TooMany."""
+    """Every path at which the open layer may differ from the open folder. ``replaced``: include the
+    content of folders that files replaced. Raises TooMany."""
     found: dict[str, Entry] = {}
 
     def add(path: str, entry: Entry) -> None:
@@ -141,7 +141,7 @@ def written(
 
 
 def refusal(path: str, entry: Entry) -> str:
-    """Why this can never be kept; "" if it can."""
+    """The reason that this can never be kept; "" if it can."""
     if any(is_protected(part) for part in path.split("/")):
         return NAMED
     if entry.kind == "link":
@@ -160,7 +160,7 @@ def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:
 
 
 def is_whiteout(one: os.stat_result) -> bool:
-    """Whether it hides what lies below."""
+    """Whether it hides the path below."""
     return stat.S_ISCHR(one.st_mode) and one.st_rdev == 0
 
 

@@ -1,7 +1,7 @@
-"""Follows the notebook's folder below a layer, so that a turn looks only at what has changed there.
+"""Follows the notebook's folder below a layer, so that a turn looks only at changed files.
 
-Linux tells of changes by inotify. Some it does not tell: those on another machine, and those by
-mapped memory. Then the layer knows an older state, and keeps the person's version.
+Linux reports changes by inotify, except those from other machines and through mapped memory. Then
+the layer knows an older state, and keeps the person's version.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..shared.folders import PROTECTED
 from .layer import Layer
 
 # -------------------------------------------------------------------------------------------------
-# Sees which files below a folder change, by inotify of Linux.
+# Watches the files below a folder, by Linux's inotify.
 
 ENTRIES = 20_000
-"""Files and folders below the folder, at most."""
+"""Maximum number of files and folders below the folder."""
 SECONDS_TO_LIST = 0.2
-"""For listing them."""
+"""Time limit for listing them."""
 NAMES = 50
-"""Most file names in a report."""
+"""Maximum number of file names in a report."""
 _MODIFY, _ATTRIB = 0x2, 0x4
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
 _CHANGES = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
@@ -38,7 +38,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Touched(NamedTuple):
-    """Paths from the folder. ``lost``: more happened than Linux, or a name here, keeps."""
+    """``changed``: paths from the folder. ``lost``: there were more changes than Linux or this
+    keeps."""
 
     changed: tuple[str, ...] = ()
     lost: bool = False
@@ -47,9 +48,9 @@ class Touched(NamedTuple):
 class FolderWatch:
     """Watches one folder, from each ``begin`` to ``touched``.
 
-    Files and folders with a name in ``left_out`` are not looked into. A change counts whoever
-    makes it: Linux does not say which program it was. A folder that holds more than ``entries``,
-    or takes longer than ``seconds`` to list, is not watched. For threads.
+    It ignores files and folders with a name in ``left_out``, and does not know which program made
+    a change. It watches no folder with more than ``entries``, or that takes longer than ``seconds``
+    to list. For threads.
     """
 
     def __init__(
@@ -68,13 +69,13 @@ class FolderWatch:
         self._number = -1
         self._folders: dict[int, str] = {}
         self._stale = True
-        """Whether there may be folders that are not watched yet, or have another name now."""
+        """Whether some folders may be new or renamed."""
         self._closed = False
 
     def begin(self) -> bool:
-        """Forget what happened until now. False if it cannot be watched: it has too many files, or
-        Linux lets this user watch no more folders. The first time takes longer, and the first one
-        after new folders."""
+        """Forget earlier changes. False if the folder cannot be watched: it has too many files, or
+        Linux lets this user watch no more folders. Takes longer the first time and after new
+        folders."""
         with self._lock:
             for _ in self._events():
                 pass
@@ -83,7 +84,7 @@ class FolderWatch:
             return self._number >= 0
 
     def touched(self) -> Touched:
-        """Since ``begin``."""
+        """The changes since ``begin``."""
         changed: dict[str, None] = {}
         lost = False
         with self._lock:
@@ -97,7 +98,7 @@ class FolderWatch:
 
     @property
     def is_stale(self) -> bool:
-        """Whether a folder came or moved: ``touched`` does not tell what it holds."""
+        """Whether a folder is new or moved: ``touched`` does not report its files."""
         return self._stale
 
     def close(self) -> None:
@@ -142,8 +143,8 @@ class FolderWatch:
 def _folders(
     folder: Path, left_out: Collection[str], entries: int, seconds: float
 ) -> Iterator[tuple[str, str]]:
-    """Each folder, and its path from the first one with a slash at its end; that one is "". Follows
-    no link."""
+    """Each folder's path, and its path from ``folder``, "" or with a slash at its end. Follows no
+    link."""
     waiting, seen, deadline = [(str(folder), "")], 0, time.monotonic() + seconds
     while waiting:
         path, name = waiting.pop()
@@ -170,8 +171,8 @@ def _checked(number: int) -> int:
 
 
 SECONDS = 1.0
-"""For listing the folder. A look at the whole folder takes some four times as long, so a shorter
-time would spare little, and make each turn in a large folder look at all of it."""
+"""Time limit for listing the folder. A look at the whole folder takes about four times as long, so
+a shorter limit would save little."""
 
 
 class Follower:
@@ -179,19 +180,19 @@ class Follower:
         self._layer = layer
         self._watch: FolderWatch | None = None
         self._follows = False
-        """Whether the watch tells of all changes since the last look."""
+        """Whether the watch knows all changes since the last look."""
         self._covered: set[str] = set()
-        """Paths that have changed while the layer covered them."""
+        """Paths that changed while the layer covered them."""
 
     def look(self, refresh: Callable[[], None]) -> None:
-        """As ``Layer.begin``. Raises LayerError, OSError, and what ``refresh`` raises."""
+        """As ``Layer.begin``. Raises LayerError, OSError, and errors of ``refresh``."""
         changed = self._changed()
         watches, self._follows = self._follows, False
         if changed is None:
             self._covered = self._layer.begin(refresh)
         else:
             self._covered = self._layer.go_on(changed, refresh)
-        # Else the next look is at the whole folder.
+        # After an error, the next look is at the whole folder.
         self._follows = watches
 
     def close(self) -> None:
@@ -199,7 +200,7 @@ class Follower:
             self._watch.close()
 
     def _changed(self) -> set[str] | None:
-        """Since the last look; None if the whole folder must be looked at."""
+        """Changed paths since the last look; None if the whole folder must be looked at."""
         if self._watch is None:
             self._watch = FolderWatch(
                 self._layer.folder,

@@ -1,8 +1,7 @@
-"""Copies what a person keeps from a layer into the notebook's folder.
+"""Copies files that a person keeps from a layer into the notebook's folder.
 
-The layer is hostile: its kernel may still run, and change a file while it is copied. Only regular
-files and folders get out, under their own names, below the folder. A file that changed in the
-folder meanwhile stays as it is.
+The layer is hostile: its kernel may still run and change a file during the copy. Only regular files
+and folders are copied. A file that changed in the folder meanwhile stays.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ FULL = "The folder still holds other files."
 
 
 class Kept(NamedTuple):
-    """``done`` are paths, ``left`` those that were not copied, each with the reason."""
+    """``done``: copied paths. ``left``: the others, each with the reason."""
 
     done: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
 
 
 def keep(layer: Layer, stamps: Mapping[str, str]) -> Kept:
-    """Copy these paths, each in the state of its stamp. Raises TooMany, and OSError if the folder
-    is gone."""
+    """Copy these paths if they still have the states of their stamps. Raises TooMany, and OSError
+    if the folder is gone."""
     done: list[str] = []
     left: list[tuple[str, str]] = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
@@ -51,7 +50,7 @@ def keep(layer: Layer, stamps: Mapping[str, str]) -> Kept:
 
 
 def _in_order(paths: Mapping[str, str], found: Mapping[str, Entry]) -> list[str]:
-    """Deletions last, and what a folder holds before it."""
+    """Sort deletions last, and there a folder's files before the folder."""
 
     def order(path: str) -> tuple[bool, int, str]:
         gone = path in found and found[path].kind == "gone"
@@ -61,7 +60,7 @@ def _in_order(paths: Mapping[str, str], found: Mapping[str, Entry]) -> list[str]
 
 
 def _keep(layer: Layer, upper: int, lower: int, path: str, entry: Entry) -> str:
-    """Why it was not copied; "" if it was."""
+    """Copy one path. Returns why not; "" if copied."""
     if not layer.was(path, trees.status(lower, path)):
         return CONFLICT
     try:
@@ -102,7 +101,7 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
                 return CONFLICT
             both = {"src_dir_fd": folder, "dst_dir_fd": folder}
             if now is None:
-                # Fails where a file has just appeared.
+                # Fails if a file has just appeared there.
                 os.link(temporary, name, **both, follow_symlinks=False)
             else:
                 os.replace(temporary, name, **both)  # noqa: PTH105 - in an open folder
@@ -110,8 +109,8 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
 
 
 def _mode(mode: int) -> int:
-    """Of a new file: others may do no more with it than with one that the person makes."""
-    # Setting it in order to read it would change it for all threads.
+    """The mode of a new file, with the person's umask."""
+    # os.umask would change it for all threads.
     with Path("/proc/self/status").open(encoding="ascii") as status:
         mask = next(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
     return (0o777 if mode & stat.S_IXUSR else 0o666) & ~mask

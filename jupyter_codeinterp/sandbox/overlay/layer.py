@@ -1,6 +1,6 @@
-"""A layer on disk: what one kernel has written on top of its notebook's folder.
+"""A layer on disk: the files that one kernel wrote on top of its notebook's folder.
 
-It lies outside of every sandbox. A layer that holds changes stays when its kernel ends, until a
+It is outside of every sandbox. A layer that holds changes stays when its kernel ends, until a
 person keeps or discards them.
 """
 
@@ -28,17 +28,17 @@ from ..shared import trees
 
 ABOUT = "about.json"
 SINCE = "since.jsonl"
-"""What has come to the base since ``ABOUT`` was written."""
+"""Changes of the base since ``ABOUT`` was written."""
 ENTRIES = 200_000
 UNFINISHED = 3600.0
-"""Seconds after which a start does not go on."""
+"""Seconds after which an unfinished start counts as failed."""
 _NAME = re.compile(r"[0-9a-f]{8}\Z")
 _MOUNTING = str(Path(__file__).with_name("mounting.py"))
 
 Brief = tuple[int, int, int]
 """The file type, size, and time of the last change (ns)."""
 Base = dict[str, Brief]
-"""By path, as the kernel started."""
+"""States by path, when the kernel started."""
 
 
 class LayerError(Exception):
@@ -56,11 +56,11 @@ class Layer:
     def __init__(self, path: Path, folder: Path, started: float, base: Base) -> None:
         self.path = path
         self.folder = folder
-        """The notebook's folder, which lies below."""
+        """The notebook's folder, below the layer."""
         self.started = started
         self.base = base
         self.entries = ENTRIES
-        """Files and folders of the notebook's folder, at most."""
+        """Maximum number of files and folders in the notebook's folder."""
         self._lock = -1
 
     @property
@@ -73,24 +73,24 @@ class Layer:
 
     @property
     def merged(self) -> Path:
-        """Where the overlay is mounted, for its own processes alone."""
+        """The mount point of the overlay, which only its own processes see."""
         return self.path / "merged"
 
     @property
     def copies(self) -> Path:
-        """Of files as turns found or left them, while its kernel runs."""
+        """The folder of copies for undo and redo, while the kernel runs."""
         return self.path / "copies"
 
     def command(self) -> list[str]:
-        """What to run before bubblewrap."""
+        """The command that runs before bubblewrap."""
         places = (self.folder, self.upper, self.path / "work", self.merged)
         return [sys.executable, "-I", "-S", _MOUNTING, *map(str, places)]
 
     def begin(self, refresh: Callable[[], None] = lambda: None) -> set[str]:
-        """Before each start of its kernel, and before each turn: note the folder's state, but for
-        files that the layer covers already. ``refresh`` lets a running kernel see that state; a
-        file that changes meanwhile counts as changed. Answers the covered ones that have changed:
-        they count as they were. Raises LayerError."""
+        """Note the folder's state before each start of the kernel and each turn, except for files
+        that the layer covers. ``refresh`` shows that state to a running kernel. A file that
+        changes meanwhile counts as changed. Returns the covered files that changed, whose old
+        state stays. Raises LayerError."""
         try:
             with trees.opened(str(self.folder)) as lower:
                 now = {path: _brief(one) for path, one in trees.walk(lower, self.entries).items()}
@@ -113,8 +113,8 @@ class Layer:
         return changed
 
     def go_on(self, changed: Iterable[str], refresh: Callable[[], None]) -> set[str]:
-        """As ``begin``, where no other paths than these have changed since. Answers those that the
-        layer covers: they count as they were. Raises OSError."""
+        """As ``begin``, if only ``changed`` have changed since. Returns the covered paths, whose
+        old state stays. Raises OSError."""
         with trees.opened(str(self.folder)) as lower:
             now = {path: trees.status(lower, path) for path in changed}
         refresh()
@@ -124,21 +124,21 @@ class Layer:
         return covered
 
     def settled(self, paths: Mapping[str, os.stat_result | None]) -> None:
-        """Note the new state of files, as when a person has kept them."""
+        """Note new states of files, for example of kept ones."""
         briefs = {path: one and _brief(one) for path, one in paths.items()}
         new = {path: one for path, one in briefs.items() if self.base.get(path) != one}
         if new:
             with (self.path / SINCE).open("ab+") as file:
                 _cut(file)
                 file.write(f"{json.dumps(new)}\n".encode())
-            _come(self.base, new)
+            _apply(self.base, new)
 
     def was(self, path: str, now: os.stat_result | None) -> bool:
         """Whether the file in the folder is as the kernel found it."""
         return self.base.get(path) == (_brief(now) if now is not None else None)
 
     def lock(self) -> bool:
-        """Whether no kernel has it. Its kernel's server keeps the lock until it ends."""
+        """Lock the layer until this server ends. False if another server's kernel has it."""
         if self._lock < 0:
             number = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -155,7 +155,7 @@ class Layer:
             self._lock = -1
 
     def remove(self) -> None:
-        """With all that waits in it. Raises OSError."""
+        """Remove the layer with all waiting files. Raises OSError."""
         self.unlock()
         _remove(self.path)
 
@@ -168,7 +168,7 @@ class Layer:
 
 
 def new(root: Path, folder: Path) -> Layer:
-    """For the kernel of a notebook in this folder. Raises LayerError."""
+    """A new, locked layer for a notebook in ``folder``. Raises LayerError."""
     root = Path(os.path.realpath(root))
     _sweep(root)
     if folder == root or folder in root.parents or root in folder.parents:
@@ -186,7 +186,7 @@ def new(root: Path, folder: Path) -> Layer:
 
 
 def layers(root: Path) -> Iterator[Layer]:
-    """All in this folder, the oldest first."""
+    """All layers in this folder, oldest first."""
     found = []
     for path in root.glob(f"*/{ABOUT}") if root.is_dir() else ():
         if not _NAME.match(path.parent.name):
@@ -195,7 +195,7 @@ def layers(root: Path) -> Iterator[Layer]:
             about = json.loads(path.read_text(encoding="utf-8"))
             base = {name: (one[0], one[1], one[2]) for name, one in about["base"].items()}
             for states in _since(path.with_name(SINCE)):
-                _come(base, states)
+                _apply(base, states)
             layer = Layer(path.parent, Path(about["folder"]), float(about["started"]), base)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             continue  # Removed meanwhile, or not finished.
@@ -204,8 +204,8 @@ def layers(root: Path) -> Iterator[Layer]:
 
 
 def _since(path: Path) -> Iterator[dict[str, Brief | None]]:
-    """Without lines that a full disk or a killed server has left unfinished: a file in the folder
-    then counts as changed, and is never overwritten."""
+    """The whole lines of ``SINCE``. A full disk or a killed server may have cut one off: its files
+    then count as changed, and are never overwritten."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
     except FileNotFoundError:
@@ -216,7 +216,7 @@ def _since(path: Path) -> Iterator[dict[str, Brief | None]]:
 
 
 def _cut(file: BinaryIO) -> None:
-    """Back to the end of its last whole line."""
+    """Truncate the file after its last whole line."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - 1))
     if file.read() not in (b"", b"\n"):
@@ -224,8 +224,8 @@ def _cut(file: BinaryIO) -> None:
         file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def _come(base: Base, states: Mapping[str, Brief | None]) -> None:
-    """Change the base: None is a path that has gone."""
+def _apply(base: Base, states: Mapping[str, Brief | None]) -> None:
+    """Change the base. None: the path is gone."""
     for path, one in states.items():
         if one is None:
             base.pop(path, None)
@@ -234,7 +234,7 @@ def _come(base: Base, states: Mapping[str, Brief | None]) -> None:
 
 
 def _sweep(root: Path) -> None:
-    """Remove what a killed server has left, unless files wait in it that a person can keep."""
+    """Remove layers of killed servers, unless files wait there that a person can keep."""
     temporary = Path(os.path.realpath(tempfile.gettempdir()))
     for one in layers(root):
         is_gone = temporary in one.folder.parents and not one.folder.exists()
@@ -261,7 +261,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _is_unfinished(path: Path) -> bool:
-    """Whether a start ended before it wrote what its layer is about. Others may start now."""
+    """Whether a start failed before it wrote ``ABOUT``. A recent one may still go on."""
     try:
         return not (path / ABOUT).exists() and path.stat().st_mtime < time.time() - UNFINISHED
     except OSError:
@@ -269,7 +269,7 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def problem(root: Path) -> str:
-    """Why no overlay can be mounted with layers in this folder; "" if one can. Tries it."""
+    """Why no overlay with layers in this folder can be mounted; "" if one can. Tries it."""
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix="try-", dir=root))
@@ -287,7 +287,7 @@ def problem(root: Path) -> str:
 
 
 def _covered(upper: int, below: Iterable[str], entries: int) -> set[str]:
-    """The paths of the layer, and those of ``below``, folders first, that it hides."""
+    """The paths of the layer, and the paths of ``below`` (folders first) that it hides."""
     found = trees.walk(upper, entries)
     hides = {
         path
@@ -322,8 +322,8 @@ def _brief(one: os.stat_result) -> Brief:
 
 
 def _remove(path: Path) -> None:
-    """Linux, and code in the sandbox, leave folders that even their owner cannot enter; and trees
-    deeper than Python can follow. These programs follow no link on their way. Raises OSError."""
+    """Remove a folder with programs that follow no link: Linux and sandboxed code leave folders
+    that their owner cannot enter, and trees too deep for Python. Raises OSError."""
     for command in (("chmod", "-R", "u+rwX", "--"), ("rm", "-rf", "--")):
         subprocess.run([*command, str(path)], capture_output=True, check=False)
     if path.exists():

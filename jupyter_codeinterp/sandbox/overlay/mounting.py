@@ -35,7 +35,7 @@ def mount(lower: str, upper: str, work: str, merged: str) -> None:
     _call("mount", b"none", b"/", None, ALL_BELOW | PRIVATE, None)
     options = ["userxattr"]
     for name, path in (("lower", lower), ("upper", upper), ("work", work)):
-        # A path could hold the characters that separate options.
+        # A path could contain characters that separate options.
         number = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
         options.append(f"{name}dir=/proc/self/fd/{number}")
     flags, data = NO_SETUID | NO_DEVICES, ",".join(options).encode()

@@ -1,8 +1,8 @@
 """Makes a running overlay look at its folder again: ``python refreshing.py PID MERGED``.
 
-Linux remembers which files a kernel has found, and which it has not. A file that comes later, or
-replaces one, stays unseen. A remount forgets this. It needs the namespaces of the mount, which a
-process with threads, like a server, cannot enter. Standard library only.
+Linux caches which files exist, so a new or replaced file stays unseen. A remount clears the cache.
+It needs the namespaces of the mount, which a process with threads, like a server, cannot enter.
+Standard library only.
 """
 
 import ctypes

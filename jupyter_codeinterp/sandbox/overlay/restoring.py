@@ -19,7 +19,7 @@ FULL = "The folder still holds other files."
 
 
 class Trees(NamedTuple):
-    """Open folders: as the sandbox has it, the layer, and the notebook's folder below."""
+    """Open folders: the overlay in the sandbox, the layer, and the notebook's folder below."""
 
     merged: int
     upper: int
@@ -41,7 +41,7 @@ def open_trees(layer: Layer, root: int) -> Iterator[Trees]:
 
 
 def in_order(paths: list[str], wanted: Mapping[str, Saved], lower: int) -> list[str]:
-    """First what goes, the deepest first; then what comes, folders before what they hold."""
+    """Sort removals first, deepest first; then the rest, folders before their files."""
 
     def order(path: str) -> tuple[bool, int, str]:
         goes = _kind(wanted.get(path), lower, path) == "gone"
@@ -51,8 +51,8 @@ def in_order(paths: list[str], wanted: Mapping[str, Saved], lower: int) -> list[
 
 
 def restore(states: States, at: Trees, path: str, now: Saved | None, wanted: Saved | None) -> str:
-    """Why it stays as it is; "" if it was read back as wanted. A path that is not in the state
-    ``now`` any more stays. ``wanted`` None: as in the folder below."""
+    """Bring a path from the state ``now`` to ``wanted`` (None: as in the folder below). Returns why
+    it stays as it is; "" if it was read back as wanted."""
     kind = _kind(wanted, at.lower, path)
     try:
         with trees.parent(at.merged, path) as (folder, name):
@@ -78,8 +78,7 @@ def restore(states: States, at: Trees, path: str, now: Saved | None, wanted: Sav
 
 
 class _Place(NamedTuple):
-    """A path as the look at the files found it. ``name`` is in the open ``folder``, as the sandbox
-    has it."""
+    """A path in its state ``now``. ``name`` is in the open ``folder`` of the sandbox."""
 
     states: States
     at: Trees
@@ -92,7 +91,7 @@ class _Place(NamedTuple):
         return trees.status_in(self.folder, self.name)
 
     def check(self) -> None:
-        """Raises Changed if the kernel has changed it since the look, and OSError."""
+        """Raises Changed if the path is no longer in the state ``now``, and OSError."""
         upper, merged, lower = self.at.upper, self.at.merged, self.at.lower
         if not self.states.is_still(upper, merged, lower, self.path, self.now):
             raise trees.Changed

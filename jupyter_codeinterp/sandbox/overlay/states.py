@@ -1,7 +1,7 @@
-"""What waits in a layer at one moment, and copies of it.
+"""States of a layer's files, and copies of them.
 
-A restored file is another file for Linux. Here it counts as the one that it was copied from, so
-that the turns before and after still know it.
+A restored file is a different file for Linux. Here it counts as the file that it was copied from,
+so that earlier and later turns still know it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ FOREVER = float("inf")
 
 
 class Late(Exception):
-    """The time for a look at the files was over before its end."""
+    """Looking at the files took too long."""
 
 
 class Saved(NamedTuple):
-    """A path in a layer; ``target``: where a link leads."""
+    """The state of a path in a layer. ``target``: of a link."""
 
     kind: Kind
     size: int
@@ -36,7 +36,7 @@ class Saved(NamedTuple):
 
 
 State = dict[str, Saved]
-"""By path; paths that the layer does not change are missing."""
+"""States by path, of paths that the layer changes."""
 
 
 class States:
@@ -44,10 +44,11 @@ class States:
         self._layer = layer
         self._copies = layer.copies
         self._restored: dict[tuple[str, trees.Identity], Saved | None] = {}
-        """What a restored file or link counts as; None for what the folder below has."""
+        """The state that a restored file or link counts as; None: as in the folder below."""
 
     def now(self, until: float = FOREVER) -> State:
-        """``until``: a time of ``time.monotonic``. Raises TooMany, Late and OSError."""
+        """The current state. ``until``: a time of ``time.monotonic``. Raises TooMany, Late and
+        OSError."""
         with (
             trees.opened(str(self._layer.upper)) as upper,
             trees.opened(str(self._layer.folder)) as lower,
@@ -58,7 +59,7 @@ class States:
         return found
 
     def of(self, upper: int, lower: int) -> State:
-        """Of the open layer and folder. Raises TooMany and OSError."""
+        """The state of the open layer and folder. Raises TooMany and OSError."""
         state: State = {}
         known: dict[tuple[str, trees.Identity], Saved | None] = {}
         for path, entry in written(upper, lower, MOST, replaced=True).items():
@@ -74,7 +75,7 @@ class States:
         return state
 
     def counts_as(self, path: str, identity: trees.Identity, one: Saved | None) -> None:
-        """A file or link was restored."""
+        """Note that a file or link was restored, and counts as ``one``."""
         self._restored[(path, identity)] = one
 
     def is_as_in_the_folder(self, path: str, identity: trees.Identity) -> bool:
@@ -82,7 +83,7 @@ class States:
         return (path, identity) in self._restored and self._restored[(path, identity)] is None
 
     def is_still(self, upper: int, merged: int, lower: int, path: str, one: Saved | None) -> bool:
-        """Whether a path is in this state now. Raises OSError."""
+        """Whether a path is in the state ``one``. Raises OSError."""
         found, below = trees.status(upper, path), trees.status(lower, path)
         if found is None or is_whiteout(found):
             is_gone = below is not None and trees.status(merged, path) is None
@@ -95,12 +96,11 @@ class States:
             return below is not None and kind_of(found) == kind_of(below) == "folder"
         if kind_of(found) != one.kind or stat.S_IMODE(found.st_mode) & 0o777 != one.bits:
             return False
-        # Without the time that changes when another name of the same file goes.
+        # Without the time of attributes: it changes when another hard link is removed.
         return one.kind == "folder" or identity[:3] == one.identity[:3]
 
     def copy(self, state: State, until: float = FOREVER) -> None:
-        """Keep the content of files that are in this state now. Raises Changed, Late and
-        OSError."""
+        """Copy files that are still in this state. Raises Changed, Late and OSError."""
         with self.copying() as copy:
             for path, one in state.items():
                 if time.monotonic() > until:
@@ -109,8 +109,8 @@ class States:
 
     @contextmanager
     def copying(self) -> Iterator[Callable[[str, Saved], None]]:
-        """A function that keeps the content of a path, if that is a file. The function raises
-        Changed if the path is in another state now, and OSError. Raises OSError."""
+        """Yield a function that copies a path if it is a file. The function raises Changed if the
+        path is in another state, and OSError. Raises OSError."""
         self._copies.mkdir(mode=0o700, exist_ok=True)
         with (
             trees.opened(str(self._layer.upper)) as upper,
@@ -137,11 +137,11 @@ class States:
             os.replace(temporary, _name(one), **both)  # noqa: PTH105
 
     def copy_of(self, one: Saved) -> tuple[str, str]:
-        """The folder and the name of a file's copy."""
+        """Folder and name of a file's copy."""
         return str(self._copies), _name(one)
 
     def forget_but(self, states: Iterable[State]) -> None:
-        """Remove the copies that none of these needs. Raises OSError."""
+        """Remove the copies that none of these states needs. Raises OSError."""
         needed = {_name(one) for each in states for one in each.values() if one.kind == "file"}
         for path in self._copies.iterdir() if self._copies.is_dir() else ():
             if path.name not in needed:
@@ -161,13 +161,13 @@ def same(one: Saved | None, other: Saved | None) -> bool:
 
 
 def size(states: Iterable[State]) -> int:
-    """Bytes of their files, each counted once."""
+    """Bytes of the states' files, each counted once."""
     files = {one.identity: one.size for each in states for one in each.values()}
     return sum(files.values())
 
 
 def forget(layer: Layer) -> None:
-    """Remove all copies: without their kernel nobody can put them back."""
+    """Remove all copies. Only their running kernel could restore them."""
     shutil.rmtree(layer.copies, ignore_errors=True)
 
 
@@ -177,5 +177,5 @@ def _target(root: int, path: str) -> str:
 
 
 def _name(one: Saved) -> str:
-    """Of its copy."""
+    """The name of its copy."""
     return "-".join(map(str, one.identity))

@@ -1,7 +1,7 @@
-"""Undo and redo what a turn did to files: bring them to the state before it, or after it.
+"""Undoes and redoes a turn's changes of files.
 
-Only what the turn changed is brought back, and only where nobody changed it since. It is written
-through the overlay itself, as the kernel writes: Linux forbids to change a layer under it.
+It restores only files that the turn changed and nobody changed since. It writes through the
+overlay, as the kernel does: Linux forbids changing the layer of a mounted overlay.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .restoring import Trees, in_order, open_trees, restore
 from .states import FOREVER, Late, State, States, same, size
 
 TURNS = 10
-"""Turns whose beginning is kept."""
+"""Turns whose initial state is kept."""
 BYTES = 200_000_000
-"""Of files that waited as turns began, or that undos took back, in all."""
+"""Total bytes of copies for undo and redo."""
 
 SINCE = "It has changed since the turn."
 SINCE_UNDO = "It has changed since the undo."
@@ -31,14 +31,14 @@ NOT_COPIED = "It could not be copied as the undo took it back."
 
 
 class PutBack(NamedTuple):
-    """``left`` are paths that stay as they are, each with the reason."""
+    """``done``: restored paths. ``left``: the others, each with the reason."""
 
     done: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
 
 
 class Offers(NamedTuple):
-    """What an undo and a redo would do now."""
+    """The possible results of an undo and a redo."""
 
     undo: PutBack
     redo: PutBack
@@ -50,7 +50,7 @@ class _Turn:
         self.after: State | None = None
         self.kept: set[str] = set()
         self.undone: dict[str, str] = {}
-        """By path: why its state after the turn is not held for a redo; "" if it is."""
+        """Undone paths, and why a redo has no copy; "" if it has one."""
 
     def changed(self) -> list[str]:
         after = self.after or {}
@@ -64,7 +64,7 @@ class _Turn:
         yield {path: after[path] for path, why in self.undone.items() if not why and path in after}
 
     def undo(self, now: State) -> PutBack:
-        """What can be undone, and why the rest cannot."""
+        """Paths that can be undone, and why others cannot."""
         after = self.after or {}
         able, left = [], []
         for path in self.changed():
@@ -79,7 +79,7 @@ class _Turn:
         return PutBack(tuple(able), tuple(left))
 
     def redo(self, now: State) -> PutBack:
-        """What can be redone, and why the rest cannot."""
+        """Paths that can be redone, and why others cannot."""
         able, left = [], []
         for path, why in sorted(self.undone.items()):
             if not same(now.get(path), self.before.get(path)):
@@ -92,7 +92,7 @@ class _Turn:
 
 
 class Turns:
-    """Keeps copies of the files that waited as turns began, in the layer's folder."""
+    """Keeps the states before turns, with copies in the layer's folder."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
@@ -100,8 +100,8 @@ class Turns:
         self._turns: dict[str, _Turn] = {}
 
     def begin(self, turn: str, until: float = FOREVER) -> None:
-        """Drops the oldest where there are too many. Keeps nothing that it could not restore, or
-        not in time: ``until`` is a time of ``time.monotonic``."""
+        """Keep the state before a turn, and drop the oldest turns. Keeps nothing if it cannot copy
+        all files before ``until``, a time of ``time.monotonic``."""
         self._turns.pop(turn, None)
         with suppress(trees.TooMany, trees.Changed, Late, OSError):
             state = self._states.now(until)
@@ -112,8 +112,8 @@ class Turns:
             self._turns[turn] = _Turn(state)
 
     def end(self, turn: str, until: float = FOREVER) -> list[str] | None:
-        """The paths that the turn has changed; None if its beginning is not kept. A look that takes
-        too long might show later changes, so it does not count."""
+        """The paths that the turn changed; None if its initial state is not kept, or if the look
+        took too long and could show later changes."""
         mine = self._turns.get(turn)
         if mine is None:
             return None
@@ -129,18 +129,18 @@ class Turns:
         return self._states.is_as_in_the_folder(path, identity)
 
     def kept(self, paths: tuple[str, ...]) -> None:
-        """A person has copied these into the folder."""
+        """Note that a person copied these into the folder."""
         for one in self._turns.values():
             one.kept.update(paths)
 
     def offers(self, turn: str) -> Offers:
-        """Raises as ``put_back``."""
+        """The possible results of an undo and a redo. Raises as ``put_back``."""
         mine, now = self._need(turn), self._states.now()
         return Offers(mine.undo(now), mine.redo(now))
 
     def put_back(self, turn: str, root: int) -> PutBack:
-        """Undo. ``root``: the sandbox's open root folder. Raises LayerError if the beginning of
-        the turn was not kept, TooMany, and OSError."""
+        """Undo. ``root``: the sandbox's open root folder. Raises LayerError if the initial state
+        was not kept, TooMany, and OSError."""
         mine = self._need(turn)
         with open_trees(self._layer, root) as at:
             now = self._states.of(at.upper, at.lower)
@@ -154,7 +154,7 @@ class Turns:
             return back
 
     def redo(self, turn: str, root: int) -> PutBack:
-        """Bring back what ``put_back`` took back. Raises as ``put_back``."""
+        """Redo what ``put_back`` undid. Raises as ``put_back``."""
         mine = self._need(turn)
         with open_trees(self._layer, root) as at:
             now = self._states.of(at.upper, at.lower)
@@ -166,8 +166,8 @@ class Turns:
             return back
 
     def discard(self, stamps: Mapping[str, str], root: int) -> PutBack:
-        """Make these paths as in the folder below, each from the state of its stamp. Raises
-        TooMany, LayerError and OSError."""
+        """Restore these paths to the folder below, if they still have the states of their stamps.
+        Raises TooMany, LayerError and OSError."""
         with open_trees(self._layer, root) as at:
             found, now = written(at.upper, at.lower), self._states.of(at.upper, at.lower)
             able = [path for path, one in found.items() if stamps.get(path) == one.stamp]
@@ -202,8 +202,8 @@ class Turns:
         return PutBack(tuple(done), tuple(more))
 
     def _hold(self, state: State) -> dict[str, str]:
-        """Keep copies of what an undo takes back. Returns, by path, why one was not kept: SINCE
-        if it is in another state by now. Raises OSError."""
+        """Copy files for a redo before an undo. Returns why others were not copied, by path: SINCE
+        if it changed meanwhile. Raises OSError."""
         held = self._held()
         known = {one.identity for each in held for one in each.values()}
         room, not_held = BYTES - size(held), {}
@@ -225,13 +225,13 @@ class Turns:
         return not_held
 
     def _make_room(self, state: State) -> None:
-        """Forget the oldest turns, and the copies that no other needs. Raises OSError."""
+        """Drop the oldest turns, and copies that no other turn needs. Raises OSError."""
         while self._turns and (len(self._turns) >= TURNS or self._size(state) > BYTES):
             del self._turns[next(iter(self._turns))]
         self._states.forget_but([state, *self._held()])
 
     def _size(self, state: State) -> int:
-        """Bytes of all copies, if this state is copied, too."""
+        """Bytes of all copies including this state's."""
         return size([state, *self._held()])
 
     def _held(self) -> list[State]:

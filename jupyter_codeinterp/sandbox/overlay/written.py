@@ -1,4 +1,4 @@
-"""What one running kernel has written: the list, what a person keeps of it, and what is undone."""
+"""The files that one running kernel wrote: lists, keeps, discards and undoes them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 class Written:
     """Its methods read files: call them in a thread. ``root`` opens the root folder of the running
-    sandbox; it raises OSError if none runs. ``process`` is its bubblewrap's number, or None."""
+    sandbox; it raises OSError if none runs. ``process`` returns bubblewrap's pid, or None."""
 
     def __init__(
         self, layer: Layer, root: Callable[[], int], process: Callable[[], int | None]
@@ -40,13 +40,13 @@ class Written:
         self._alone = threading.Lock()
 
     def start(self) -> None:
-        """Before each start of the kernel. Raises LayerError."""
+        """Prepare each start of the kernel. Raises LayerError."""
         with self._alone:
             self.layer.begin()
 
     def changes(self) -> list[Change]:
-        """Without what an undo has put back as in the folder: the kernel has written no other
-        content there. Raises TooMany, and OSError if the notebook's folder is gone."""
+        """All changes, without files that an undo restored to the folder's state. Raises TooMany,
+        and OSError if the notebook's folder is gone."""
         with self._alone:
             return self._changes()
 
@@ -58,8 +58,7 @@ class Written:
             return kept
 
     def discard(self, stamps: Mapping[str, str]) -> PutBack:
-        """Make these paths as in the folder, each from the state of its stamp. Raises as
-        ``put_back``."""
+        """As ``Turns.discard``. Raises as ``put_back``."""
         return self._with_root(lambda root: self._turns.discard(stamps, root))
 
     def head(self, path: str, most: int) -> bytes:
@@ -68,8 +67,8 @@ class Written:
             return trees.head(file, most)
 
     def begin_turn(self, turn: str, seconds: float) -> None:
-        """Keep the files as they wait now, for ``put_back``. From now on the kernel sees what has
-        changed in the folder. After this time the beginning is not kept."""
+        """Keep the state of files for ``put_back``, if that takes at most ``seconds``. Let the
+        kernel see changes in the folder."""
         until = time.monotonic() + seconds
         with self._in_time(until) as alone:
             if alone:
@@ -77,23 +76,23 @@ class Written:
                 self._turns.begin(turn, until)
 
     def end_turn(self, turn: str, seconds: float) -> list[str] | None:
-        """The paths that the turn has changed; None if its beginning is not kept, or the look
-        takes longer than this time."""
+        """The paths that the turn changed; None if its initial state is not kept, or if the look
+        takes more than ``seconds``."""
         until = time.monotonic() + seconds
         with self._in_time(until) as alone:
             return self._turns.end(turn, until) if alone else None
 
     def offers(self, turn: str) -> Offers:
-        """What an undo and a redo of the turn would do now. Raises as ``put_back``."""
+        """The possible results of an undo and a redo of the turn. Raises as ``put_back``."""
         with self._alone:
             return self._turns.offers(turn)
 
     def put_back(self, turn: str) -> PutBack:
-        """Undo what the turn changed. Raises LayerError, TooMany, and OSError."""
+        """Undo the turn. Raises LayerError, TooMany, and OSError."""
         return self._with_root(lambda root: self._turns.put_back(turn, root))
 
     def redo(self, turn: str) -> PutBack:
-        """Bring back what ``put_back`` took back. Raises as that."""
+        """Redo what ``put_back`` undid. Raises as that."""
         return self._with_root(lambda root: self._turns.redo(turn, root))
 
     def _with_root(self, work: Callable[[int], PutBack]) -> PutBack:
@@ -109,7 +108,7 @@ class Written:
 
     @contextmanager
     def _in_time(self, until: float) -> Iterator[bool]:
-        """Alone, or not in time."""
+        """Take the lock; yield False if that takes too long."""
         alone = self._alone.acquire(timeout=max(0.0, until - time.monotonic()))
         try:
             yield alone
@@ -118,7 +117,7 @@ class Written:
                 self._alone.release()
 
     def _refresh(self, until: float) -> None:
-        """Let the running kernel see files that came to the folder, or were replaced there."""
+        """Let the running kernel see new and replaced files of the folder."""
         process = self._process()
         if process is None:
             return

@@ -1,6 +1,6 @@
-"""Seccomp filters: numbers of system calls, and the steps of a filter as compiled BPF.
+"""Seccomp filters as compiled BPF, and the numbers of system calls.
 
-A program begins with the number of the system call, and allows what no step answers.
+A filter loads the number of the system call, and allows calls that no step answers.
 """
 
 from __future__ import annotations
@@ -174,14 +174,14 @@ CALLS = {
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 ALLOW, ERROR, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 X32 = 0x40000000
-"""Numbers from here on are those of another table."""
+"""From here on, numbers belong to the table of the x32 ABI."""
 
 
 class Filter:
-    """For one kind of machine. Raises ValueError for a machine that it has no numbers of."""
+    """A filter for one architecture. Raises ValueError for an unknown one."""
 
     def __init__(self, machine: str, deny: int) -> None:
-        """``deny`` answers system calls of another table."""
+        """``deny``: the answer to system calls of the x32 ABI."""
         if machine not in ARCHITECTURES:
             raise ValueError(f"no system call numbers of {machine or 'this machine'}")
         self._place = list(ARCHITECTURES).index(machine)
@@ -189,14 +189,14 @@ class Filter:
         self.steps += [step(LOAD, 0), *when(AT_LEAST, X32, deny)]
 
     def answer(self, names: Sequence[str], answer: int) -> None:
-        """Answer these system calls, as far as the machine has them."""
+        """Answer these system calls, if the architecture has them."""
         for name in names:
             number = CALLS[name][self._place]
             if number is not None:
                 self.steps += when(EQUAL, number, answer)
 
     def look(self, name: str, steps: list[bytes]) -> None:
-        """Steps for one system call, which is allowed at their end."""
+        """Add steps for one system call, which is allowed at their end."""
         number = CALLS[name][self._place]
         if number is not None:
             inner = [*steps, step(RETURN, ALLOW)]

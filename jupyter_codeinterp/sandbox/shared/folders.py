@@ -1,4 +1,4 @@
-"""Which folders a sandboxed kernel sees: the notebook's to write, others to read."""
+"""The folders that a sandboxed kernel sees: the notebook's to write, others to read."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_run
 from .open_folders import OPEN, takes_instructions
 
 # -------------------------------------------------------------------------------------------------
-# Names that other programs run, or take instructions from.
+# Names of files that other programs run or take instructions from.
 
 PROTECTED = (
     ".git", ".hg", ".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env",
     ".envrc", ".jupyter", "kernel.json", "sitecustomize.py", "usercustomize.py",
 )  # fmt: skip
-"""Read-only in a sandbox where they are there, and never copied out of an overlay."""
+"""Read-only in a sandbox if they exist, and never copied out of an overlay."""
 _FOLDED = frozenset(name.casefold() for name in PROTECTED)
 _SETTINGS = re.compile(r"jupyter_(?:\w+_)?config\.(?:py|json)")
 COPY = ".~"
-"""How the names of Jupyter's own copies begin, while it saves."""
+"""Prefix of Jupyter's temporary copies while it saves."""
 
 
 def is_protected(name: str) -> bool:
@@ -34,16 +34,16 @@ def is_protected(name: str) -> bool:
 
 REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000
-"""Files and folders of the notebook's folder that are searched for them at most."""
+"""Maximum number of files and folders that are searched for them."""
 
 
 class FolderError(Exception):
-    """The notebook's folder cannot be a sandbox's. The message says what to do."""
+    """A sandbox cannot use the notebook's folder. The message says what to do."""
 
 
 class Folders(NamedTuple):
-    """``hidden`` are empty and read-only in the sandbox. ``fixed`` are writable and cannot be
-    renamed: they lead to a repository, and another could take its place."""
+    """``hidden``: empty and read-only in the sandbox. ``fixed``: writable, not renamable, because
+    they lead to a repository that could be replaced."""
 
     notebook: Path
     readable: tuple[Path, ...]
@@ -51,7 +51,7 @@ class Folders(NamedTuple):
     hidden: tuple[Path, ...]
     fixed: tuple[Path, ...] = ()
     instructions: tuple[Path, ...] = ()
-    """Files and folders of them below the notebook's folder."""
+    """Instruction files below the notebook's folder, and folders of them."""
 
 
 def home() -> Path:
@@ -89,8 +89,8 @@ def folders_of(
 
 
 def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
-    """All protected names below this folder, but for copies that Jupyter removes. Follows no link.
-    Raises FolderError where the folder has more than ``entries``, for then one may be missing."""
+    """All protected files below this folder, without Jupyter's temporary copies. Follows no link.
+    Raises FolderError above ``entries``, because some could be missing."""
     found: list[Path] = []
     waiting, seen = [notebook], 0
     while waiting:
@@ -116,7 +116,7 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
 
 
 def _fixed(notebook: Path, found: list[Path], readable: list[Path]) -> dict[Path, None]:
-    """The folders between the notebook's and a repository; none in what is read-only anyway."""
+    """The folders between the notebook's and a repository, without read-only ones."""
     repositories = (path for path in found if path.name in REPOSITORIES)
     between = (one for path in repositories for one in path.parents if notebook in one.parents)
     return dict.fromkeys(
@@ -141,7 +141,7 @@ def _check(notebook: Path) -> None:
 
 
 def _jupyters() -> list[Path]:
-    """Where a server keeps its token, its settings and our journal and keys."""
+    """Jupyter's folders of tokens and settings, and of our journal and keys."""
     named = (jupyter_config_dir(), jupyter_data_dir(), jupyter_runtime_dir())
     return [Path(os.path.realpath(one)) for one in named]
 

@@ -1,7 +1,7 @@
 """Control groups: limits that all processes of a sandbox share.
 
-A group is a folder of Linux. This module makes one where the user may. Where systemd manages the
-groups of version 2, it asks systemd for a scope.
+A group is a folder of Linux, which this module makes if the user may. If systemd manages the groups
+of version 2, it asks systemd for a scope.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 NAME = "codeinterp-"
 WAITS = 2.0
-"""Seconds that systemd has to move a process."""
+"""Seconds for systemd to move a process."""
 _SYSTEMD = (
     "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
     "StartTransientUnit", "ssa(sv)a(sa(sv))",
@@ -40,7 +40,7 @@ class Group:
         return since
 
     def remove(self) -> None:
-        """After its processes. systemd removes its own."""
+        """Remove the group after its processes ended. systemd removes its own."""
         for folder in set(self._folders.values()):
             with suppress(OSError):  # a process still ends; the next start removes the folder
                 folder.rmdir()
@@ -64,8 +64,8 @@ class _Mount(NamedTuple):
 
 
 def join(pid: int, memory: int, processes: int) -> Group | None:
-    """Put a process, and so all that it will start, into a new group. ``memory`` in bytes; 0 is no
-    limit. None if this user cannot make one, or there is no limit."""
+    """Put a process and its later children into a new group. ``memory`` in bytes; 0: no limit. None
+    without a limit, or if this user cannot make a group."""
     wanted = {"memory": memory, "pids": processes}
     wanted = {name: most for name, most in wanted.items() if most}
     if not wanted:
@@ -132,7 +132,7 @@ _NEW: dict[str, tuple[str, ...]] = {"memory": ("memory.max",), "pids": ("pids.ma
 def _made(
     pid: int, of: dict[str, Path], wanted: dict[str, int], files: dict[str, tuple[str, ...]]
 ) -> Group | None:
-    """A group in these folders; None where that is refused."""
+    """Make a group in these folders; None if Linux refuses."""
     name = f"{NAME}{os.getpid()}-{next(_numbers)}"
     group = Group({kind: folder / name for kind, folder in of.items()})
     try:
@@ -153,7 +153,7 @@ def _made(
 
 
 def _write(path: Path, value: int) -> None:
-    # Never makes the file: without the controller there is none.
+    # Not Path.write_text, which would make a missing file.
     number = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(number, str(value).encode())
@@ -171,7 +171,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _scope(pid: int, wanted: dict[str, int]) -> Group | None:
-    """Asks systemd, the user's own where the user is not root."""
+    """Ask systemd for a scope: the user's own systemd unless the user is root."""
     program = shutil.which("busctl")
     if program is None:
         return None
@@ -193,7 +193,7 @@ def _scope(pid: int, wanted: dict[str, int]) -> Group | None:
 
 
 def _group_of(pid: int, name: str) -> Path | None:
-    """The folder of this scope, once the process is in it."""
+    """The folder of this scope; None until the process is in it."""
     mount = next((one for one in _mounts() if one.version == 2), None)
     own = next((line[3:] for line in _lines("/proc/self/cgroup") if line[:3] == "0::"), "")
     for line in _lines(f"/proc/{pid}/cgroup"):

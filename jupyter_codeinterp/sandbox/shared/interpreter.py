@@ -20,8 +20,8 @@ class InterpreterError(Exception):
 
 
 def folders(python: str) -> tuple[Path, ...]:
-    """Its prefixes and import path, existing ones only. Asks the interpreter the first time, which
-    takes 80 ms; the file's time says when to ask again. Raises InterpreterError."""
+    """The existing folders of its prefixes and import path. Runs the interpreter (80 ms) the
+    first time and after changes of its file. Raises InterpreterError."""
     path = Path(python)
     try:
         times = (path.stat().st_mtime_ns, _time(path.parent.parent / "pyvenv.cfg"))
@@ -31,7 +31,7 @@ def folders(python: str) -> tuple[Path, ...]:
 
 
 def links(python: str) -> list[tuple[Path, str]]:
-    """The symbolic links from this path to the program: each with what it names."""
+    """The symbolic links from this path to the program, each with its target."""
     found: list[tuple[Path, str]] = []
     path = Path(python)
     while path.is_symlink() and len(found) < 20:

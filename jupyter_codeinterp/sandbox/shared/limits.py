@@ -1,4 +1,4 @@
-"""Limits of a sandboxed kernel, and which of them ended it."""
+"""Limits of a sandboxed kernel, and sentences about the limit that stopped it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """0 is no limit. ``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds. All are for
-    each process, but ``disk`` is for all (``walls/disk.py``); those of a control group
-    (``groups.py``) come on top, for ``memory`` and ``processes``."""
+    """``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds; 0: no limit. They hold for
+    each process; ``disk`` for all together (``walls/disk.py``), as do ``memory`` and ``processes``
+    with a control group (``groups.py``)."""
 
     memory: int
     processes: int
@@ -22,7 +22,7 @@ class Limits(NamedTuple):
 
 
 def apply(pid: int, limits: Limits) -> None:
-    """To the first process of a sandbox, before it starts another."""
+    """Set limits of the first process of a sandbox, before it starts another."""
     for kind, most in (
         # Not the address space, of which libraries reserve far more than they use.
         (resource.RLIMIT_DATA, limits.memory),
@@ -39,9 +39,9 @@ def apply(pid: int, limits: Limits) -> None:
 
 
 def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
-    """A sentence for the person and the model on a process that ended by itself; "" if no limit
-    explains it. ``code`` is bubblewrap's: 128 and the signal's number, for a signal.
-    ``out_of_memory``: its control group says so."""
+    """A sentence for the person and the model about a process that ended by itself; "" if no limit
+    explains it. ``code``: bubblewrap's exit code, 128 plus the number for a signal.
+    ``out_of_memory``: as its control group reports."""
     number = -code if code < 0 else code - 128
     if out_of_memory and number == signal.SIGKILL:
         return f"The sandbox stopped it at {size(limits.memory)} of memory."
@@ -57,7 +57,7 @@ def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
 
 KEPT = "The kernel goes on, with its variables."
 _MESSAGES = (
-    # what an error says, the limit, and its words
+    # pattern in an error, name of the limit, its words
     (r"MemoryError|Cannot allocate memory|bad_alloc", "memory", "{size} of memory"),
     (r"Errno 27\b", "file_size", "{size} for a file"),
     (r"Errno 24\b", "open_files", "{count} open files"),
@@ -73,9 +73,9 @@ _READ = 1_000
 
 
 def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str:
-    """A sentence on a run in a kernel that goes on; "" if no limit explains it. ``error`` is the
-    exception's name and text, from the kernel: it may say anything. ``process_ended``: the control
-    group says that a process was ended for its memory."""
+    """A sentence about a run that failed in a live kernel; "" if no limit explains it. ``error``:
+    the exception's name and text, untrusted. ``process_ended``: the control group reports that a
+    process was ended for its memory."""
     if process_ended:
         return f"The sandbox stopped a process at {size(limits.memory)} of memory. {KEPT}"
     for pattern, name, words in _MESSAGES:
@@ -89,14 +89,14 @@ HIDES = "The sandbox stopped it: a program in it hides from Linux how much it wr
 
 
 def went_on_writing(limits: Limits, *, hides: bool) -> str:
-    """A sentence on a kernel that the limit of ``disk`` ended. ``hides``: it did not show what it
+    """A sentence about a kernel that the limit ``disk`` ended. ``hides``: it hid how much it
     writes."""
     stopped = HIDES if hides else f"The sandbox stopped it at {size(limits.disk)} written"
     return f"{stopped}. It went on after interrupts."
 
 
 def wrote_too_much(limits: Limits, *, overlay: bool, hides: bool) -> str:
-    """A sentence on a run that was interrupted. ``hides`` as for ``went_on_writing``."""
+    """A sentence about an interrupted run. ``hides`` as for ``went_on_writing``."""
     if hides:
         return f"{HIDES}. {KEPT} The sandbox ends it if that program goes on."
     deletes = "delete large files in it, then " if overlay else ""

@@ -1,8 +1,8 @@
-"""Remembers in which folders sandboxed kernels could write, and which instruction files there are
-the person's.
+"""Remembers the folders where sandboxed kernels could write, and the person's instruction files
+there.
 
-The list outlives the server. Each line of it is a folder, or the digest of a file that was there
-before the first such kernel, or that the person has confirmed.
+The list outlives the server. Each line is a folder, or the digest of a file that existed before the
+first such kernel or that the person confirmed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _read: tuple[tuple[int, int], frozenset[str], dict[str, str]] | None = None
 
 
 def add(folder: Path, instructions: Iterable[Path]) -> None:
-    """Before a kernel starts that may write in this folder. ``instructions``: files and folders of
-    them there. Raises OSError."""
+    """Add a folder before a kernel starts that may write there. ``instructions``: instruction files
+    there, and folders of them. Raises OSError."""
     if _is_open(folder):
         return
     lines = [["file", str(one), _digest(data)] for one, data in _files(instructions)]
@@ -39,7 +39,7 @@ def add(folder: Path, instructions: Iterable[Path]) -> None:
 
 
 def confirm(path: Path, data: bytes) -> None:
-    """Count the file, with this content, as the person's. Raises OSError."""
+    """Record the file with this content as the person's. Raises OSError."""
     if _is_open(path.parent) and takes_instructions(path):
         _append([["file", str(path), _digest(data)]])
 
@@ -54,8 +54,8 @@ def takes_instructions(path: Path) -> bool:
 
 
 def refusal(root: Path, path: str) -> str:
-    """Why the server should not read or write at this path below a root: a sandboxed kernel could
-    lead it elsewhere. "" if it could not."""
+    """Why the server should not use this path below a root: a sandboxed kernel could redirect it.
+    "" if it could not."""
     here = Path(os.path.realpath(root))
     *above, name = path.split("/")
     for part in above:
@@ -113,7 +113,7 @@ def _append(lines: Iterable[list[str]]) -> None:
 
 
 def _known() -> tuple[frozenset[str], dict[str, str]]:
-    """The folders, and the digests of files by their paths."""
+    """The folders, and digests of files by path."""
     global _read
     path = Path(jupyter_data_dir(), NAME)
     try:

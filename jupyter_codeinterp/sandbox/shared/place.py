@@ -1,7 +1,7 @@
 """The folder of a kernel's sockets, outside of the sandbox.
 
 The kernel makes its sockets in ``inner``. Each then gets a second name in the folder above, which
-the kernel cannot change: a server that connects to it cannot be led elsewhere by a link.
+the kernel cannot change: no link can redirect a server that connects to it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 
 # -------------------------------------------------------------------------------------------------
-# Data for another program, by an open descriptor.
+# Data for another program, through an open descriptor.
 
 
 def data(content: bytes) -> int:
-    """A descriptor that another program reads this from."""
+    """A descriptor from which another program can read ``content``."""
     number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
     os.write(number, content)
     os.lseek(number, 0, os.SEEK_SET)
@@ -30,26 +30,26 @@ def data(content: bytes) -> int:
 
 NAME = "codeinterp-sandbox-"
 LONGEST = 90
-"""Bytes of a path: a socket's may have 107, with its number."""
+"""Bytes of a path. A socket's path with its number may have 107."""
 SOCKETS = 60.0
 """Seconds within which a kernel makes its sockets."""
 
 
 class Place:
-    """``prefix`` and a number is the path of a socket."""
+    """``prefix`` and a port number make the path of a socket."""
 
     def __init__(self) -> None:
         """Make the folder. Raises OSError."""
         start = start_of(os.getpid())
         self.path = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-{start}-", dir=_root()))
-        # Also where a launch fails, or the program ends without a shutdown of its kernels.
+        # Also if a launch fails, or the program ends without shutting down its kernels.
         self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.inner = self.path / "k"
         self.prefix = str(self.path / "s")
         self.inner.mkdir(mode=0o700)
 
     def empty(self) -> None:
-        """Before each launch."""
+        """Remove old sockets before a launch."""
         for path in self.path.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -85,7 +85,7 @@ def sweep() -> None:
 
 
 def places() -> list[Path]:
-    """The folders of this user's programs that run."""
+    """The folders of this user's running programs."""
     return [path for path, runs in _mine() if runs]
 
 
@@ -104,7 +104,7 @@ def _root() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When the process started, in ticks; "" if there is none."""
+    """The process's start time in ticks; "" if it does not exist."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

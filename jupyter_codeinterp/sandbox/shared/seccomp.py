@@ -33,37 +33,36 @@ DENIED = (
     "open_tree_attr",
 )  # fmt: skip
 _MODES = {
-    # calls that set a file's mode, and the mode's place
+    # calls that set a file's mode, and the position of the mode
     "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2,
 }  # fmt: skip
 _OPENS = {"open": 1, "openat": 2}
-"""And the place of the flags. The mode follows."""
+"""Calls that open a file, and the position of the flags. The mode follows them."""
 _MAKES = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE: without them the mode is whatever was in the register."""
 _LINKS = ("symlink", "symlinkat")
 _SPECIAL = 0o070000
 """Bits of a file type: a pipe, a socket or a device has one of them, a regular file none."""
 RUN_AS_OWNER = 0o6000
-"""A file with these bits runs as its owner for everyone who may run it, also outside."""
+"""Bits that run a file as its owner for all users, also outside of the sandbox."""
 NEW_NAMESPACES = 0x7E020080
 """CLONE_NEW*: user, pid, net, ipc, uts, cgroup, mount, time."""
 FAMILIES = (1, 2, 10, 16)
-"""Sockets that may be made: Unix, IPv4, IPv6, netlink."""
+"""Allowed socket families: Unix, IPv4, IPv6, netlink."""
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 _TAKES_SPACE = (0x40305828, 0x4030582A, 0x40305839)
-"""FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE: as ``fallocate``."""
+"""FS_IOC_RESVSP, FS_IOC_RESVSP64 and FS_IOC_ZERO_RANGE, which work like ``fallocate``."""
 
 
 def compiled(machine: str = "", *, links: bool = False) -> bytes:
-    """``links``: whether symbolic links, pipes and devices may be made. In the notebook's folder
-    they lead other programs elsewhere. Raises ValueError for a machine that this module has no
-    numbers of."""
+    """The filter. ``links``: allow symbolic links, pipes and devices, which could redirect other
+    programs in the notebook's folder. Raises ValueError for an unknown architecture."""
     deny = ERROR | errno.EPERM
     made = Filter(machine or platform.machine(), deny)
     # Programs then fall back to clone and openat, whose flags can be read here.
     made.answer(("clone3", "openat2"), ERROR | errno.ENOSYS)
-    # They take space on a disk that does not count as written. As on a file system without them.
+    # Their space on disk does not count as written. Answer as a file system without them.
     made.answer(("fallocate",), ERROR | errno.EOPNOTSUPP)
     made.answer(DENIED, deny)
     made.look("clone", [load(0), *when(ANY_BIT, NEW_NAMESPACES, deny)])
@@ -75,7 +74,7 @@ def compiled(machine: str = "", *, links: bool = False) -> bytes:
     for name, place in _OPENS.items():
         made.look(name, [load(place), *unless(ANY_BIT, _MAKES, ALLOW), *_mode(place + 1, deny)])
     typing = [one for number in TERMINAL for one in when(EQUAL, number, deny)]
-    # As a file answers that does not know the request.
+    # The answer of a file that does not know the request.
     unknown = ERROR | errno.ENOTTY
     taking = [one for number in _TAKES_SPACE for one in when(EQUAL, number, unknown)]
     made.look("ioctl", [load(1), *typing, *taking])

@@ -1,7 +1,7 @@
-"""Files below an open folder, reached step by step without following a link.
+"""Opens files below a folder step by step, without following links.
 
 A kernel may write in the folder while we read it, and put a link, a pipe or a device anywhere. The
-server reads what lies beside notebooks through ``below`` and ``listed`` alone.
+server reads files beside notebooks only through ``below`` and ``listed``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _SAFE
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE
 DEPTH = 60
-"""Folders in folders that are looked into."""
+"""Maximum depth of folders."""
 _PART = 1024 * 1024
 _OPAQUE = "user.overlay.opaque"
 TEMPORARY = ".codeinterp-"
-"""How the names of our unfinished files begin."""
+"""Prefix of our unfinished files."""
 
 
 class TooMany(Exception):
@@ -33,7 +33,7 @@ class TooMany(Exception):
 
 
 class Changed(OSError):
-    """A file is no regular one, is another one, or changes while it is read."""
+    """A file is not regular, was replaced, or changes while it is read."""
 
 
 Identity = tuple[int, int, int, int]
@@ -46,7 +46,7 @@ def identity(of: os.stat_result) -> Identity:
 
 @contextmanager
 def opened(path: str, folder: int | None = None) -> Iterator[int]:
-    """A folder; ``path`` is a name in an open one, if that is given. Raises OSError."""
+    """Open a folder. ``folder``: the open folder that holds ``path``. Raises OSError."""
     number = os.open(path, FOLDER, dir_fd=folder)
     try:
         yield number
@@ -55,7 +55,7 @@ def opened(path: str, folder: int | None = None) -> Iterator[int]:
 
 
 def parts(path: str) -> list[str]:
-    """Raises ValueError for a path that could lead out of the folder."""
+    """The names in a path. Raises ValueError if it could lead out of the folder."""
     found = path.split("/")
     if any(one in ("", ".", "..") or "\0" in one for one in found):
         raise ValueError(f"not a path below a folder: {path!r}")
@@ -83,7 +83,7 @@ def parent(root: int, path: str, *, make: bool = False) -> Iterator[tuple[int, s
 
 @contextmanager
 def inner(root: int, path: str) -> Iterator[int]:
-    """A folder below the open one; "" for itself. Raises OSError and ValueError."""
+    """Open a folder below the open one; "" yields that one. Raises OSError and ValueError."""
     if not path:
         yield root
         return
@@ -92,7 +92,7 @@ def inner(root: int, path: str) -> Iterator[int]:
 
 
 def status(root: int, path: str) -> os.stat_result | None:
-    """None if there is none, or a part of the path is no folder. Raises other OSErrors."""
+    """The status; None if the path does not exist or is behind a link. Raises other OSErrors."""
     try:
         with parent(root, path) as (folder, name):
             return status_in(folder, name)
@@ -112,7 +112,7 @@ def status_in(folder: int, name: str) -> os.stat_result | None:
 
 
 def is_opaque(folder: int, path: str = "") -> bool:
-    """Whether a folder of a layer, itself or at ``path`` below, hides all of the one below it."""
+    """Whether a layer's folder, or ``path`` in it, hides the whole folder below it."""
     try:
         if path:
             with inner(folder, path) as number:
@@ -123,7 +123,7 @@ def is_opaque(folder: int, path: str = "") -> bool:
 
 
 def names(folder: int, most: int | None = None) -> list[str]:
-    """Of what an open folder holds, sorted. Raises OSError, and TooMany for more than ``most``."""
+    """Sorted names in an open folder. Raises OSError, and TooMany above ``most``."""
     if most is None:
         return sorted(os.listdir(folder))
     with os.scandir(folder) as entries:
@@ -134,8 +134,8 @@ def names(folder: int, most: int | None = None) -> list[str]:
 
 
 def walk(root: int, most: int) -> dict[str, os.stat_result]:
-    """Everything below, by path, folders before what they hold; none below ``DEPTH`` folders, or
-    in folders that may not be read. Raises TooMany."""
+    """The status of everything below, by path, folders before their files. Skips unreadable folders
+    and those below ``DEPTH``. Raises TooMany."""
     found: dict[str, os.stat_result] = {}
 
     def visit(folder: int, above: str, depth: int) -> None:
@@ -161,7 +161,7 @@ def walk(root: int, most: int) -> dict[str, os.stat_result]:
 
 @contextmanager
 def file(root: int, path: str) -> Iterator[tuple[int, os.stat_result]]:
-    """A regular file to read. Raises OSError, as Changed for anything else, and ValueError."""
+    """Open a regular file to read. Raises OSError (Changed for other kinds) and ValueError."""
     with parent(root, path) as (folder, name):
         number = os.open(name, _FILE, dir_fd=folder)
     try:
@@ -175,7 +175,7 @@ def file(root: int, path: str) -> Iterator[tuple[int, os.stat_result]]:
 
 @contextmanager
 def below(root: Path, path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """A regular file below a root, to read. Raises OSError and ValueError."""
+    """Open a regular file below a root to read. Raises OSError and ValueError."""
     if BY_FOLDER:
         with (
             opened(os.path.realpath(root)) as folder,
@@ -190,8 +190,7 @@ def below(root: Path, path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
 
 @contextmanager
 def listed(root: Path, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a folder below a root, in no order; "" for the root. Raises OSError and
-    ValueError."""
+    """List a folder below a root, unsorted; "" for the root. Raises OSError and ValueError."""
     if BY_FOLDER:
         with (
             opened(os.path.realpath(root)) as folder,
@@ -220,8 +219,8 @@ def _place(root: Path, path: str) -> Path:
 
 @contextmanager
 def new_file(folder: int, mode: int) -> Iterator[tuple[int, str]]:
-    """An empty file under a name of its own, which is removed at the end if it still has that
-    name. ``mode`` without bits by which it runs as its owner. Raises OSError."""
+    """Make an empty file with a temporary name, and remove it at the end if it still has that
+    name. Raises OSError."""
     name = f"{TEMPORARY}{os.urandom(8).hex()}"
     number = os.open(name, _NEW, 0o600, dir_fd=folder)
     try:
@@ -234,7 +233,7 @@ def new_file(folder: int, mode: int) -> Iterator[tuple[int, str]]:
 
 
 def head(source: int, most: int) -> bytes:
-    """The first bytes of a file, at most so many. Raises OSError."""
+    """At most the first ``most`` bytes of a file. Raises OSError."""
     found = b""
     while len(found) < most and (read := os.read(source, most - len(found))):
         found += read
@@ -242,7 +241,7 @@ def head(source: int, most: int) -> bytes:
 
 
 def copy(source: int, target: int, size: int) -> None:
-    """Exactly ``size`` bytes. Raises Changed if the source has more or fewer, and OSError."""
+    """Copy exactly ``size`` bytes. Raises Changed if the source has more or fewer, and OSError."""
     left = size
     while left and (read := os.read(source, min(_PART, left))):
         left -= len(read)

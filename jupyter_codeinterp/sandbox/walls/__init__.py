@@ -1,3 +1,3 @@
-"""What holds a kernel: ``bubblewrap`` with its ``arguments``. ``launching`` starts its process,
-``disk`` stops code that writes too much.
+"""Walls around a kernel: ``bubblewrap`` with its ``arguments``, ``launching`` of its process, and
+``disk``, which stops code that writes too much.
 """

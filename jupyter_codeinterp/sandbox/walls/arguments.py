@@ -1,4 +1,4 @@
-"""The arguments of ``bwrap``, as a pure function of what the sandbox shall be."""
+"""The arguments of ``bwrap`` for a sandbox, as a pure function."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ETC = (
     "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "pki/tls/certs",
     "protocols", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
 )  # fmt: skip
-"""What a program may read of /etc. The rest holds secrets of the machine."""
+"""The readable part of /etc. The rest holds secrets of the machine."""
 LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 SECRETS_OF_PROC = ("kcore", "keys", "key-users", "kallsyms", "kmsg", "timer_list", "sysrq-trigger")
 PROC = ("sys", "irq", "bus", "fs")
-"""Bubblewrap leaves /proc/sys writable where the system's root is the one inside."""
+"""Read-only parts of /proc. Bubblewrap leaves /proc/sys writable for root."""
 INSIDE = "/run/kernel"
 """The folder of the kernel's sockets, in the sandbox."""
 
@@ -46,7 +46,7 @@ class Sandbox(NamedTuple):
 
 
 def arguments(box: Sandbox) -> list[str]:
-    """Without the program's name. Later mounts cover earlier ones, so parents come first."""
+    """The arguments without the program's name. Later mounts cover earlier ones: parents first."""
     return [
         *_isolation(box),
         *_system(box.scratch),
@@ -117,7 +117,7 @@ def _folders(box: Sandbox) -> list[str]:
 
 
 def _written(box: Sandbox, path: Path) -> Path:
-    """What the kernel writes to at this path in the notebook's folder."""
+    """The folder outside that becomes ``path`` in the sandbox."""
     if box.overlay is None:
         return path
     return box.overlay / path.relative_to(box.folders.notebook)

@@ -25,7 +25,7 @@ CONNECTION = "/run/connection.json"
 class Kernel(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
     of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
-    ``layer``: what it writes into instead of the notebook's folder."""
+    ``layer``: receives its files instead of the notebook's folder."""
 
     python: str
     arguments: Sequence[str]
@@ -42,14 +42,14 @@ class Kernel(NamedTuple):
         return [self.python, *(one.replace(self.file, CONNECTION) for one in self.arguments)]
 
     def connection_file(self) -> bytes:
-        """With the paths that its sockets have in the sandbox, but for the number."""
+        """The content of the connection file, with the sockets' path in the sandbox."""
         key = self.connection["key"]
         text = key.decode() if isinstance(key, bytes) else key
         return json.dumps({**self.connection, "ip": f"{INSIDE}/s", "key": text}).encode()
 
 
 def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
-    """``bwrap``: the program; ``way`` to the hosts of the list. Raises LaunchError."""
+    """``bwrap``: the program. ``way``: the gate to the allowed hosts. Raises LaunchError."""
     program = shutil.which(bwrap)
     if program is None:
         raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")

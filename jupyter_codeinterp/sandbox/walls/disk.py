@@ -1,9 +1,8 @@
-"""Sees from outside how much a sandbox writes to disks, and stops code that writes too much.
+"""Measures from outside how much a sandbox writes to disks, and stops code that writes too much.
 
-Linux counts for each process what it has written, and adds what its ended children have. It counts
-no folders, links and empty files, and no ended children that a parent does not wait for. So the
-layer of an overlay is measured, too. A program can hide its count from other programs of its user;
-then it is stopped.
+Linux counts the bytes that each process and its ended children wrote. It does not count folders,
+links, empty files, and ended children that a parent does not wait for, so a layer is measured, too.
+A program that hides its count from other programs of its user is stopped.
 """
 
 from __future__ import annotations
@@ -27,40 +26,39 @@ from ..shared.place import start_of
 
 
 def processes(first: int) -> Iterator[int]:
-    """The numbers of a sandbox's first process and of all below. The kernel is its child; after an
-    undo with variables, a child of that one."""
+    """The pids of a sandbox's first process and its descendants."""
     waiting = [first]
     while waiting:
         number = waiting.pop()
         yield number
         with suppress(OSError):
-            # One entry a thread: each has the children that it started.
+            # Each thread lists the children that it started.
             for thread in os.listdir(f"/proc/{number}/task"):  # noqa: PTH208
                 with suppress(OSError):
                     waiting += map(int, read(number, f"task/{thread}/children").split())
 
 
 def read(number: int, name: str) -> str:
-    """What Linux tells of a process. Raises OSError."""
+    """A file of a process in /proc. Raises OSError."""
     path = f"/proc/{number}/{name}"
     with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         return file.read()
 
 
 EVERY, SELDOM = 0.5, 10.0
-"""Seconds between two looks, at least and at most."""
+"""Minimum and maximum seconds between two looks."""
 SPEED = 4 * 1024**3
-"""Bytes a second that a kernel writes at most, as the time to the next look assumes."""
+"""Assumed maximum speed of writing in bytes per second, for the time to the next look."""
 GRACE = 1.0
-"""Seconds after an interrupt in which the code may end."""
+"""Seconds for the code to end after an interrupt."""
 STOPS = 3
-"""At this one the kernel ends. Those before interrupt its code."""
+"""The number of the stop that ends the kernel. Earlier ones interrupt its code."""
 MORE = 1024**2
-"""Bytes that a kernel may still write after an interrupt, as for a small result."""
+"""Bytes that a kernel may still write after an interrupt, for a small result."""
 ENTRY = 4096
-"""Bytes that a file or folder of a layer counts at least."""
+"""Minimum bytes that a file or folder of a layer counts as."""
 SHARE = 50
-"""A look at the layer takes at most one part in so many of the time."""
+"""Looks at the layer take at most one part in 50 of the time."""
 IDLE = 10.0
 """Seconds between looks at the layer of a kernel that does nothing."""
 
@@ -82,14 +80,14 @@ class BytesWritten:
         self._layer = layer
         self.bytes = 0
         self.waits = 0
-        """Bytes of the layer."""
+        """Bytes in the layer."""
         self.hides = False
-        """Whether a process does not show its count, as the last look saw."""
+        """Whether a process hid its count at the last look."""
         self._seen: dict[int, str] = {}
         self._next = 0.0
 
     def look(self) -> bool:
-        """Whether the sandbox still runs."""
+        """Measure again. Returns whether the sandbox still runs."""
         seen: dict[int, str] = {}
         hides = False
         for number in processes(self._first):
@@ -99,7 +97,7 @@ class BytesWritten:
                 hides = hides or _lives(number)
             except OSError:
                 pass  # It has just ended.
-        # The first one is ours. If it does not show its count either, this Linux shows none.
+        # The first process is ours. If its count is hidden too, this Linux shows none.
         self.hides = hides and self._first in seen
         self.bytes = max(self.bytes, sum(map(_written, seen.values())))
         if self._layer is not None:
@@ -118,8 +116,8 @@ class BytesWritten:
 
 
 class DiskGuard:
-    """Interrupts a kernel that has written ``most`` bytes, and ends it if that does not help. A
-    thread of its own looks until the sandbox has ended."""
+    """Interrupts a kernel that has written ``most`` bytes, and ends it if that does not help. Its
+    thread runs until the sandbox ends."""
 
     def __init__(
         self,
@@ -140,16 +138,16 @@ class DiskGuard:
         self.thread.start()
 
     def hit(self, since: float) -> bool:
-        """Whether it has stopped code since this time of ``time.monotonic``."""
+        """Whether it stopped code since this time of ``time.monotonic``."""
         return self._hit >= since
 
     def _guard(self) -> None:
         self._written.look()
-        # A restart finds a full layer as it is.
+        # After a restart, the layer may already be full.
         bound, stops = self._most if self._total <= self._most else self._total + MORE, 0
         hid = False
         while self._written.look():
-            # At two looks: a program that is just starting may do so, too.
+            # At two looks, because a starting program hides it for a moment, too.
             hides, hid = hid and self._written.hides, self._written.hides
             if hides or self._total > bound:
                 stops += 1
@@ -175,12 +173,12 @@ class DiskGuard:
 
 
 def pause(left: int) -> float:
-    """Seconds until the next look, with so many bytes to the limit."""
+    """Seconds until the next look, with ``left`` bytes to the limit."""
     return min(SELDOM, max(EVERY, left / SPEED))
 
 
 def _lives(number: int) -> bool:
-    """Whether the process has memory still: one that has ended shows no count either."""
+    """Whether the process still has memory: an ended one shows no count either."""
     try:
         return not read(number, "statm").startswith("0 ")
     except OSError:
@@ -188,7 +186,7 @@ def _lives(number: int) -> bool:
 
 
 def _written(io: str) -> int:
-    """Bytes in the words of Linux. A temporary file system does not count."""
+    """Written bytes from ``/proc/PID/io``. A temporary file system does not count."""
     for line in io.splitlines():
         name, _, count = line.partition(": ")
         if name == "write_bytes":
@@ -205,7 +203,7 @@ def _size(folder: int, depth: int = trees.DEPTH) -> int:
             continue
         total += max(one.st_blocks * 512, ENTRY)
         if stat.S_ISDIR(one.st_mode) and depth:
-            # Code may take the right to read it, or put a link there.
+            # Code may make it unreadable, or put a link there.
             with suppress(OSError), trees.opened(name, folder) as inner:
                 total += _size(inner, depth - 1)
     return total

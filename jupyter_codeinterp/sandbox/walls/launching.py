@@ -20,7 +20,7 @@ LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
 ends."""
 KEPT = 4_000
-"""Bytes of what the kernel writes outside its messages; the last ones."""
+"""The last bytes of the process's output that are kept."""
 
 
 class LaunchError(RuntimeError):
@@ -43,7 +43,7 @@ class Process:
         self.init = init
         self.group = group
         self.gate = gate
-        self.said = b""
+        self._output = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
@@ -51,7 +51,7 @@ class Process:
         self._listening.start()
 
     def send(self, number: int) -> None:
-        """To the kernel, which is the first child of its parent."""
+        """Send a signal to the kernel, the first child of its parent."""
         with suppress(OSError, IndexError):
             # A kernel that has just ended has no children entry, or none that can be signalled.
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
@@ -61,7 +61,7 @@ class Process:
         """Open the root folder that the sandbox's processes see. Raises OSError."""
         number = os.open(f"/proc/{self.init}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            # The pid is still the sandbox's.
+            # Raises OSError if the pid is another process's by now.
             signal.pidfd_send_signal(self._handle, 0)
         except OSError:
             os.close(number)
@@ -78,12 +78,12 @@ class Process:
             self.gate.close()
 
     def end(self) -> str:
-        """End it and close it. Answers the last line that it has written, untrusted."""
+        """End and close the sandbox. Returns the last line of its output, untrusted."""
         self.kill()
         self.popen.wait()
         self._listening.join(1)
         self.close()
-        lines = self.said.decode(errors="replace").strip().splitlines()
+        lines = self._output.decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class Process:
         # through /proc and read it.
         stream = self.popen.stdout
         while stream is not None and (text := os.read(stream.fileno(), 65_536)):
-            self.said = (self.said + text)[-KEPT:]
+            self._output = (self._output + text)[-KEPT:]
         if stream is not None:
             stream.close()
 
@@ -112,9 +112,9 @@ def launch(
     bounds: limits.Limits,
     gate: Gate | None = None,
 ) -> Process:
-    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
-    descriptors: one tells the id of the process that the limits are for, which waits for the other.
-    Closes ``inherited``. Raises LaunchError with what the program said."""
+    """Start a sandbox. ``program``: bubblewrap, after a command that runs before it. ``made`` takes
+    two descriptors and returns the arguments: bubblewrap writes the child's pid to the first, and
+    the child waits for the second. Closes ``inherited``. Raises LaunchError with the output."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
@@ -141,8 +141,8 @@ def launch(
             process = Process(popen, child, group, gate)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
-            said = popen.communicate()[0].decode(errors="replace").strip()
-            raise LaunchError(f"The sandbox did not start: {said or error}") from None
+            output = popen.communicate()[0].decode(errors="replace").strip()
+            raise LaunchError(f"The sandbox did not start: {output or error}") from None
         os.write(go, b"1")
         return process
     finally:
@@ -161,12 +161,8 @@ async def launched(work: Callable[[], Process]) -> Process:
         raise
 
 
-def _end(process: Process) -> None:
-    """End and close a sandbox that nobody holds. Its end is awaited in a thread."""
-    process.kill()
-    threading.Thread(target=process.end, daemon=True).start()
-
-
 def _end_started(started: Future[Process]) -> None:
+    """End a sandbox that nobody holds. A thread waits for its end."""
     if not started.cancelled() and started.exception() is None:
-        _end(started.result())
+        started.result().kill()
+        threading.Thread(target=started.result().end, daemon=True).start()

@@ -83,7 +83,9 @@ class LiveNotebooks:
         try:
             running = [info for info in self._store.list(notebook.path) if info.running]
         except StoreError as error:
-            log.warning("Could not list who runs in %s: %s", notebook.path, error.message)
+            log.warning(
+                "Could not list the running conversations of %s: %s", notebook.path, error.message
+            )
             return
         if not all([self._end_if_killed(info) for info in running]):
             asyncio.get_running_loop().call_later(LEASE_TIME, self._end_killed, notebook)
@@ -143,7 +145,7 @@ class LiveNotebooks:
             self.at(old).open(other, copy)
 
     def _sessions_at(self, path: str) -> list[Session]:
-        """A list, because what is done with them may load others."""
+        """A list, because callers may load other sessions."""
         return [one for one in self._sessions.values() if one.info.notebook == path]
 
     # --- file changes (see ``FileTracker``) ------------------------------------------
@@ -287,11 +289,11 @@ class LiveNotebooks:
 
     async def aclose(self) -> None:
         notebooks = tuple(self._notebooks.values())
-        self._notebooks.clear()  # `_end_killed` looks at none.
+        self._notebooks.clear()  # This stops `_end_killed`.
         for notebook in notebooks:
             await notebook.aclose("the server is stopping")
 
 
 def _may_tell(notebook: LiveNotebook, window: Window) -> bool:
-    """Whether the window may tell what the person did with a draft's cell."""
+    """Whether the window may report that the person ran or deleted a draft."""
     return notebook.held_by(window) or notebook.sharing.by(window)

@@ -1,4 +1,4 @@
-"""What is done before Jupyter saves a file, as a hook of its contents manager."""
+"""The pre-save hook of Jupyter's contents manager."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .paths import root_of
 
 
 def before_save(*, model: dict[str, Any], path: str, contents_manager: Any, **_: Any) -> None:
-    """Refuse to save where a sandboxed kernel could lead the save elsewhere. Instructions that are
-    saved through the server are the person's: such a kernel cannot reach it. Raises HTTPError."""
+    """Refuse a save that a sandboxed kernel could redirect. Instructions saved through the server
+    are the person's, because such a kernel cannot reach the server. Raises HTTPError."""
     root = root_of(contents_manager)
     if root is None:
         return

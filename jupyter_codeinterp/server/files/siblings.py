@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 async def sibling_files(
     contents: Any, notebook: str, most: int = MAX_FILES
 ) -> list[tuple[str, int]]:
-    """Names and sizes of at most ``most`` files beside the notebook; folders end with a slash, and
-    have the number of their files. Empty if the folder cannot be listed in time."""
+    """Names and sizes of at most ``most`` files beside the notebook. A folder's name ends with a
+    slash, and its size is its number of files. Empty if the folder cannot be listed in time."""
     folder, _, own = notebook.rpartition("/")
     try:
         listing = ensure_async(contents.get(folder, content=True, type="directory"))
@@ -57,7 +57,7 @@ async def sibling_files(
 
 
 def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
-    """How many visible files each of the folders has, within the time of a listing."""
+    """The number of visible files in each folder that can be listed in time."""
     until = time.monotonic() + LISTING_TIMEOUT / 2
     counts: dict[str, int] = {}
     for name in names:
@@ -71,7 +71,7 @@ def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
 
 
 async def sibling_heads(contents: Any, notebook: str, names: Sequence[str]) -> dict[str, str]:
-    """What tables beside the notebook hold; nothing where files are not on this machine's disk."""
+    """Descriptions of tables by file name; empty if the files are not on this machine's disk."""
     root = root_of(contents)
     if root is None:
         return {}

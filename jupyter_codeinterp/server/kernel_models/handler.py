@@ -211,8 +211,7 @@ async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEv
     except ModelError:
         raise
     except (msgspec.MsgspecError, ValueError) as error:
-        raise ModelError(
-            "bad_request", (f"The model does not accept this request: {error}")
-        ) from None
+        words = f"The model does not accept this request: {error}"
+        raise ModelError("bad_request", words) from None
     finally:
         await stream.aclose()

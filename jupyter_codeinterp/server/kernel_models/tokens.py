@@ -91,7 +91,7 @@ class KernelTokens:
     def _environment(self, given: dict[str, str] | None, grant: Grant) -> dict[str, str]:
         env = dict(os.environ if given is None else given)
         keys = () if self._keep_keys else (*self._key_variables(), HEADERS)
-        above = (TOKEN, URL, MODEL)  # of a server above this one
+        above = (TOKEN, URL, MODEL)  # of the server that started this one
         for name in (*self._remove, *keys, *above):
             env.pop(name, None)
         url = self._url()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...core.ports import Model
 
 MODELS = "mcp/"
-"""Begins their names."""
+"""Prefix of their names."""
 LONGEST = 30
 """Characters of a client's name in its model's."""
 NO_CLIENT = (

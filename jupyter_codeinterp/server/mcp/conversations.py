@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WAITING = "Waiting for a person to decide in JupyterLab."
 RUNNING = "The kernel runs the cell."
 Tell = Callable[[str], None]
-"""Gets what a waiting client may know, in words."""
+"""Takes a progress message for the waiting client."""
 
 
 class Conversation:
@@ -37,7 +37,7 @@ class Conversation:
     def __init__(
         self, manager: SessionManager, clients: Clients, client: str, notebook: str, at_once: bool
     ) -> None:
-        """``at_once``: an admin lets code of a token with the scope ``run`` run unasked."""
+        """``at_once``: the admin lets code of tokens with the scope ``run`` run without review."""
         self._manager = manager
         self._desk = Desk(client)
         self.model = clients.add(self._desk)
@@ -70,7 +70,7 @@ class Conversation:
 
     def stop(self, by: int) -> None:
         """Stop the turn, as the person's Stop does."""
-        with suppress(CommandError):  # Somebody has deleted it.
+        with suppress(CommandError):  # The session was deleted.
             self._manager.service.stop(self._session_id, by)
 
     def _mode(self, scope: str) -> Any:
@@ -118,8 +118,8 @@ class Conversation:
         return session, True
 
     async def _idle_or_ours(self) -> Session:
-        """The client's session, in a turn that takes calls or in none. Makes one where there is
-        none any more, and where a person continues the old one with a model."""
+        """The client's session, idle or in a turn that takes calls. Makes one if the old one was
+        deleted, or if a person continued it with a model."""
         while True:
             session = self._session()
             if not session.running or self._desk.open:

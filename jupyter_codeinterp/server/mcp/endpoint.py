@@ -1,4 +1,4 @@
-"""Runs the protocol's sessions from the first request to the server's end."""
+"""Runs MCP sessions from the first request to the server's end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_INSTALLED = (
 
 
 def _load() -> Callable[..., StreamableHTTPSessionManager]:
-    """In a thread: it takes seconds. Raises ImportError."""
+    """Import the protocol, which takes seconds: call this in a thread. Raises ImportError."""
     import anyio
 
     from .server import session_manager
@@ -39,7 +39,7 @@ class Endpoint:
         version: str,
         runs_at_once: bool = False,
     ) -> None:
-        """``service`` is made with the first request."""
+        """``service`` is called with the first request of each token."""
         self.tokens = tokens
         self.runs_at_once = runs_at_once
         self._service = service
@@ -47,7 +47,7 @@ class Endpoint:
         self._starting = asyncio.Lock()
         self._make: Union[Callable[..., StreamableHTTPSessionManager], None] = None
         self._open: dict[str, _Sessions] = {}
-        """By the token's id: no token fills those of another."""
+        """By token id, so that no token uses up the sessions of another."""
 
     @property
     def installed(self) -> bool:
@@ -55,7 +55,7 @@ class Endpoint:
         return find_spec("mcp") is not None
 
     async def sessions(self, token_id: str) -> StreamableHTTPSessionManager:
-        """Those of a token. Raises CommandError ``not_installed``."""
+        """The session manager of a token. Raises CommandError ``not_installed``."""
         async with self._starting:
             if self._make is None:
                 try:
@@ -81,7 +81,7 @@ class _Sessions:
         self._running = asyncio.ensure_future(self._run())
 
     async def _run(self) -> None:
-        # Enter and leave in one task, as its task group needs it.
+        # Its task group must be entered and left in one task.
         async with self._manager.run():
             self._ready.set()
             await self._over.wait()

@@ -30,7 +30,7 @@ _STATUS = {
     "not_installed": HTTPStatus.NOT_IMPLEMENTED,
 }
 UNKNOWN = "mcp"
-"""The name of who made a token of an earlier version."""
+"""The username for tokens of earlier versions, which have no maker."""
 WRONG_ORIGIN = "Web pages of other sites cannot use this server."
 
 
@@ -158,7 +158,7 @@ class McpHandler(JupyterHandler):
 
 
 class NoDiscoveryHandler(JupyterHandler):
-    """There is no OAuth here. Clients that find some ignore a token in their settings."""
+    """Answers 404. Clients that find OAuth would ignore the token in their settings."""
 
     @allow_unauthenticated
     async def get(self) -> None:

@@ -83,7 +83,7 @@ async def _need_no_link(contents: Any, path: str) -> None:
 # ``ask``: a whole turn of the agent on behalf of an outside client.
 
 MOST_IMAGES = 4
-"""The latest figures of a turn that go with its answer."""
+"""The latest pictures of a turn that go with its answer."""
 LONGEST_ANSWER = 20_000
 """Characters."""
 
@@ -105,7 +105,7 @@ async def ask(
     try:
         ended = await end_of_turn(session, session.event_log.last_seq, tell)
     except asyncio.CancelledError:
-        with suppress(CommandError):  # Somebody has deleted it.
+        with suppress(CommandError):  # The session was deleted.
             manager.service.stop(session_id, by)
         raise
     messages = store.all_messages(session_id)[before:]
@@ -114,9 +114,9 @@ async def ask(
         cells = getattr(ended, name)
         if cells:
             facts.append(f"{name.replace('_', ' ')} cells: {', '.join(cells)}")
-    said = _answer(messages)[:LONGEST_ANSWER]
-    words = "\n\n".join(part for part in (said, ended.message, "\n".join(facts)) if part)
-    return [Text(words), *_figures(messages)[-MOST_IMAGES:]], ended.stop_reason != "end_turn"
+    answer = _answer(messages)[:LONGEST_ANSWER]
+    words = "\n\n".join(part for part in (answer, ended.message, "\n".join(facts)) if part)
+    return [Text(words), *_images(messages)[-MOST_IMAGES:]], ended.stop_reason != "end_turn"
 
 
 def _answer(messages: Iterable[Message]) -> str:
@@ -126,7 +126,7 @@ def _answer(messages: Iterable[Message]) -> str:
     return "\n".join(block.text for block in last if isinstance(block, Text))
 
 
-def _figures(messages: Iterable[Message]) -> list[Image]:
+def _images(messages: Iterable[Message]) -> list[Image]:
     results = (b for message in messages for b in message.content if isinstance(b, ToolResult))
     return [part for result in results for part in result.content if isinstance(part, Image)]
 
@@ -135,11 +135,11 @@ LOOKS_ONLY = "This token may only look. Ask the person for one with the scope â€
 MAY = "codeinterp_may"
 """The name of a request's ``May`` in its ASGI scope."""
 LOOKS_EVERY = 1.0
-"""Seconds between looks whether the token of a call was revoked."""
+"""Seconds between checks whether a call's token was revoked."""
 LONGEST_CLIENT = 60
 """Characters of a client's name."""
 MOST_CONVERSATIONS = 500
-"""Remembered conversations; one more forgets the oldest that is at rest."""
+"""Kept conversations. Beyond it, the oldest idle ones are dropped."""
 
 
 May = Callable[[str, str], Awaitable[bool]]
@@ -161,7 +161,7 @@ class OutsideClients:
         contents: Any,
         at_once: bool,
     ) -> None:
-        """``at_once``: an admin lets code of tokens with the scope ``run`` run unasked."""
+        """``at_once``: the admin lets code of tokens with the scope ``run`` run without review."""
         self.tokens = tokens
         self._clients = clients
         self._manager = manager
@@ -169,14 +169,14 @@ class OutsideClients:
         self._contents = contents
         self._at_once = at_once
         self._windows: dict[str, tuple[int, str]] = {}
-        """Number and secret of each token's client among the windows, by the token's id."""
+        """Window number and secret of each token's client, by token id."""
         self._conversations: dict[tuple[str, str], Conversation] = {}
 
     async def call(
         self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell, may: May
     ) -> Result:
-        """The result of a call of one of our tools; words if it could not be carried out, or the
-        token was revoked meanwhile. Cancelling it stops what it does."""
+        """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
+        Cancelling it stops the call."""
         work = asyncio.ensure_future(self._call(token_id, client, name, given, tell, may))
         revoked = asyncio.ensure_future(self._revoked(token_id))
         try:

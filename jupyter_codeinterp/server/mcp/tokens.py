@@ -22,7 +22,7 @@ from ..private_file import ON_LOOP, PrivateFile
 Scope = Literal["look", "run"]
 """``look``: read notebooks and variables. ``run``: also change them and run code, by review."""
 PREFIX = "cimcp_"
-"""Begins each token, so that people and scanners recognize one."""
+"""Prefix of each token, so that people and scanners recognize one."""
 NO_TOKEN = "The token is not known here, or somebody has revoked it."
 LONGEST_NAME = 60
 """Characters."""
@@ -40,7 +40,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """``maker``: who made it, as the server's login knows them."""
+    """``maker``: fields of the server's user who made it."""
 
     token: Token
     digest: str
@@ -62,15 +62,15 @@ class Tokens:
         return tuple(kept.token for kept in self._file.content.tokens)
 
     def maker(self, token_id: str) -> Mapping[str, Any]:
-        """Who made it. Raises CommandError ``no_token`` or ``not_kept``."""
+        """Fields of the user who made it. Raises CommandError ``no_token`` or ``not_kept``."""
         for kept in self._file.content.tokens:
             if kept.token.id == token_id:
                 return kept.maker
         raise CommandError("no_token", NO_TOKEN)
 
     def make(self, name: str, scope: Scope, maker: Mapping[str, Any]) -> tuple[Token, str]:
-        """A new token, and its secret, which nobody can read again. ``maker`` has what JSON can
-        hold of a user of the server: at least the ``username``.
+        """A new token, and its secret, which nobody can read again. ``maker``: the user's
+        fields that fit in JSON, at least ``username``.
 
         Raises CommandError ``bad_name``, ``too_many_tokens`` or ``not_kept``.
         """

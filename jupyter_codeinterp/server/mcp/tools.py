@@ -1,4 +1,4 @@
-"""What a client may call: the agent's own tools with a notebook's path, and three more."""
+"""The tools for clients: the agent's own, with a notebook's path, and three more."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ REVIEWED = (
     "call waits for the decision."
 )
 _DESCRIBED = {
-    "read_notebook": "Read cells as they are now. Long notebooks are cut: name more with cell_ids.",
+    "read_notebook": "Read current cells. Long notebooks are cut: name more with cell_ids.",
     "read_output": "Read more of a cell's cut output, by start and length in characters.",
     "inspect_variables": "Types, shapes, columns and short values of variables in the kernel.",
     "run_cell": f"Insert a code cell, by default after your last one, and run it. {REVIEWED}",
     "edit_cell": f"Replace the source of a code cell and run it. {REVIEWED}",
-    "add_markdown": "Insert a Markdown cell. What is more than plain Markdown waits for a person.",
+    "add_markdown": "Insert a Markdown cell. A person reviews anything beyond plain Markdown.",
     "delete_cell": f"Delete a cell. {REVIEWED}",
 }
 LOOKS = ("read_notebook", "read_output", "inspect_variables")
@@ -77,7 +77,7 @@ OFFERED = (
     Offered(
         "ask",
         "Give a task to the notebook's own agent. It writes and runs cells, which a person "
-        "reviews. Returns its answer, its cells and figures. Name the conversation to go on in it.",
+        "reviews. Returns its answer, cells and pictures. Name a conversation to continue it.",
         _schema(["notebook", "text"], notebook=_NOTEBOOK, text=_STRING, conversation=_STRING),
         True,
     ),

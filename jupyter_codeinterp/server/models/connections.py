@@ -116,7 +116,7 @@ class KeyFile:
         self.warning = ""
 
     def _read(self) -> Content | None:
-        """The content; None without a readable file, which sets ``warning`` at most."""
+        """The content; None without a readable file. Sets ``warning`` for a problem."""
         try:
             data = self._file.read_bytes()
             content = self._decoded(data)
@@ -185,7 +185,7 @@ class Connections:
         return "file" if kept is not None and kept.key else "none"
 
     def has_saved_key(self, provider: Provider) -> bool:
-        """Whether or not it is used."""
+        """Whether a key is saved, even if it is not used."""
         kept = self._file.content.connections.get(provider.name)
         return kept is not None and bool(kept.key)
 

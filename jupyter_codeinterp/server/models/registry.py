@@ -80,7 +80,7 @@ class Models:
         """
         self.limits = limits
         self.looks_around = True
-        """Whether people may search for model servers: the machine is their own."""
+        """Whether people may search this machine for model servers, because it is their own."""
         self.spending: Spending | None = None
         """The day's cost limit; None: no limit."""
         self._secrets = secrets
@@ -326,7 +326,7 @@ class Models:
         )
 
     def has_saved_key(self, name: str) -> bool:
-        """Even if the environment's key is used instead. Raises as ``described``."""
+        """Whether a key is saved, even if it is not used. Raises as ``described``."""
         return self._kept.has_saved_key(self._named(name))
 
     async def test(self, name: str) -> Described:

@@ -91,8 +91,8 @@ class LocalHandler(Handler):
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``approve`` starts it, also again; ``off`` ends it; ``pick`` names the ``tools`` that new
-    conversations get (None: as many as fit)."""
+    """``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
+    new conversations get (None: as many as fit)."""
 
     notebook: str
     action: Literal["approve", "off", "pick"]

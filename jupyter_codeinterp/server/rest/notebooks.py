@@ -1,4 +1,4 @@
-"""What a message about a notebook can name: variables, files, and the person's commands."""
+"""A notebook's names (variables and files), commands, tables and verifications."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .base import Handler
 
 
 class ListedCommand(msgspec.Struct, frozen=True):
-    """A command or skill in a file (``path``). ``hint``: which words go behind its name.
+    """A command or skill in a file (``path``). ``hint``: its arguments, for display.
     ``trouble``: why it cannot be used; "" if it can."""
 
     kind: Kind
@@ -36,35 +36,56 @@ class ListedCommands(msgspec.Struct, frozen=True):
     commands: list[ListedCommand]
 
 
-class NamesHandler(Handler):
+class _AboutNotebook(Handler):
+    def notebook(self) -> str:
+        return _path(self.get_query_argument("notebook", ""))
+
+
+def _path(notebook: str) -> str:
+    path = normalize(notebook)
+    if not path:
+        raise CommandError("malformed", "“notebook” must be the path of a notebook.")
+    return path
+
+
+class NamesHandler(_AboutNotebook):
     @web.authenticated
     @authorized("execute", "kernels")
     @authorized("read")
     async def get(self) -> None:
         names: Names = self.settings["codeinterp_names"]
         table = self.get_query_argument("columns_of", "")
-        notebook = _path(self.get_query_argument("notebook", ""))
-        self.answer(await (names.columns(notebook, table) if table else names.of(notebook)))
+        if table:
+            self.answer(await names.columns(self.notebook(), table))
+        else:
+            self.answer(await names.of(self.notebook()))
 
 
-class CommandsHandler(Handler):
+class CommandsHandler(_AboutNotebook):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        notebook = _path(self.get_query_argument("notebook", ""))
-        found: list[OwnCommand] = await self.manager.surroundings.own_commands(notebook)
+        found: list[OwnCommand] = await self.manager.surroundings.own_commands(self.notebook())
         scrub = self.manager.rules.scrub
-        listed = [
-            ListedCommand(
-                one.kind, one.name, one.path, scrub(one.description), scrub(one.hint), one.trouble
+        self.answer(
+            ListedCommands(
+                [
+                    ListedCommand(
+                        one.kind,
+                        one.name,
+                        one.path,
+                        scrub(one.description),
+                        scrub(one.hint),
+                        one.trouble,
+                    )
+                    for one in found
+                ]
             )
-            for one in found
-        ]
-        self.answer(ListedCommands(listed))
+        )
 
 
 # -------------------------------------------------------------------------------------------------
-# ``POST tables``: a page of a table, for the person. Nothing of it goes to a model.
+# ``POST tables``: a page of a table, for the person. No data goes to a model.
 
 
 class TablesHandler(Handler):
@@ -122,7 +143,7 @@ class VerificationsHandler(Handler):
     @authorized("execute", "kernels")
     @authorized("read")
     async def post(self) -> None:
-        """Start a run of the notebook as its file has it."""
+        """Start a run of the saved notebook."""
         asked = self.given(Asked)
         path = _path(asked.notebook)
         started = await self.runs.start(path, in_place=asked.in_place)
@@ -133,10 +154,3 @@ class VerificationsHandler(Handler):
     async def delete(self) -> None:
         notebook = _path(self.get_query_argument("notebook", ""))
         self.answer(Verified(await self.runs.cancel(notebook)))
-
-
-def _path(notebook: str) -> str:
-    path = normalize(notebook)
-    if not path:
-        raise CommandError("malformed", "“notebook” must be the path of a notebook.")
-    return path

@@ -29,8 +29,8 @@ class NewMessage(_Body, frozen=True):
     ``mode``, ``model``: take effect if a turn begins; "" keeps the model. ``about``: see the
     answer's ``did``. ``after``: the cell after which new cells go. ``references``: at most 20
     variables, files or cells that the message names. ``with_key``: send ``text`` even if it looks
-    like a key; else it is refused. ``alone``: nobody can be asked in a turn that begins, and the
-    client lets code run (``run``), cells change (``edits``), or ``all`` happen; the model reads it.
+    like a key; else it is refused. ``alone``: in a turn that begins nobody can be asked, and the
+    client allows running code (``run``), changing cells (``edits``) or ``all``. The model reads it.
     """
 
     text: str
@@ -109,7 +109,7 @@ class ModelSet(_Body, frozen=True):
 
 
 class Look(_Body, frozen=True):
-    """``model``: which looks; "" for the admin's, or else the conversation's."""
+    """``model`` checks the answer; "" for the admin's choice, or else the conversation's model."""
 
     model: str = ""
 
@@ -314,7 +314,7 @@ class FilesHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        """The event ``files_kept`` tells what was done."""
+        """The event ``files_kept`` has the result."""
         given = self.given(FilesChosen)
         await self.manager.service.keep_files(session_id, given.stamps, given.discard, self.by)
         self.answer_session(session_id)

@@ -24,7 +24,7 @@ MAX_FILE = 20_000_000
 """Bytes."""
 MAX_COLUMNS = 1_000
 KEPT = 2
-"""Files that we keep as read."""
+"""Parsed files that are kept."""
 _NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|[+-]?inf"
 )
@@ -35,7 +35,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 class CsvTable:
-    """``columns``: by column, numbers or texts; None for an empty cell."""
+    """``columns``: a list of numbers or texts for each; None for an empty cell."""
 
     def __init__(self, labels: list[str], columns: list[list[Any]], rows: int) -> None:
         self.labels = labels
@@ -98,7 +98,7 @@ def parsed(data: bytes, delimiter: str) -> CsvTable:
 
 
 def _typed(texts: list[str]) -> list[Any]:
-    """As numbers, if all that are not empty are numbers as a spreadsheet writes them."""
+    """Convert to numbers if each text is empty or a number as spreadsheets write it."""
     if all(not text or is_number(text.strip(" ")) for text in texts):
         return [whole_or_float(text) if text else None for text in texts]
     return [text or None for text in texts]

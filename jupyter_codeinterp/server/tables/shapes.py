@@ -1,4 +1,4 @@
-"""What a page asks about a table, and what it gets. All texts of an answer are untrusted."""
+"""Requests and answers about tables. All texts of an answer are untrusted."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 Cells = Annotated[list[Union[Text, None]], Meta(max_length=MAX_ROWS)]
-"""One column's; None: missing."""
+"""The cells of one column; None: missing."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """Of one column. ``read``: the values that it is based on, all or a sample.
+    """A profile of one column. ``read``: number of values that it is based on, all or a sample.
 
     Numbers and times have ``min``, ``median``, ``max`` and ``bins`` (counts); other values have
     ``top`` (the most frequent, with counts) and ``distinct``.
@@ -150,7 +150,7 @@ _WORDS = {
 
 
 def refusal(reported: dict[str, Any]) -> CommandError:
-    """Why there is no answer, in words."""
+    """The error for a refusal that a kernel or reader reports."""
     code, detail = reported.get("refused"), reported.get("detail", "")
     if not isinstance(code, str) or code not in _WORDS:
         code = "failed"

@@ -1,1 +1,1 @@
-"""MCP servers that the agent may use: which there are, which a person has approved, their state."""
+"""MCP servers for the agent: their entries, a person's approvals, and their state."""

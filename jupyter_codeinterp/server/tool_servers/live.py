@@ -1,4 +1,4 @@
-"""A server that may run: started when needed, once more if it ends, and what it tells."""
+"""One approved MCP server: starts on demand, restarts once, and lists its tools."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...core.errors import ToolServerError
 
 if TYPE_CHECKING:
     from ...adapters.tool_servers.client import Connection
-    from ...adapters.tool_servers.listing import Told
+    from ...adapters.tool_servers.listing import RawTool
     from ...core.tools.outside.port import Answer
 
 CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
 RESTARTS = 1
-"""In a row, after a server has ended by itself."""
+"""Restarts in a row, after a server ended by itself."""
 ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
 OFF = "The person has turned this server off."
 NOT_INSTALLED = (
@@ -38,10 +38,10 @@ class Live:
         self.entry = entry
         self.fault = ""
         """Why it does not run, for people."""
-        self.told: list[Told] = []
-        """What it said last of its tools."""
+        self.told: list[RawTool] = []
+        """Its tools as last listed."""
         self.secrets = secrets_of(entry, environment)
-        """What no text may show while it is on."""
+        """Texts that are redacted while it is on."""
         self._env = filled(entry.env, environment)
         self._headers = filled(entry.headers, environment)
         self._scrub = scrub
@@ -58,19 +58,19 @@ class Live:
 
     @property
     def pid(self) -> int:
-        """Of its program; 0 if it has none."""
+        """The process id of its program; 0 if it has none."""
         return self._connection.pid if self._connection is not None and self.running else 0
 
     async def start_again(self) -> None:
-        """On a person's word. Raises ToolServerError."""
+        """Start after a person's approval, with new restarts. Raises ToolServerError."""
         async with self._one:
             self._ends = 0
             if self.fault:
                 await self._disconnect()
         await self.look()
 
-    async def look(self) -> list[Told]:
-        """Its tools as it tells them now. Raises ToolServerError."""
+    async def look(self) -> list[RawTool]:
+        """List its tools again. Raises ToolServerError."""
         try:
             self.told = await self._listed()
             self.fault = ""
@@ -80,16 +80,16 @@ class Live:
             self.fault = failed.message
             raise failed from None
 
-    async def _listed(self) -> list[Told]:
+    async def _listed(self) -> list[RawTool]:
         connection = await self._connected()
         try:
-            return await connection.told()
+            return await connection.list_tools()
         except ToolServerError as error:
             if error.code != "ended":
                 raise
-        # A list does nothing, so it can be asked for again: an address learns only now that its
-        # server has restarted.
-        return await (await self._connected()).told()
+        # Listing has no effect, so it can be repeated. A remote server's restart shows only in the
+        # first request after it.
+        return await (await self._connected()).list_tools()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""
@@ -136,7 +136,7 @@ class Live:
 
     async def _connect(self) -> None:
         try:
-            # In a thread: it takes seconds.
+            # The import takes seconds.
             client = await asyncio.to_thread(importlib.import_module, CLIENT)
         except ImportError:
             raise ToolServerError("not_installed", NOT_INSTALLED) from None
@@ -154,7 +154,7 @@ class Live:
             self._connection = None
 
     async def close(self) -> None:
-        """For good: end it, also while it starts."""
+        """Stop it for good, even while it starts."""
         self._closed = True
         if self._starting is not None:
             self._starting.cancel()

@@ -35,7 +35,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True):
-    """``folder``: from which its paths count; None if a loop of links or a fault hides it."""
+    """``folder``: the base of its relative paths; None if it cannot be resolved."""
 
     place: str
     text: str
@@ -46,7 +46,7 @@ class Places:
     def __init__(
         self, contents: Any, folder: Path, admins: Mapping[str, Any], others: bool
     ) -> None:
-        """``folder``: of the person's file. ``admins``: the admin's servers. ``others``: whether
+        """``folder`` holds the person's file. ``admins``: the admin's servers. ``others``: whether
         files may name more."""
         self._contents = contents
         self._folder = folder
@@ -55,7 +55,7 @@ class Places:
         self._home = str(Path.home())
 
     async def found(self, notebook: str, contents: Any = None) -> tuple[list[Found], list[str]]:
-        """The servers of a notebook, and what is wrong with files. A name of the admin's wins, then
+        """The servers of a notebook, and the faults of files. Of equal names the admin's wins, then
         the nearest file's, then the person's."""
         found: dict[str, Found] = {}
         faults: list[str] = []

@@ -1,7 +1,7 @@
-"""The MCP servers that may run, a person's word on them, and their tools for a conversation.
+"""Approvals and states of MCP servers, and their tools for conversations.
 
-Only the admin's start without a person's word: an entry starts a program, and files may come with
-a notebook.
+Only the admin's servers start without a person's approval: an entry starts a program, and files
+may come with a notebook.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .places import SLOW, Found, Places
 # The command line and several servers change the file; each reads it again when it has changed.
 
 MOST = 500
-"""Entries; the oldest go first."""
+"""Kept entries; the oldest are dropped."""
 
 
-class Word(msgspec.Struct, frozen=True):
-    """A person's word on an entry. ``picked``: the tools that conversations get; None for as many
+class Approval(msgspec.Struct, frozen=True):
+    """A person's decision on an entry. ``picked``: the tools that conversations get; None: as many
     as fit. ``when``: seconds since 1970."""
 
     approved: bool
@@ -46,12 +46,12 @@ class Word(msgspec.Struct, frozen=True):
     when: float = 0.0
 
 
-NONE = Word(approved=False)
+NONE = Approval(approved=False)
 
 
 class _Content(msgspec.Struct, frozen=True):
     version: Literal[1] = 1
-    words: dict[str, Word] = {}
+    words: dict[str, Approval] = {}
 
 
 class Approvals:
@@ -59,19 +59,19 @@ class Approvals:
         path = folder / "mcp-approved.json"
         self._file = PrivateFile(path, _Content(), "the list of approved servers")
 
-    def of(self, digest: str) -> Word:
+    def of(self, digest: str) -> Approval:
         """Raises CommandError ``not_kept``."""
         return self._file.content.words.get(digest, NONE)
 
-    def set(self, digest: str, change: Callable[[Word], Word]) -> None:
+    def set(self, digest: str, change: Callable[[Approval], Approval]) -> None:
         """Raises CommandError ``not_kept``."""
 
         def changed(content: _Content) -> _Content:
-            word = change(content.words.get(digest, NONE))
-            word = msgspec.structs.replace(word, when=time.time())
-            words = {**content.words, digest: word}
-            kept = sorted(words, key=lambda one: words[one].when)[-MOST:]
-            return _Content(words={one: words[one] for one in kept})
+            approval = change(content.words.get(digest, NONE))
+            approval = msgspec.structs.replace(approval, when=time.time())
+            every = {**content.words, digest: approval}
+            kept = sorted(every, key=lambda one: every[one].when)[-MOST:]
+            return _Content(words={one: every[one] for one in kept})
 
         self._file.change(changed)
 
@@ -79,9 +79,9 @@ class Approvals:
 WAITS = 10.0
 """Seconds that the first turn of a conversation waits for servers."""
 MOST_TOOLS = 64
-"""Of all servers in one conversation."""
+"""Tools of all servers in one conversation."""
 MOST_CONVERSATIONS = 1_000
-"""Whose tools are remembered; the oldest are forgotten."""
+"""Conversations whose tools are kept; the oldest are dropped."""
 ASKS = "The MCP server “{name}” ({place}) waits for your approval. Open the gear, Tool servers."
 STARTING = (
     "The MCP server “{name}” is still starting. Its tools will be there in a new conversation."
@@ -89,15 +89,15 @@ STARTING = (
 FAILED = "The MCP server “{name}” is not available: {why}"
 NOT_READ = "The agent has no tools of MCP servers: {why}"
 LEFT_OUT = "{count} tools of MCP servers are left out. See the gear, Tool servers."
-UNKNOWN = "This server is no longer named like that. Look at the list again."
+UNKNOWN = "The entry of this server was changed or removed. Reload the list."
 log = logging.getLogger(__name__)
 
 State = Literal["asks", "off", "refused", "stopped", "running", "failed"]
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """A server for people. ``id`` is what an approval is for. ``lines`` say exactly what would
-    start; of an admin's server they have no secrets. ``why``: why it cannot be used."""
+    """A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
+    without secrets for an admin's server. ``why``: why it cannot be used."""
 
     id: str
     name: str
@@ -140,22 +140,23 @@ class ToolServers:
         return one.entry.fault or files.missing(one.entry, self._env, os.environ)
 
     def _may_start(self, one: Found) -> bool:
-        word = self.approvals.of(one.entry.digest)
-        return (word.approved or one.place == "admin") and not word.off and not self._refused(one)
+        known = self.approvals.of(one.entry.digest)
+        return (known.approved or one.place == "admin") and not known.off and not self._refused(one)
 
     async def shown(self, notebook: str) -> tuple[list[Shown], list[str]]:
-        """For people. Starts nothing. Raises CommandError ``not_kept``."""
+        """The notebook's servers and faults of files. Starts nothing. Raises CommandError
+        ``not_kept``."""
         found, faults = await self._places.found(notebook)
         return [self._shown(one) for one in found], faults
 
     def _shown(self, one: Found) -> Shown:
-        entry, word = one.entry, self.approvals.of(one.entry.digest)
+        entry, approval = one.entry, self.approvals.of(one.entry.digest)
         live = self.live(entry.digest)
         why = self._refused(one)
         state: State = "stopped"
         if why:
             state = "refused"
-        elif word.off:
+        elif approval.off:
             state = "off"
         elif not self._may_start(one):
             state = "asks"
@@ -163,7 +164,7 @@ class ToolServers:
             state, why = "failed", live.fault
         elif live is not None and live.running:
             state = "running"
-        listed = chosen(entry.name, entry.digest, live.told, word.picked)[1] if live else ()
+        listed = chosen(entry.name, entry.digest, live.told, approval.picked)[1] if live else ()
         return Shown(
             entry.digest,
             self._clean(entry.name),
@@ -185,7 +186,7 @@ class ToolServers:
     def _clean(self, text: str) -> str:
         return without_secrets(self._scrub(visible_line(text)))
 
-    # --- a person's word -------------------------------------------------------------
+    # --- approvals -------------------------------------------------------------------
 
     async def allow(self, notebook: str, digest: str) -> Entry:
         """Allow exactly this entry. Raises CommandError ``unknown_server``, ``files_slow``,
@@ -194,11 +195,11 @@ class ToolServers:
         why = self._refused(one)
         if why:
             raise CommandError("server_refused", "This server cannot be used: {why}.", why=why)
-        self.approvals.set(digest, lambda word: Word(True, picked=word.picked))
+        self.approvals.set(digest, lambda old: Approval(True, picked=old.picked))
         return one.entry
 
     async def approve(self, notebook: str, digest: str) -> None:
-        """The same, and start it. Raises CommandError ``server_failed``, too."""
+        """Allow it and start it. Raises as ``allow``, and CommandError ``server_failed``."""
         entry = await self.allow(notebook, digest)
         try:
             await self._alive(entry).start_again()
@@ -206,9 +207,9 @@ class ToolServers:
             raise CommandError("server_failed", "{why}", why=error.message) from None
 
     async def turn_off(self, notebook: str, digest: str) -> None:
-        """End it now, and start it no more. Raises CommandError as ``approve``."""
+        """Stop it, and keep it off. Raises CommandError as ``approve``."""
         await self._one(notebook, digest)
-        self.approvals.set(digest, lambda word: msgspec.structs.replace(word, off=True))
+        self.approvals.set(digest, lambda old: msgspec.structs.replace(old, off=True))
         live = self._live.pop(digest, None)
         if live is not None:
             await self._end(live)
@@ -219,9 +220,9 @@ class ToolServers:
             self._forget(secret)
 
     async def pick(self, notebook: str, digest: str, names: Union[tuple[str, ...], None]) -> None:
-        """Which tools new conversations get. Raises CommandError as ``approve``."""
+        """Set the tools that new conversations get. Raises CommandError as ``approve``."""
         await self._one(notebook, digest)
-        self.approvals.set(digest, lambda word: msgspec.structs.replace(word, picked=names))
+        self.approvals.set(digest, lambda old: msgspec.structs.replace(old, picked=names))
 
     async def _one(self, notebook: str, digest: str) -> Found:
         found, faults = await self._places.found(notebook)
@@ -250,7 +251,7 @@ class ToolServers:
     async def for_session(
         self, session_id: str, notebook: str, contents: Any = None
     ) -> tuple[SessionTools, list[str]]:
-        """The tools of a conversation, and what a person should know. If they are ``complete``,
+        """The tools of a conversation, and notes for the person. If they are ``complete``,
         they stay the same until the server's end. Waits for servers that start. Raises nothing: a
         turn goes on without tools."""
         if session_id in self._sessions:
@@ -295,7 +296,7 @@ class ToolServers:
             if not look.done():
                 said.append(STARTING.format(name=name))
             elif look.cancelled():
-                said.append(FAILED.format(name=name, why="it was ended meanwhile."))
+                said.append(FAILED.format(name=name, why="it was stopped."))
             elif (error := look.exception()) is not None:
                 said.append(FAILED.format(name=name, why=str(error)))
             else:
@@ -310,7 +311,7 @@ class ToolServers:
         return tools
 
     def _in_background(self, work: Any) -> asyncio.Future[Any]:
-        """It goes on if a turn ends."""
+        """Start a task that outlives the turn."""
         task: asyncio.Future[Any] = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._done)
@@ -319,7 +320,7 @@ class ToolServers:
     def _done(self, task: asyncio.Future[Any]) -> None:
         self._background.discard(task)
         if not task.cancelled():
-            task.exception()  # Its words are kept with the server.
+            task.exception()  # ``Live.fault`` keeps the error.
 
     async def close(self) -> None:
         for task in self._background:
@@ -328,7 +329,7 @@ class ToolServers:
         self._live.clear()
         for fault in await asyncio.gather(*ends, return_exceptions=True):
             if fault is not None:
-                log.error("An MCP server did not end as it should", exc_info=fault)
+                log.error("Could not stop an MCP server", exc_info=fault)
 
 
 class SessionTools:

@@ -20,9 +20,8 @@ PREFIX = "codeinterp-verify-"
 
 
 def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path | None:
-    """A copy, in a temporary folder of its own. None if the folder is too large, or has a link or
-    something else that is no file or folder; None and no copy if it is ``given_up`` meanwhile.
-    Blocks; raises OSError."""
+    """A copy in a temporary folder of its own. None if the folder is too large, has anything but
+    files and folders (such as links), or ``given_up`` returns true. Blocks; raises OSError."""
     files = _files(folder)
     if files is None:
         return None
@@ -42,10 +41,10 @@ def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path 
 
 
 async def copied(folder: Path) -> Path:
-    """A temporary copy of the folder. If it is cancelled, no copy is left when it ends. Raises
-    CommandError ``in_folder``."""
+    """A temporary copy of the folder. Cancelling leaves no copy. Raises CommandError
+    ``in_folder``."""
     given_up = threading.Event()
-    # Cancelling the task would not stop the thread. So we set a flag that the thread reads.
+    # Cancelling the task would not stop the thread, so the thread checks a flag.
     copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder, given_up.is_set))
     try:
         copy = await asyncio.shield(copying)
@@ -65,19 +64,19 @@ async def copied(folder: Path) -> Path:
 
 
 async def _without_copy(copying: asyncio.Future[Path | None]) -> None:
-    """Wait for the end of the copying, and remove what it made."""
+    """Wait for the end of the copying, and remove the copy."""
     await asyncio.wait({copying})
     if copying.exception() is None and (copy := copying.result()) is not None:
         await asyncio.to_thread(remove, copy)
 
 
 def remove(copy: Path) -> None:
-    """Remove what ``copy_of`` made. Blocks; files that the system holds stay."""
+    """Remove a copy. Blocks; skips files that the system does not let go."""
     shutil.rmtree(copy.parent, ignore_errors=True)
 
 
 def _copy(folder: Path, path: str, target: Path) -> None:
-    """With its times and permissions. Raises OSError."""
+    """Copy a file with its times and permissions. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with trees.below(folder, path) as (source, found), target.open("xb") as made:
         left = found.st_size

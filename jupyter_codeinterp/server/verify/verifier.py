@@ -1,7 +1,7 @@
 """Runs notebooks in fresh kernels in the background and compares their outputs.
 
-A window that closes loses nothing: the run goes on, and ``of`` returns its state. A restart of the
-server forgets all.
+A run goes on when its window closes, and ``of`` returns its state. A restart of
+the server loses all runs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Verifier:
         self._allowed = MODES[highest_mode].changes
 
     async def start(self, path: str, *, in_place: bool = False, kernel: str = "") -> Verification:
-        """Begin to verify the notebook as its file has it. ``in_place``: in its own folder.
+        """Begin to verify the saved notebook. ``in_place``: in its own folder.
 
         Raises CommandError ``not_allowed``, ``busy``, ``in_folder`` (the folder cannot be copied)
         or as ``read``.
@@ -123,9 +123,9 @@ class Verifier:
         """Raises CommandError ``busy`` if no run of this notebook can begin."""
         running = [run.now.notebook for run in self._runs.values() if run.running]
         if path in running:
-            raise CommandError("busy", "{path} is run already.", path=path)
+            raise CommandError("busy", "{path} is already being verified.", path=path)
         if len(running) >= AT_ONCE:
-            words = "{limit} notebooks are run already. Try again when one has ended."
+            words = "{limit} notebooks are being verified. Try again when one ends."
             raise CommandError("busy", words, limit=AT_ONCE)
 
     def _add(self, path: str, run: VerifyRun) -> None:
@@ -143,8 +143,7 @@ class Verifier:
         return None if run is None else run.now
 
     async def changed(self, path: str, seen: int) -> Verification | None:
-        """The state, as soon as its version is not ``seen``; at the latest after
-        ``LONGEST_WAIT``."""
+        """Wait up to ``LONGEST_WAIT`` for a version other than ``seen``; return the state."""
         run = self._runs.get(path)
         if run is not None and run.running and run.now.version == seen:
             await run.next_change(LONGEST_WAIT)
@@ -187,6 +186,7 @@ class VerifyRun:
     def __init__(self, verifier: Verifier, book: Book) -> None:
         self._verifier = verifier
         self._book = book
+        self._scrubbed = verifier.scrub
         self._moved: tuple[str, str] | None = None
         lines = tuple(
             CellLine(cell.cell_id, cell.number, self._scrubbed(title_of(cell.source)))
@@ -197,15 +197,12 @@ class VerifyRun:
         self.now = Verification(book.path, "running", lines, found, book.kernel, started=started)
         self._kernel: Any = None
         self._ended = ""
-        """Which cell ended the kernel, in words."""
+        """A sentence about the cell that ended the kernel."""
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
-    def _scrubbed(self, words: str) -> str:
-        return self._verifier.scrub(words)
-
     def start(self, folder: Path | None, copy: Path | None) -> None:
-        """``copy``: of the ``folder``; None to run in the notebook's own folder."""
+        """``copy``: the copy of ``folder``; None to run in the notebook's own folder."""
         if copy is not None:
             self._moved = (str(copy), str(folder))
         self._show(in_place=copy is None)
@@ -275,7 +272,7 @@ class VerifyRun:
     async def _run_cells(self, kernel: Any) -> None:
         for at, cell in enumerate(self._book.cells):
             if "skip-execution" in cell.tags:
-                self._line(at, status="skipped", text="Its tag skip-execution says so.")
+                self._line(at, status="skipped", text="Skipped because of its tag skip-execution.")
                 continue
             self._line(at, status="running")
             began = time.monotonic()

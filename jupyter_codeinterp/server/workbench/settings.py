@@ -300,6 +300,6 @@ def removed_settings(config: Config, removed: dict[str, str] = REMOVED) -> list[
         holder, _, trait = name.rpartition(".")
         holder = holder or "CodeInterp"
         if trait in config.get(holder, {}):
-            told = f"The setting {holder}.{trait} was removed and has no effect. {instead}"
-            found.append(told.rstrip())
+            words = f"The setting {holder}.{trait} was removed and has no effect. {instead}"
+            found.append(words.rstrip())
     return found

@@ -198,7 +198,7 @@ class Workbench:
 
     @cached_property
     def _gateway_process(self) -> Callable[[Any, str], Process] | None:
-        """What makes the kernels of a gateway; None where kernels run on this machine."""
+        """The factory for a gateway's kernels; None if kernels run on this machine."""
         from jupyter_server.gateway.managers import GatewayMappingKernelManager
 
         if not isinstance(self._kernel_manager, GatewayMappingKernelManager):
@@ -259,7 +259,7 @@ class Workbench:
         return found(enabled, self._contents)
 
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
-        """What edits the notebook while no window does: its room if it has one, or its file."""
+        """The writer for a notebook that no window edits: its room if it has one, or its file."""
 
         async def is_elsewhere(path: str) -> bool:
             if not await notebook.is_elsewhere(path):

@@ -38,11 +38,12 @@ from .swap import FileChangedError, swap_text
 # moves it away, which loses the save. So we read after the save.
 
 LEFT_BEHIND = 10.0
-"""Seconds after which the previous content is what a crash left: no save takes that long."""
+"""Seconds after which a copy of the previous content is left from a crash: no save takes that
+long."""
 INTERVAL = 0.02
 _left: dict[str, float] = {}
-"""What a crash left beside these files, by the time of its last status change. The clock of a
-network drive may be ahead of ours."""
+"""Files beside which a crash left a copy, and when that copy's status last changed. The clock of
+a network drive may be ahead of ours."""
 
 
 async def saved(os_path: str) -> None:
@@ -57,8 +58,8 @@ async def saved(os_path: str) -> None:
 
 
 def _save_began(path: Path) -> float | None:
-    """None without a save. The copy of the previous content has its modification time too, so the
-    time of its last status change tells when it was made."""
+    """When a save began; None without one. The copy of the previous content keeps the old
+    modification time, so use the time of its last status change."""
     target = path.resolve()
     try:
         return target.with_name(f".~{target.name}").stat().st_ctime
@@ -74,7 +75,7 @@ CELL_IDS_SINCE = 5
 
 
 def is_usable(content: Any) -> bool:
-    """Whether there are cells to work in. JupyterLab tolerates other defects."""
+    """Whether the content has a list of cells. JupyterLab tolerates other defects."""
     cells = content.get("cells") if isinstance(content, dict) else None
     return isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
 
@@ -154,7 +155,7 @@ def _builtins(value: Any) -> Any:
 CHANGED = "changed"
 """The error code for a file that changed since it was read."""
 TRIES = 3
-"""Tries for a file that exists at each check, but is missing when it is read."""
+"""Tries for a file that exists at each check but is missing at each read."""
 UPGRADED = "Converted from notebook format {old} to 4.5, which gives cells ids."
 BEFORE = " A checkpoint (File menu) has the notebook as it was."
 _WRITING = ("save", "get", "_save_notebook", "_read_notebook", "_get_os_path")
@@ -197,7 +198,7 @@ class ContentsFile:
         self._hashes = "require_hash" in inspect.signature(contents.get).parameters
         self._known: Mapping[str, str] = {}
         self._marker: Any = None
-        """The last one written, for a file that cannot store it."""
+        """The last marker written, for a file that cannot store it."""
 
     @property
     def path(self) -> str:
@@ -268,13 +269,13 @@ class ContentsFile:
         raise AssertionError("it is written, or an error says why not")
 
     async def _keep_checkpoint(self, path: str) -> None:
-        """Keep the file as it is in a checkpoint, if it has none, as a page that opens it does."""
+        """Save the unchanged file as a checkpoint if it has none, as a page does."""
         if not await ensure_async(self._contents.list_checkpoints(path)):
             await ensure_async(self._contents.create_checkpoint(path))
 
     async def _may_be_found(self, path: str, tries: int) -> bool:
-        """For a missing file: whether the notebook has a new path, or is back after two renames.
-        ``tries`` limits how often we believe it."""
+        """For a missing file: whether the notebook has a new path, or is back after two renames,
+        which counts at most ``TRIES`` times."""
         if await self._is_elsewhere(path):
             return True
         try:
@@ -284,7 +285,7 @@ class ContentsFile:
         return tries < TRIES
 
     async def _swap(self, model: dict[str, Any], path: str, over: Reading) -> str:
-        """Do what ``save`` of Jupyter's file manager does, except for the writing."""
+        """Do as ``save`` of Jupyter's file manager, but replace the file in one step."""
         contents = self._contents
         os_path = contents._get_os_path(path)
 
@@ -334,8 +335,8 @@ class ContentsFile:
             why = await asyncio.to_thread(open_folders.refusal, Path(self._contents.root_dir), path)
             if why:
                 raise DocumentError("unreadable", f"{path} was not opened: {why}")
-        if content and is_jupyters_own(self._contents):
-            await saved(self._contents._get_os_path(path))
+            if content:
+                await saved(self._contents._get_os_path(path))
         try:
             model: dict[str, Any] = await ensure_async(self._contents.get(path, **wanted))
         except web.HTTPError as error:

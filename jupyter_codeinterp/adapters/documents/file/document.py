@@ -53,8 +53,7 @@ class FileDocument:
         lost: Callable[[str, bool], None],
     ) -> None:
         """``answer`` takes receipts and snapshots. ``written`` gets the file's version and the
-        ops that it holds. ``lost`` gets the reason why the file cannot be
-        used, and whether it is missing."""
+        ops that it holds; ``lost`` why the file cannot be used, and whether it is missing."""
         self._file = file
         self._answer = answer
         self._written = written

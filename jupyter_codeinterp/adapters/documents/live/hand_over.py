@@ -64,7 +64,7 @@ class Sharing:
             writer.rest()
 
     def look_for(self, cell_id: str) -> None:
-        """A view misses this cell. It may be behind, so the room is asked."""
+        """A view misses this cell. The view may be behind, so ask the room."""
         if (writer := self._writer()) is not None:
             writer.look_for(cell_id)
 
@@ -112,10 +112,10 @@ class Workplace(Protocol):
         """Nobody works in it for now."""
 
     def notify(self, window: Window, *, held: bool) -> None:
-        """Notify the window whether it has the lease."""
+        """Tell the window whether it has the lease."""
 
     def look(self) -> None:
-        """Have whoever works in the notebook see whether it is still the same document."""
+        """Ask the holder to check that its document is still the notebook's."""
 
     def block(self, reason: str) -> None: ...
 
@@ -263,13 +263,13 @@ class HandOver(Generic[NotebookT]):
             self._go_on_without_window()
 
     def _go_on_without_window(self) -> None:
-        """What waits need not wait for a window."""
+        """Let waiting ops and reads go on without a window."""
         self._sooner.set()
         self._handle(Event.NO_WINDOW_COMES)
 
     def moved(self, window: Window) -> dict[Window, WindowState]:
-        """The notebook has a new path in this window only. Return the other windows. A room
-        moves in all of its windows."""
+        """The notebook has a new path in this window. Return the windows that still have the old
+        path: none of a room, which moves in all of its windows."""
         if self.sharing.by(window):
             return {}
         ours = self.windows.pop(window)
@@ -342,7 +342,7 @@ class HandOver(Generic[NotebookT]):
             log.exception("Cannot read the file of %s", self._notebook.path)
         state.file = version
         if version == self._version:
-            holds = self._file_holds.ops  # Its marker may not name them: a script has none.
+            holds = self._file_holds.ops  # The file may have no marker, as a script.
         if state.edited and version != state.version:
             # An old copy with the person's edits gets the file's newer ops.
             has = {session_id: state.applied.get(session_id, 0) for session_id in holds}
@@ -420,7 +420,7 @@ class HandOver(Generic[NotebookT]):
     # --- the end ---------------------------------------------------------------------------
 
     def give_up(self, reason: str) -> None:
-        """The notebook no longer exists: nobody works in it from now on."""
+        """The notebook no longer exists: nobody may work in it."""
         self.windows.clear()
         if self._file_writer is not None:
             self._ending = asyncio.ensure_future(self._file_writer.close())

@@ -25,7 +25,7 @@ class State(Enum):
     WINDOW = "window"
     """A window has the lease."""
     BLOCKED = "blocked"
-    """Nobody can work in it, for a reason. Ops are answered as pending."""
+    """Nobody can work in it. Ops are answered as pending, with the reason."""
 
 
 class Event(Enum):
@@ -36,11 +36,11 @@ class Event(Enum):
     LAST_WINDOW_LEFT = "no window is left"
     NO_WINDOW_COMES = "no one expects a window"
     GRACE_OVER = "no window has come in time"
-    UNSAVED_LEFT = "… and one has gone with unsaved edits"
+    UNSAVED_LEFT = "no window has come in time, and one left unsaved edits"
     FILE_OPENED = "the file can be used"
     FILE_FAILED = "the file cannot be read or written"
     FILE_CLOSED = "the file writer has finished"
-    RETRIED = "something waits, some time after a failure"
+    RETRIED = "an op or a read waits, some time after a failure"
     GAVE_UP = "the notebook is deleted, replaced or moved onto an open one"
 
 

@@ -1,5 +1,5 @@
-"""Previews of a running turn that ops do not bring (yet): code in writing, outputs of running
-cells. Kept for a window that attaches in mid-turn."""
+"""Previews of a running turn: code that the model is writing, outputs of running cells. Kept for
+a window that attaches in mid-turn; ops replace them."""
 
 from __future__ import annotations
 

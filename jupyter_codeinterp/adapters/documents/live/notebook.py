@@ -58,9 +58,9 @@ class LiveNotebook:
         self.path = path
         self.epoch = 0
         self.acts = 0
-        """Rises when the person runs or changes cells, at most once between two full reads."""
+        """Counts the person's runs and changes of cells, at most one between two full reads."""
         self.protected: tuple[str, ...] = ()
-        """The variables that the notebook protects, as the holder last told."""
+        """The variables that the notebook protects, as the holder last reported them."""
         self.cells: dict[str, str] = {}
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
@@ -235,7 +235,7 @@ class LiveNotebook:
                 self.restore(session_id, ops)
             state.missing_ops = []
         self.epoch = next(_epochs)
-        # Nobody has reported the person's edits meanwhile.
+        # The person may have edited while nobody held the lease.
         self.acts += 1
         self._reads.lease_moved()
         self._bring_up_to_date(holder, applied)
@@ -269,13 +269,13 @@ class LiveNotebook:
     # --- the file --------------------------------------------------------------------
 
     def written(self, version: str, applied: Mapping[str, int]) -> None:
-        """The file writer has written the file, with these ops. They are not done again, also if
-        a person puts an older file in its place."""
+        """The file writer has written the file, with these ops. They are never sent again, even
+        if a person puts an older file in its place."""
         self._hand_over.file_written(version)
         self._file_holds.saved(applied)
 
     def reopened(self, writer: Window, applied: Mapping[str, int]) -> None:
-        """The room is another document, which holds only these ops."""
+        """The room has a new document, which holds only these ops."""
         if self.held_by(writer):
             self.begin(writer, applied)
 
@@ -290,7 +290,8 @@ class LiveNotebook:
             self._owner.cells_gone(self, cell_ids)
 
     def not_saved(self, words: str) -> None:
-        """The room cannot be saved, with what conversations have done there."""
+        """The room cannot be saved. ``words`` say why; every conversation with unsaved ops gets
+        them."""
         if self._owner is not None:
             self._owner.not_saved(self._outbox.sessions, words)
 
@@ -315,7 +316,7 @@ class LiveNotebook:
         return receipt
 
     def apply_later(self, session_id: str, seq: int, op: Op) -> None:
-        """For an op that nobody waits for, no file is opened."""
+        """Add an op that nobody waits for. It opens no file."""
         self._outbox.add_later(session_id, seq, op)
         if self.has_window:
             self._hand_over.need()

@@ -87,7 +87,7 @@ class Outbox:
 
     @property
     def sessions(self) -> frozenset[str]:
-        """Those with ops that the notebook's file may lack."""
+        """Sessions with ops that the notebook's file may lack."""
         return frozenset(session_id for session_id, _ in self._ops)
 
     @property
@@ -209,7 +209,7 @@ class Outbox:
         self._drop(lambda p: p.status == "done" and p.seq <= saved.get(p.session_id, 0))
 
     def reverted(self, applied: Mapping[str, int]) -> dict[str, int]:
-        """The person reverted to the file: ended turns' ops that it lacks are given up. Return
+        """The person reverted to the file: give up ops of ended turns that the file lacks. Return
         the highest number given up for each session."""
         given_up: dict[str, int] = {}
         for pending in self._ops.values():

@@ -10,7 +10,7 @@ from ....core.document.ops import Snapshot
 from ....core.errors import DocumentError
 
 TIMEOUT = 10.0
-"""Seconds that a window has to answer a read. A notebook of 1,000 cells takes 5 ms."""
+"""Seconds that a window has to answer a read. It needs 5 ms for 1,000 cells."""
 SAVE_ONLY = 0
 """The number of a request that only asks the window to save."""
 TOO_LARGE = (
@@ -35,7 +35,7 @@ class Reads:
         self._open: dict[int, asyncio.Future[Union[Snapshot, None]]] = {}
 
     def __bool__(self) -> bool:
-        """Whether any wait."""
+        """Whether a read waits."""
         return self._waiting > 0
 
     async def read(self, cell_ids: CellIds) -> Snapshot:

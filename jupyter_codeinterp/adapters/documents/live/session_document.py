@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
-from ....core.errors import StoreError
 from ....core.history.event_log import DeferredWrites
 from ....core.history.ledger import Store, light_receipt
 from ....core.stores import StoredOp
@@ -34,11 +33,10 @@ class SessionDocument:
         self._turn = 0
         self._looked = False
         self._keeping: set[asyncio.Task[None]] = set()
-        self._receipts = DeferredWrites(self._not_stored)
+        self._receipts = DeferredWrites(
+            lambda error: log.warning("Storing a receipt later: %s", error.message)
+        )
         """A receipt that cannot be stored is stored with the next one."""
-
-    def _not_stored(self, error: StoreError) -> None:
-        log.warning("Storing a receipt later: %s", error.message)
 
     def begin_turn(self, turn: int) -> None:
         """Assign ops from now on to this turn; 0 for none."""
@@ -63,8 +61,8 @@ class SessionDocument:
         return self._notebook().protected
 
     async def snapshot(self) -> Snapshot:
-        """Read the notebook. A turn cannot begin without it; in mid-turn, wait for a closed one
-        as ops do."""
+        """Read the notebook. A turn cannot begin in a closed notebook; in mid-turn, wait for a
+        window or the file writer as ops do."""
         return await self._read(())
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
@@ -94,7 +92,7 @@ class SessionDocument:
         self._notebook().apply_later(self._session_id, seq, op)
 
     def _journaled(self, seq: int, answer: asyncio.Future[Receipt]) -> asyncio.Future[Receipt]:
-        """The receipt as the journal stores it, once it is there."""
+        """The receipt as the journal stores it, as soon as it has come."""
         kept: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
 
         def confirmed(_: object) -> None:
@@ -128,12 +126,12 @@ class SessionDocument:
     def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
         self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)
 
-    heard: Callable[[tuple[Output, ...]], None] | None = None
-    """Gets the changed outputs of a running cell, too: a terminal's."""
+    on_outputs: Callable[[tuple[Output, ...]], None] | None = None
+    """A terminal's function, which also gets the changed outputs of a running cell."""
 
     def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
-        if self.heard is not None:
-            self.heard(outputs)
+        if self.on_outputs is not None:
+            self.on_outputs(outputs)
         self._notebook().outputs(self._session_id, cell_id, run_id, start, outputs)
 
     def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:

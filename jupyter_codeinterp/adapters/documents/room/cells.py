@@ -1,8 +1,7 @@
 """Cells of a shared notebook: read as nbformat has them, and written with the smallest change.
 
-What others type at the same time is merged by the CRDT (pycrdt). It merges only what we leave
-alone, so a cell that is replaced loses it: this happens only where its type, or the trust in its
-outputs, changes.
+The CRDT (pycrdt) merges what others type at the same time, but a replaced cell loses it. So we
+replace a cell only if its type, or the trust in its outputs, changes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ....core.document.ops import Cell, Output
 
 RUNNING, IDLE = "running", "idle"
 _SHARED = {"source": Text, "metadata": Map, "outputs": Array}
-"""The shared type of a field; any other field has plain JSON."""
+"""The shared type of each field; all other fields are plain JSON."""
 _NOT_SAVED = "execution_state"
 
 
@@ -29,7 +28,7 @@ def read(ycell: Any) -> Cell:
 
 
 def new(cell: Cell) -> Any:
-    """A shared cell, not in a document yet."""
+    """A shared cell to insert into a document."""
     fields = {
         **cell,
         "source": Text(cell["source"]),
@@ -42,8 +41,8 @@ def new(cell: Cell) -> Any:
 
 
 def can_rewrite(ycell: Any, before: Cell, after: Cell) -> bool:
-    """Whether the cell can change in place. Pages cannot follow a change of its type. They count
-    other line ends than LF in another way than the document does."""
+    """Whether the cell can change in place. Pages cannot follow a change of its type. With line
+    ends other than LF, their positions differ from the document's."""
     return (
         before["cell_type"] == after["cell_type"]
         and "\r" not in before["source"] + after["source"]
@@ -70,7 +69,7 @@ def rewrite(ycell: Any, before: Cell, after: Cell) -> None:
 
 
 def set_running(ycell: Any, running: bool) -> None:
-    """Show [*] in every window, or no longer."""
+    """Show or remove [*] in every window."""
     if ycell.get("cell_type") == "code":
         ycell[_NOT_SAVED] = RUNNING if running else IDLE
 
@@ -93,7 +92,7 @@ def change_text(text: Any, before: str, after: str) -> None:
 
 
 def change_outputs(youtputs: Any, before: list[Output], after: list[Output]) -> None:
-    """Keep the equal ones at the front, and what a stream has said already."""
+    """Keep the equal outputs at the front, and the equal beginning of a stream's text."""
     same = 0
     while same < min(len(before), len(after)) and before[same] == after[same]:
         same += 1
@@ -108,7 +107,7 @@ def change_outputs(youtputs: Any, before: list[Output], after: list[Output]) -> 
 
 
 def _goes_on(before: Output, after: Output) -> bool:
-    """Whether these are one stream, with more text."""
+    """Whether ``after`` is the same stream with more text."""
     texts = before.get("text"), after.get("text")
     return (
         before.get("output_type") == after.get("output_type") == "stream"
@@ -121,7 +120,7 @@ def _goes_on(before: Output, after: Output) -> bool:
 
 
 def _new_output(output: Output) -> Any:
-    """Pages expect the text of a stream as a shared text."""
+    """A shared output. Pages expect the text of a stream as a shared text."""
     if output.get("output_type") != "stream":
         return Map(output)
     text = output.get("text", "")
@@ -138,7 +137,7 @@ def _change_map(ymap: Any, before: dict[str, Any], after: dict[str, Any]) -> Non
 
 
 def plain(value: Any) -> Any:
-    """JSON's numbers: a shared document has floats only."""
+    """Turn whole floats into integers: a shared document has floats only."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

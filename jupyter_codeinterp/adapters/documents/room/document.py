@@ -1,7 +1,7 @@
 """Works in the room of a shared notebook, frame by frame, as a window does in its copy.
 
-A room is let go some time after its last person has left, and may lose what it has not saved by
-then. The next one for the notebook is another document: it gets the ops that it lacks.
+The server closes a room some time after the last person has left. Unsaved changes may be lost.
+The notebook's next room is a new document: it gets the ops that it lacks.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ log = logging.getLogger(__name__)
 
 BROKEN = "Cannot work in the shared notebook. See the server's log for the reason."
 PART = 50
-"""Cells that are read at once: some milliseconds."""
+"""Cells read in one step, which takes some milliseconds."""
 TRIES = 3
 PAUSE = 0.01
 """Seconds between looks at a document that is being loaded."""
 
 
 class FindCell(NamedTuple):
-    """See whether the notebook has this cell."""
+    """Request: check that the notebook has this cell."""
 
     cell_id: str
 
 
 class LookAtRoom(NamedTuple):
-    """See whether the room and the file are still there. A new room gets what it lacks."""
+    """Request: check that the room and the file still exist. A new room gets missing ops."""
 
 
 Whole = tuple[tuple[CellView, ...], dict[str, Any]]
-"""All cells that were asked for, and the notebook's metadata."""
+"""The requested cells, and the notebook's metadata."""
 Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame, FindCell, LookAtRoom]
 
 
 class Notebook(saves.Notebook, Protocol):
-    """Whose ops and reads these are."""
+    """Sends ops and reads to the room, and gets the answers."""
 
     path: str
 
@@ -72,7 +72,7 @@ class Notebook(saves.Notebook, Protocol):
     def answer(self, window: RoomDocument, command: SnapshotTaken) -> None: ...
 
     def reopened(self, window: RoomDocument, applied: Mapping[str, int]) -> None:
-        """The room is another one, and holds only the ops ``applied``."""
+        """The room is a new one, and holds only the ops ``applied``."""
 
     def changed_by_others(self, window: RoomDocument) -> None:
         """A person, or another program, has changed the notebook."""
@@ -101,7 +101,7 @@ class RoomDocument:
         self._rooms = rooms
         self._room: Room | None = None
         self._path = ""
-        """Where the notebook was when its room was opened."""
+        """The notebook's path when its room was opened."""
         self._shared: SharedNotebook | None = None
         self._streamed: dict[str, str] = {}
         self._untrusted: set[str] = set()
@@ -138,11 +138,11 @@ class RoomDocument:
         return await self._look()
 
     def look_for(self, cell_id: str) -> None:
-        """A page misses this cell: say so if the notebook has none."""
+        """A page misses this cell: report the cell as gone if the room lacks it, too."""
         self._frames.put_nowait(FindCell(cell_id))
 
     def rest(self) -> None:
-        """No turn works here any more: the agent is not seen among the people."""
+        """The last turn has ended: hide the agent from the people in the room."""
         if self._presence is not None:
             self._presence.leave()
 
@@ -203,7 +203,7 @@ class RoomDocument:
         return applied
 
     async def _enter_anew(self) -> bool:
-        """Whether people share another document now. What is unanswered then comes again."""
+        """Whether people share a new document. The notebook then sends unanswered frames again."""
         before = self._shared.document if self._shared is not None else None
         applied = await self._enter()
         assert self._room is not None
@@ -233,8 +233,8 @@ class RoomDocument:
             await self._in_transaction(lambda shared: self._show(shared, frame))
 
     async def _look_at_file(self) -> None:
-        """Raises DocumentError if the file is gone or read-only. The room works on without
-        contents that fail once; their next save tells."""
+        """Raises DocumentError if the file is gone or read-only. One failed look does not
+        stop the work; the next save reports a lasting failure."""
         try:
             await self._rooms.check(self._notebook.path)
         except DocumentError as error:
@@ -248,7 +248,7 @@ class RoomDocument:
         return receipt
 
     def _show(self, shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
-        """A preview of what an op will bring."""
+        """Show a preview: an op brings the same later."""
         if isinstance(frame, OutputsFrame):
             shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
         elif frame.kind != "edit":
@@ -257,14 +257,14 @@ class RoomDocument:
 
     def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
         if not self._notebook.has_turn:
-            return  # The op is one of a turn that has ended, and nobody would end this.
+            return  # The turn has ended: nobody would hide the agent again.
         text = shared.text(cell_id)
         if self._presence is not None and text is not None:
             self._presence.works_in(cell_id, text)
 
     async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
-        """Read in parts, between which the server does other things; at once if others keep
-        moving cells meanwhile."""
+        """Read in parts, so that the server can do other work in between; in one step if others
+        keep moving cells."""
         for _ in range(TRIES):
             if (read := await self._read_in_parts(frame.cell_ids)) is not None:
                 break
@@ -290,8 +290,8 @@ class RoomDocument:
         return tuple(cells), metadata
 
     async def _in_transaction(self, work: Callable[[SharedNotebook], Any]) -> Any:
-        """Do this at once when nobody else is in the midst of a change, as while the room reads
-        its file. Raises RoomClosed, and DocumentError if that takes too long."""
+        """Call ``work`` in a transaction, once no other is open and the room has read its file.
+        Raises RoomClosed, or DocumentError if that takes too long."""
         assert self._shared is not None and self._room is not None
         shared, room, document = self._shared, self._room, self._shared.document
         end = asyncio.get_running_loop().time() + rooms.LOADING
@@ -321,7 +321,7 @@ class RoomDocument:
             (document.ycells, document.ycells.observe_deep(self._on_change)),
             (meta, meta.observe_deep(self._on_change)),
         )
-        stop_saves = room.follow_saves(self._saves.heard)
+        stop_saves = room.follow_saves(self._saves.on_save)
         awareness = room.awareness
         self._presence = presence = Presence(room, self._path)
         people = awareness.observe(lambda topic, changes: presence.others_changed())

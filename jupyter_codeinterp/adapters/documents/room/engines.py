@@ -1,4 +1,4 @@
-"""Which package for collaboration a server has, found out from what is installed and enabled."""
+"""Finds the package for collaboration that a server has installed and enabled."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from .server_ydoc import found_ydoc
 
 
 def found(extensions: Mapping[str, Any], contents: Any) -> Rooms | None:
-    """The server's rooms; None if it has none that are known here. ``extensions`` are its
-    extensions by name."""
+    """The server's rooms; None without a known package. ``extensions``: the server's, by
+    name."""
     return found_ydoc(extensions, contents) or found_documents(extensions, contents)

@@ -1,4 +1,4 @@
-"""Finds out which cells people have deleted for good: an undo or a paste may bring them back."""
+"""Finds cells that people have deleted for good: an undo or a paste may bring a cell back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ....core.errors import DocumentError
 log = logging.getLogger(__name__)
 
 GONE_AFTER = 8.0
-"""Seconds that a cell may be missing. The page where a person deletes it waits for less."""
+"""Seconds that a cell may be missing; longer than the page waits where a person deletes it."""
 
 Ids = frozenset[str]
 
@@ -22,16 +22,16 @@ class GoneCells:
     """Looks only after somebody has changed the order of cells."""
 
     def __init__(self, ids: Callable[[], Awaitable[Ids]], gone: Callable[[Ids], None]) -> None:
-        """``ids`` reads those of all cells, never in the midst of a change; it may raise
-        DocumentError. ``gone`` gets those that are missing for good, at once after ``ids``."""
+        """``ids`` reads the ids of all cells between two changes; it may raise DocumentError.
+        ``gone`` gets the ids of deleted cells right after that."""
         self._ids = ids
         self._gone = gone
         self._known: Ids = frozenset()
         self._missing: dict[str, float] = {}
-        """When the cell was first missed, by its id."""
+        """Cell id to the time when the cell was first missed."""
         self._changed = asyncio.Event()
         self._failed = False
-        """Whether the last look failed. The next one is due when somebody works in the room."""
+        """Whether the last look failed. The next change in the room triggers another one."""
         self._task: Union[asyncio.Task[None], None] = None
 
     def look(self) -> None:
@@ -64,7 +64,7 @@ class GoneCells:
                 log.exception("Cannot look for deleted cells")
 
     def _wait(self) -> float | None:
-        """Seconds until a missing cell counts as gone; None if nothing is to be done."""
+        """Seconds until a missing cell counts as gone; None without one, or after a failure."""
         if self._failed or not self._missing:
             return None
         return max(0.0, min(self._missing.values()) + GONE_AFTER - _now())

@@ -1,7 +1,7 @@
 """The agent as one of the people in a room: its name, the cell it works in, and its cursor there.
 
-The server has one entry of its own in each room, which the packages for collaboration leave to
-others, or use for fields with other names.
+The server has one entry of its own in each room. The packages for collaboration do not use it, or
+use fields with other names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ USER = {
     "avatar_url": None,
 }
 AUTOSAVE = "autosave"
-"""jupyter_server_ydoc saves by itself while anybody wants it, or nobody is there."""
+"""The field by which people ask jupyter_server_ydoc to save. It also saves an empty room."""
 
 
 class Presence:
@@ -41,7 +41,7 @@ class Presence:
         self._here = True
 
     def others_changed(self) -> None:
-        """Somebody has come or gone: the agent has no say in whether the room is saved."""
+        """Somebody has come or gone. The agent asks for saves only while nobody else is there."""
         state = self._awareness.get_local_state() or {}
         if self._here and state.get(AUTOSAVE) != self._is_alone:
             _change(self._awareness, {AUTOSAVE: self._is_alone})
@@ -50,9 +50,10 @@ class Presence:
         if not self._here:
             return
         self._here = False
-        if self._room.is_open:  # a closed one cannot tell anybody
+        if self._room.is_open:
             _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
-        if self._lobby is not None and _current_of(self._lobby) == self._current:
+        shown = (self._lobby.get_local_state() or {}) if self._lobby is not None else {}
+        if shown.get("current") == self._current:
             _change(self._lobby, dict.fromkeys(("user", "current")))
 
     @property
@@ -68,12 +69,8 @@ def _change(awareness: Any, fields: dict[str, Any]) -> None:
     awareness.set_local_state({key: value for key, value in changed.items() if value is not None})
 
 
-def _current_of(awareness: Any) -> Any:
-    return (awareness.get_local_state() or {}).get("current")
-
-
 def _cursor_at_end(text: Any) -> list[dict[str, Any]]:
-    """As pages have it. An empty text has no place for a cursor yet."""
+    """A cursor in the form that pages use; none in an empty text."""
     if not isinstance(text, Text) or not len(text):
         return []
     place = text.sticky_index(len(text), Assoc.BEFORE).to_json()

@@ -1,4 +1,4 @@
-"""Where a server keeps its shared notebooks: what each known package for collaboration provides."""
+"""Shared notebooks of a server, as each known package for collaboration provides them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ....core.errors import DocumentError
 LOADING = 10.0
 """Seconds that a room has to read its file."""
 LOBBY = "JupyterLab:globalAwareness"
-"""The room of all people in JupyterLab, in both packages."""
+"""The id, in both packages, of the room that everybody in JupyterLab enters."""
 NO_FILE = "{path} no longer exists."
 NOT_OPENED = "The shared notebook {path} cannot be opened: {words}"
 NOT_LOADED = "it does not load"
@@ -22,14 +22,14 @@ READ_ONLY = "The notebook is read-only. What is done in it would not be saved."
 
 
 class RoomClosed(DocumentError):
-    """The server has let the room go."""
+    """The server has closed the room."""
 
     def __init__(self) -> None:
         super().__init__("unreadable", "The room of the shared notebook was closed.")
 
 
 class Room(Protocol):
-    """A notebook that people share, until the server lets it go."""
+    """A notebook that people share, until the server closes it."""
 
     @property
     def document(self) -> Any:
@@ -37,7 +37,7 @@ class Room(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether people who open the notebook get this document, and no other."""
+        """Whether people who open the notebook get this document."""
 
     @property
     def is_loaded(self) -> bool:
@@ -52,14 +52,14 @@ class Room(Protocol):
         """The same for all of JupyterLab; None if nobody has come yet."""
 
     def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
-        """Call ``saved`` with "" after each save and when the room goes, or with words if the
-        room could not read or write its file. The function that is returned ends this."""
+        """Call ``saved`` with "" after each save and when the room closes, or with the reason if
+        the room could not read or write its file. Return a function that stops the calls."""
 
 
 class Rooms(Protocol):
     async def open(self, path: str) -> Room:
-        """The notebook that all people there share, loaded or about to be. Raises DocumentError
-        ``no_file`` or ``unreadable``."""
+        """The room of the notebook, loaded or loading. Raises DocumentError ``no_file`` or
+        ``unreadable``."""
 
     async def check(self, path: str) -> None:
         """Raises DocumentError ``not_written`` if the room cannot save its file, ``no_file``, or
@@ -83,8 +83,8 @@ class RoomFiles:
             raise DocumentError("not_written", READ_ONLY)
 
     async def document(self, path: str, opening: Awaitable[Any]) -> Any:
-        """What ``opening`` returns. A cancelled one would leave a room behind that is never
-        loaded, so one that takes too long goes on. Raises DocumentError."""
+        """What ``opening`` returns. After ``LOADING`` seconds it goes on in the background:
+        cancelled, it would leave a room that never loads. Raises DocumentError."""
         task = asyncio.ensure_future(opening)
         try:
             document = await asyncio.wait_for(asyncio.shield(task), LOADING)
@@ -112,6 +112,6 @@ def _words(error: Exception) -> str:
 
 
 def _look_at_error(task: asyncio.Future[Any]) -> None:
-    """asyncio complains of errors that nobody looks at; the extension has logged this one."""
+    """asyncio logs errors that nobody retrieves; the extension has logged this one."""
     if not task.cancelled():
         task.exception()

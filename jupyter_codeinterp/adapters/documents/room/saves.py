@@ -1,4 +1,4 @@
-"""What a room's saves mean: which ops the file holds, and what to say when a save fails."""
+"""After each save of a room: which ops the file holds, or why the save failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_SAVED = (
     "next save that works has them. The reason: {words}"
 )
 SETTLING = 1.0
-"""Seconds that a server needs to let a room go."""
+"""Seconds that a server needs to close a room."""
 
 
 class Notebook(Protocol):
@@ -43,19 +43,18 @@ class Saves:
         look_at_room: Callable[[], None],
     ) -> None:
         """``look`` reads the version of the notebook's file, and the ops that it holds.
-        ``look_at_room`` sees whether the room and the file are still there."""
+        ``look_at_room`` checks that the room and the file still exist."""
         self._notebook = notebook
         self._rooms = rooms
         self._look = look
         self._look_at_room = look_at_room
         self._failed = False
-        """Whether the last save has failed, and people know."""
+        """Whether the last save failed. People were told once."""
         self._heard: asyncio.Queue[str] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
-    def heard(self, words: str) -> None:
-        """The room has been saved or let go ("" for words), or it could not read or
-        write its file."""
+    def on_save(self, words: str) -> None:
+        """The room was saved or closed (``words`` is ""), or could not read or write its file."""
         if words or self._notebook.has_unsaved:
             self._heard.put_nowait(words)
             if self._task is None:
@@ -69,10 +68,11 @@ class Saves:
         while True:
             words = await self._heard.get()
             try:
-                if words := await self._why_not(words):
-                    self._say(words)
-                else:
-                    self._failed = False
+                words = await self._why_not(words)
+                if words and not self._failed:
+                    self._notebook.not_saved(NOT_SAVED.format(words=words))
+                self._failed = bool(words)
+                if not words:
                     self._notebook.saved_in_room((await self._look())[1])
             except DocumentError as error:
                 log.info("Cannot tell what the file holds: %s", error.message)
@@ -89,8 +89,3 @@ class Saves:
         except DocumentError as error:
             return "" if error.code == "no_file" else error.message
         return words
-
-    def _say(self, words: str) -> None:
-        if not self._failed:
-            self._failed = True
-            self._notebook.not_saved(NOT_SAVED.format(words=words))

@@ -11,8 +11,8 @@ DOCUMENTS = "jupyter_server_documents"
 
 
 def found_documents(extensions: Mapping[str, Any], contents: Any) -> ServerDocuments | None:
-    """The rooms, if the extension is there and keeps outputs in the notebook. Its outputs service
-    has them in files of its own, which ops do not know."""
+    """The rooms; None without the extension, or if its outputs service keeps outputs in separate
+    files, which ops cannot change."""
     app = getattr(extensions.get(DOCUMENTS), "app", None)
     manager = getattr(app, "yroom_manager", None)
     if app is None or not hasattr(manager, "get_room") or app.outputs_manager is not None:

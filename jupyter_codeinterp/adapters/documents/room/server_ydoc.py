@@ -16,9 +16,9 @@ from .rooms import LOBBY, RoomFiles
 # -------------------------------------------------------------------------------------------------
 # Completes the history that ``jupyter_server_ydoc`` stores of a room.
 #
-# It follows a room from the moment that the room is ready, so its store lacks what the room
-# itself wrote before (its file's path). The next room has a history with a hole. The server reads
-# such a history to its end, but pages leave out all that depends on what is missing, also
+# Its store follows a room from the moment that the room is ready, so it lacks what the room
+# itself wrote before (its file's path). The next room then has a history with a hole. The server
+# reads such a history to its end, but pages leave out all that depends on the missing part, even
 # people's text (https://github.com/y-crdt/y-crdt/issues/632).
 
 
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 def found_ydoc(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | None:
-    """The rooms, if the extension is there and collaboration is on."""
+    """The rooms; None without the extension, or if collaboration is off."""
     app = getattr(extensions.get(YDOC), "app", None)
     if app is None or getattr(app, "disable_rtc", False) or not hasattr(app, "get_document"):
         return None
@@ -61,17 +61,19 @@ class ServerYDoc:
         self._extension = extension
         self._files = RoomFiles(contents)
         self._beginnings: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
-        """What stores the beginning of a room's history, by room."""
+        """Tasks that store the beginning of each room's history."""
 
     async def open(self, path: str) -> YDocRoom:
         """Blocks for a look into the database of file ids: call it once for a room."""
-        # Its copies are forks: nobody sees what is written there.
+        # Not a copy: nobody sees what is written into one.
         opening = self._extension.get_document(
             path=path, content_type="notebook", file_format="json", copy=False, create=True
         )
         document = await self._files.document(path, opening)
         server = self._extension.ywebsocket_server
-        of_document = (one for one in server.rooms.values() if _document_of(one) is document)
+        of_document = (
+            one for one in server.rooms.values() if getattr(one, "_document", None) is document
+        )
         if (room := next(of_document, None)) is None:
             raise await self._files.why_not(path, "no room")
         if room not in self._beginnings:
@@ -96,12 +98,12 @@ class YDocRoom:
 
     @property
     def is_loaded(self) -> bool:
-        """A room that loads in parts is ready before it has them all. Until then, and while it
-        reads a changed file, it holds its lock."""
+        """A room that loads in parts is ready before it has all of them. It holds its lock until
+        then, and while it reads a changed file."""
         room = self._room
         in_parts = room._document_progressively_loaded
         failed = in_parts.done() and in_parts.exception() is not None
-        # Nobody hears of a change, and nothing stores it, before the room observes its document.
+        # Before the room observes its document, it neither sends nor stores changes.
         observed = room.ready and room.ydoc_observed.is_set()
         return bool(observed) and not room._update_lock.locked() and not failed
 
@@ -133,7 +135,3 @@ async def _store_beginning(room: Any) -> None:
         log.info("A room's history is stored without its beginning: the room does not load.")
     except Exception:
         log.exception("Cannot store the beginning of a room's history")
-
-
-def _document_of(room: Any) -> Any:
-    return getattr(room, "_document", None)

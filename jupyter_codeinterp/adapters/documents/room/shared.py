@@ -1,7 +1,7 @@
-"""What ops do to a shared notebook: the reference decides, and its result is written.
+"""Applies ops to a shared notebook: ``core.document.apply`` decides, and we write its result.
 
-Everything is synchronous and in one transaction for each op, with the marker of the op in it. An
-op concerns one cell: only that one is read whole.
+Synchronous, with one transaction for each op and its marker. An op concerns one cell: only that
+cell is read whole.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SharedNotebook:
         self._untrusted = untrusted
         self._known_ids: list[Any] | None = None
         self.order = 0
-        """Rises when others add, move or remove cells."""
+        """Counts the times when others added, moved or removed cells."""
         self._watch = self._cells.observe_deep(self._on_change)
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class SharedNotebook:
 
     @property
     def _ids(self) -> list[Any]:
-        """The cells' ids in order. To read them anew takes as long as all the rest of an op."""
+        """The cells' ids in order. Reading them takes as long as the rest of an op."""
         if self._known_ids is None:
             self._known_ids = [cell.get("id") for cell in self._cells]
         return self._known_ids
@@ -90,7 +90,7 @@ class SharedNotebook:
         return frozenset(self._ids)
 
     def places(self, cell_ids: Sequence[str] = ()) -> list[int]:
-        """Where the cells are, or only these of them."""
+        """The indexes of these cells; of all without ``cell_ids``."""
         return [at for at, one in enumerate(self._ids) if not cell_ids or one in cell_ids]
 
     def read(self, places: Sequence[int]) -> list[Cell]:
@@ -124,7 +124,8 @@ class SharedNotebook:
         return {"cells": cells, "metadata": {}}
 
     def _expecting_previews(self, before: Notebook, op: Op) -> Op:
-        """The op, if only previews have changed the cell since: it names an earlier source."""
+        """The op, which names the source before the previews: if only they changed the cell, expect
+        theirs."""
         if isinstance(op, (SetSource, Delete)) and op.cell_id in self._streamed:
             written = self._streamed[op.cell_id]
             if any(id_of(c) == op.cell_id and c.get("source") == written for c in before["cells"]):
@@ -132,7 +133,7 @@ class SharedNotebook:
         return op
 
     def _write(self, before: list[Cell], after: list[Cell], op: Op) -> None:
-        """Write the one cell that differs, or stands elsewhere."""
+        """Write the one cell that was changed or moved."""
         if isinstance(op, Move):
             at = self.places((op.cell_id,))[0]
             place = [id_of(cell) for cell in after].index(op.cell_id)
@@ -173,7 +174,7 @@ class SharedNotebook:
         self._meta["metadata"]["codeinterp"] = notebook["metadata"]["codeinterp"]
 
     def _took(self, after: Notebook, op: Op) -> bool:
-        """Whether the document, read back, has the cell as it should be."""
+        """Whether the document, read back, has the cell's new source and type."""
         meant = [shaped(cell) for cell in after["cells"] if id_of(cell) == op.cell_id]
         found = [shaped(cell) for cell in self.read(self.places((op.cell_id,)))]
         return [(c["source"], c["cell_type"]) for c in meant] == [
@@ -196,7 +197,7 @@ class SharedNotebook:
     def show_outputs(
         self, cell_id: str, run_id: str, start: int, outputs: Sequence[Output]
     ) -> None:
-        """Show the outputs of a run that goes on, from ``start`` on."""
+        """Replace a running cell's outputs from index ``start`` on."""
         ycell = self._find(cell_id)
         if ycell is None:
             return

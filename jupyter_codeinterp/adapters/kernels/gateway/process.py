@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 
 class GatewayProcess:
-    """Implements ``Process``. What a gateway knows of a kernel's process it does not tell."""
+    """Implements ``Process``. A gateway tells nothing about a kernel's process."""
 
     is_here = False
     is_sandboxed = False
     written = None
     is_ending = False
     autorestarts = False
-    """The gateway restarts a kernel that died, and tells of it on the wire."""
+    """The gateway restarts a kernel that died, and says so on the wire."""
     number = None
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
@@ -109,10 +109,7 @@ class GatewayProcess:
     def connect(self, on_iopub: Callable[[Message], None]) -> GatewayWire:
         self._ended = ""
         session = Session(config=self._km.config)
-        return GatewayWire(self._kernel_id, session, on_iopub, self._restart_seen, self._end)
-
-    def _restart_seen(self) -> None:
-        self._restarted()
+        return GatewayWire(self._kernel_id, session, on_iopub, lambda: self._restarted(), self._end)
 
     def _end(self, why: str) -> None:
         log.info("Kernel %s: %s", self._kernel_id, why)

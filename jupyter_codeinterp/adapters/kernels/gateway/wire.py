@@ -1,9 +1,9 @@
 """The WebSocket of one kernel of a gateway.
 
-*A cut.* The wire connects again, with the same session: the gateway then gives replies, and what
-it has kept. What it has not kept is lost. So the wire asks something on each channel whose replies
-were due. Once that is answered, whatever was asked before has been answered too, and a reply that
-has not come will not come.
+*A cut.* The wire connects again with the same session. The gateway then sends the replies and
+messages that it has kept; others are lost. So the wire sends a request on each channel with
+outstanding replies. Once it is answered, replies to earlier requests that are still missing are
+lost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ...kernel_wire.reading import read_content
 #
 # The protocol ``V1`` puts the parts of a message one after the other, behind a table of their
 # offsets: little-endian numbers of 8 bytes, the first of them the number of offsets. Older
-# gateways know only one JSON object a message, with the parts that are no JSON behind it.
+# gateways send one JSON object a message, with binary parts behind it.
 
 V1 = "v1.kernel.websocket.jupyter.org"
 _PARTS = ("header", "parent_header", "metadata", "content")
@@ -60,8 +60,8 @@ def as_json(message: dict[str, Any], channel: str, pack: Callable[[Any], bytes])
 
 
 def unpacked(frame: bytes) -> tuple[str, Message]:
-    """The channel and the message of a frame in the protocol ``V1``. Raises ValueError if it is
-    none."""
+    """The channel and the message of a frame in the protocol ``V1``. Raises ValueError
+    for any other."""
     count = int.from_bytes(frame[:8], "little")
     if not len(_PARTS) + 2 <= count < len(frame) // 8:
         raise ValueError("not a Jupyter message")
@@ -75,7 +75,7 @@ def unpacked(frame: bytes) -> tuple[str, Message]:
 
 
 def from_json(frame: str | bytes) -> tuple[str, Message]:
-    """The same of an older gateway's frame. Large contents have to be parsed whole here."""
+    """The channel and the message of an older gateway's frame. Parses even large ones whole."""
     if isinstance(frame, bytes):
         count, first = struct.unpack_from("!2I", frame)
         end = struct.unpack_from("!I", frame, 8)[0] if count > 1 else len(frame)
@@ -93,8 +93,8 @@ MOST = 512 * 2**20
 """Bytes of the largest message. The kernel decides how large one is; a larger one cuts the
 connection."""
 PING = 45.0
-"""Seconds between looks whether a silent connection is still there. A shorter interval would give
-up connections that survive a short cut, and with them what is on its way."""
+"""Seconds between pings on a silent connection. A shorter interval would give up connections that
+survive a short cut, and lose the messages on their way."""
 ATTEMPT = 10.0
 """Seconds that a connection may take."""
 PATIENCE = 15.0
@@ -212,7 +212,7 @@ class GatewayWire(Wire):
             self.close()
             self._on_end(error.message)
         except Exception as error:
-            # Settings of the gateway's client may be wrong, and its token renewer is anybody's.
+            # Settings of the gateway's client may be wrong; its token renewer may raise anything.
             log.exception("The connection to kernel %s of the gateway failed", self._kernel_id)
             self.close()
             self._on_end(f"The connection to the gateway failed: {error}")
@@ -263,8 +263,8 @@ class GatewayWire(Wire):
     def _ask_for(self, due: list[Expected]) -> None:
         """Find out which of these replies were lost with the connection."""
         for channel in {expected.channel for expected in due if not expected.reply.done()}:
-            theirs = [expected for expected in due if expected.channel == channel]
-            task = asyncio.create_task(self._find_lost(channel, theirs))
+            there = [expected for expected in due if expected.channel == channel]
+            task = asyncio.create_task(self._find_lost(channel, there))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -319,7 +319,7 @@ def _message(frame: str | bytes, socket: WebSocketClientConnection) -> tuple[str
 
 
 async def _read_to_the_end(socket: WebSocketClientConnection) -> None:
-    """A connection closes once what came before the other side's farewell has been read."""
+    """Read the rest: a connection closes only when everything before the close frame was read."""
     while await socket.read_message() is not None:
         pass
 

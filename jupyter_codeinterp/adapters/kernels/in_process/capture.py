@@ -185,7 +185,7 @@ class Capture:
         return set_next_input
 
     def failed(self, error: BaseException) -> None:
-        """Count an error as one even if IPython showed it as plain text only."""
+        """Record an error that IPython showed only as plain text."""
         if not self.collector.has_error:
             name, text = type(error).__name__, _text_of(error)
             content = {"ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}

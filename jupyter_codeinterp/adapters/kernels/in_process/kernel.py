@@ -49,7 +49,7 @@ class InProcessKernel:
         return self._info
 
     async def overlay(self) -> None:
-        """None: it writes into the folder itself."""
+        """None: the code writes into the folder itself."""
 
     def expect(self) -> None:
         """Do nothing: this kernel always knows whether it is idle."""
@@ -62,7 +62,7 @@ class InProcessKernel:
     async def state(self) -> KernelState:
         if not self.sees_variables:
             return KernelState()
-        # The cell that holds the question is one of them.
+        # Counts the cell with the person's question, too.
         count = self._shell.execution_count
         return KernelState(cells_run=count, packages=variables.versions())
 
@@ -154,7 +154,7 @@ class InProcessSlot:
         yield done
 
     def listen_on(self, hear: object) -> None:
-        """The person's cell shows what comes later."""
+        """Do nothing: later outputs appear in the person's cell."""
 
     async def stopped(self) -> ExecutionDone | None:
         if self._run is None:

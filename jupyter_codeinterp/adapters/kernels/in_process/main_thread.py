@@ -52,7 +52,7 @@ class MainThread:
         """Whether an interrupt is our own and must not stop the agent."""
         self._current: Ticket | None = None
         self._unwanted: Ticket | None = None
-        """The running work of ``run``, and the work to interrupt."""
+        """``_current``: the running work; ``_unwanted``: the work to interrupt."""
         self._presses = 0
         self._thread = threading.get_ident()
         self._stop: Callable[[], None] = lambda: None
@@ -102,7 +102,7 @@ class MainThread:
 
     @contextlib.contextmanager
     def interruptible(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Have SIGINT call ``stop``, which must do next to nothing."""
+        """Have SIGINT call ``stop``, which runs in a signal handler: it must be quick."""
         before = signal.getsignal(signal.SIGINT)
         was = self._stop
         self._thread, self._stop, self._presses = threading.get_ident(), stop, 0

@@ -1,8 +1,13 @@
 """Executes code in a running kernel through the server's kernel manager.
 
-``kernel`` what the core sees, and restarts ← ``run`` one execution, ``variables``, ``tables`` ←
-``link`` the connection to a kernel, idle and start ← ``widgets`` captured outputs ←
-``process`` and ``wire``: a kernel of this machine
+kernel.py     what the core sees, and restarts
+run.py        one execution
+variables.py  what runs in a Python kernel: lists its variables, guards it, reports what cells did
+tables.py     pages of its tables
+overlay.py    files that a sandboxed kernel has written
+link.py       the shared connection to a kernel: idle or busy, and which start
+process.py    a kernel process of this machine
+wire.py       its ZMQ sockets
 """
 
 from .kernel import KernelPool, ZmqKernel

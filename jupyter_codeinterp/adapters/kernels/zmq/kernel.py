@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from .overlay import KernelOverlay
 
 
-# -------------------------------------------------------------------------------------------------
-# Restarts, interrupts and changes a notebook's kernel, through the server's managers.
-
 INTERRUPT_TIMEOUT = 5.0
 """Seconds within which an interrupted kernel should be idle."""
 
@@ -43,7 +40,7 @@ class KernelSpecs(Protocol):
 
 
 class Control:
-    """Implements the core's ``KernelControl``."""
+    """Implements the core's ``KernelControl`` through the server's managers."""
 
     def __init__(self, link: Callable[[], Awaitable[KernelLink]], specs: KernelSpecs) -> None:
         self._link = link
@@ -77,7 +74,7 @@ class Control:
 
     async def change(self, spec: str) -> None:
         await self._specs.change((await self._link()).kernel_id, spec)
-        # The new one answers.
+        # The new kernel answers.
         await (await self._link()).settle()
 
 
@@ -108,7 +105,7 @@ class KernelPool:
         """Start counts of kernels that have ended."""
 
     def get(self, kernel_id: str) -> tuple[KernelLink, Variables]:
-        """KernelError ``no_kernel`` if there is no such local kernel."""
+        """Raises KernelError ``no_kernel`` if there is no such kernel."""
         if kernel_id not in self.kernels:
             raise KernelError("no_kernel", "The notebook's kernel has been shut down.")
         known = self._links.get(kernel_id)
@@ -127,7 +124,7 @@ class KernelPool:
         return LocalProcess(self.kernels, kernel_id, self._context)
 
     def tables(self, link: KernelLink, variables: Variables) -> Tables:
-        """The tables behind a pair that ``get`` gave."""
+        """The tables of a pair from ``get``."""
         known = self._tables.get(link.kernel_id)
         if known is None or known.link is not link:
             known = self._tables[link.kernel_id] = Tables(link, variables)
@@ -169,11 +166,11 @@ class ZmqKernel:
 
     async def overlay(self) -> KernelOverlay | None:
         link, _ = await self.current()
-        if link.written is None:
+        if link.process.written is None:
             return None
         from .overlay import KernelOverlay  # Few kernels have one.
 
-        return KernelOverlay(link.written)
+        return KernelOverlay(link.process.written)
 
     def expect(self) -> None:
         if self._link is not None:
@@ -184,7 +181,7 @@ class ZmqKernel:
         while True:
             link, variables = await self.current()
             async with link.lock:
-                with link.connected():
+                with link.process.counted():
                     try:
                         await link.settle()
                     except KernelError:
@@ -204,7 +201,7 @@ class ZmqKernel:
     async def state(self) -> KernelState:
         try:
             link, variables = await self.current()
-            if not await link.is_alive():
+            if not await link.process.is_alive():
                 return KernelState(dead=True)
             return await variables.state()
         except KernelError as error:

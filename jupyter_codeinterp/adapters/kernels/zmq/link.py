@@ -17,19 +17,17 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Coroutine
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ....core.cells.collector import OUTPUT_TYPES
 from ....core.document.ops import Output
 from ....core.errors import KernelError
-from ....core.findings import Observation
 from ....core.ports import KernelInfo
 from ...kernel_iopub import Counter, OutputWidgets
 from ...kernel_wire import Message, Process, Wire
 
 if TYPE_CHECKING:
-    from ....sandbox.overlay.written import Written
+    pass
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -73,7 +71,7 @@ class Ended(Listener, Protocol):
         """Apply ``update_display_data``. False if none of its outputs has that display id."""
 
     def close(self) -> None:
-        """Tell of nothing more."""
+        """Report nothing more."""
 
 
 class KernelLink:
@@ -85,12 +83,12 @@ class KernelLink:
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
         self.ended: dict[str, Ended] = {}
-        """Our latest runs, by their requests."""
+        """Our latest runs, by the id of their request."""
         self.counter = Counter()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.stuck = ""
-        """The request of ours whose code ignores its interrupt."""
-        self._process = process
+        """The id of our request whose code ignores its interrupt; "" for none."""
+        self.process = process
         self._wire: Wire | None = None
         self._number = process.number
         self._session = ""
@@ -119,7 +117,7 @@ class KernelLink:
             await self._ask_control()
         language = self.language
         if not language:
-            spec = await self._process.spec()
+            spec = await self.process.spec()
             language = spec.language if spec else ""
         return KernelInfo(
             kernel_id=self.kernel_id,
@@ -127,15 +125,12 @@ class KernelLink:
             language=language,
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
-            sandboxed=self._process.is_sandboxed,
+            sandboxed=self.process.is_sandboxed,
         )
-
-    async def is_alive(self) -> bool:
-        return await self._process.is_alive()
 
     async def spec_name(self) -> str:
         """The display name of its kernelspec; "" if unknown."""
-        spec = await self._process.spec()
+        spec = await self.process.spec()
         return spec.display_name if spec else ""
 
     @property
@@ -144,14 +139,14 @@ class KernelLink:
         return str(self._language.get("name", ""))
 
     async def _ask_control(self) -> None:
-        if not await self._process.is_alive():
+        if not await self.process.is_alive():
             raise KernelError("kernel_dead", "The kernel has died.")
         request = self.wire.request("control", "kernel_info_request", {})
         try:
             self._learn(await asyncio.wait_for(request, CONTROL_TIMEOUT))
         except asyncio.TimeoutError:
             log.debug("Kernel %s does not respond on its control channel", self.kernel_id)
-            await self._process.check()
+            await self.process.check()
 
     def _learn(self, reply: Message) -> None:
         content = reply.content or {}
@@ -171,7 +166,7 @@ class KernelLink:
     @property
     def busy(self) -> bool:
         if self._wire is None or self._was_busy:
-            return self._process.seems_busy
+            return self.process.seems_busy
         return bool(self._running)
 
     async def settle(self) -> None:
@@ -197,8 +192,7 @@ class KernelLink:
                 await asyncio.sleep(POLL)
 
     def expect(self) -> None:
-        """Send a fence early if it is needed and would not wait, so that code soon to come
-        starts at once."""
+        """Send a needed fence early if the kernel is idle, so that the next code starts at once."""
         asked = self._fence is not None and not self._fence.done()
         if not (self.closed or self.lock.locked() or self.busy or asked or self._fence_is_valid()):
             self.spawn(self._is_settled())
@@ -214,8 +208,8 @@ class KernelLink:
         # meanwhile did.
         seen, waits = self._cells_seen, self.busy
         self._fence = self.spawn(self._send_fence())
-        heard = await asyncio.shield(self._fence)
-        settled = heard and not (waits or self._running) and seen == self._cells_seen
+        arrived = await asyncio.shield(self._fence)
+        settled = arrived and not (waits or self._running) and seen == self._cells_seen
         if settled:
             self._fence_valid_until = asyncio.get_running_loop().time() + FENCE_VALID
             self._fence_cuts = self.cuts
@@ -227,9 +221,9 @@ class KernelLink:
         late as the last one."""
         self.observe()
         now = asyncio.get_running_loop().time()
-        known = self._process.number is not None or not self._process.is_here
+        known = self.process.number is not None or not self.process.is_here
         whole = self._fence_cuts == self.cuts
-        return now < self._fence_valid_until and known and whole and not self.is_ending
+        return now < self._fence_valid_until and known and whole and not self.process.is_ending
 
     async def _send_fence(self) -> bool:
         """True if the fence's ``idle`` arrived, and with it all messages published before."""
@@ -250,9 +244,9 @@ class KernelLink:
     async def is_unresponsive(self) -> bool:
         """Whether a living Python kernel no longer answers or publishes, for example because
         code closed its sockets. A busy main thread does not count, nor a slow connection."""
-        if self.language != "python" or not self._process.is_here:
+        if self.language != "python" or not self.process.is_here:
             return False
-        if not await self._process.is_alive():
+        if not await self.process.is_alive():
             return False
         for channel in ("control", "shell"):
             if channel == "shell" and self.busy:
@@ -263,11 +257,11 @@ class KernelLink:
 
     async def _responds(self, channel: str) -> bool:
         msg_id = uuid.uuid4().hex
-        heard = self._publish_checks[msg_id] = asyncio.Event()
+        published = self._publish_checks[msg_id] = asyncio.Event()
         try:
             request = self.wire.request(channel, "kernel_info_request", {}, msg_id=msg_id)
             await asyncio.wait_for(request, RESPONSE_TIMEOUT)
-            await asyncio.wait_for(heard.wait(), RESPONSE_TIMEOUT)
+            await asyncio.wait_for(published.wait(), RESPONSE_TIMEOUT)
         except (asyncio.TimeoutError, KernelError):
             return False
         finally:
@@ -291,7 +285,7 @@ class KernelLink:
         if kind == "execute_input":
             self._last_cell = parent
         elif kind in OUTPUT_TYPES and message.parent_type != "execute_request":
-            # A thread's, which the kernel publishes for its latest request: our fence, say.
+            # The output of a thread, which the kernel publishes for its latest request (a fence).
             parent = self._last_cell
         listener = self.listeners.get(parent) or self.ended.get(parent)
         if listener is not None:
@@ -300,7 +294,7 @@ class KernelLink:
             self.update(message.content, message.size)
 
     def keep(self, msg_id: str, run: Ended) -> None:
-        """Its outputs may change, until others take its place."""
+        """Let the outputs of this run change, until newer runs take its place."""
         self.ended[msg_id] = run
         while len(self.ended) > 1 and (
             len(self.ended) > MOST_ENDED
@@ -353,59 +347,29 @@ class KernelLink:
     # --- the connection and the process behind it ------------------------------------
 
     @property
-    def wire(self) -> Wire:
-        return self.connect()
-
-    @property
     def cuts(self) -> int:
         """How often the connection to this process was cut."""
         return self._wire.cuts if self._wire is not None else 0
 
-    def connect(self) -> Wire:
-        """Open the wire, the first time or for a new process; from now on we receive what the
-        kernel publishes. Raises KernelError ``kernel_dead`` if the kernel was shut down."""
+    @property
+    def wire(self) -> Wire:
+        """The connection to the current process; opens it on first use. From then on we receive
+        what the kernel publishes. Raises KernelError ``kernel_dead`` after a shutdown."""
         if self.closed:
             raise KernelError("kernel_dead", "The kernel has been shut down.")
         if self._wire is None:
-            self._was_busy = self._process.seems_busy
-            self._wire = self._process.connect(self._on_iopub)
+            self._was_busy = self.process.seems_busy
+            self._wire = self.process.connect(self._on_iopub)
         return self._wire
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether somebody shuts the kernel down or restarts it."""
-        return self._process.is_ending
-
-    @property
-    def gone(self) -> str:
-        """What to say of a kernel that died."""
-        return self._process.gone
-
-    def hit(self, error: str, since: float) -> str:
-        """The limit that the code hit (``Process.limit_hit``); "" for none."""
-        return self._process.limit_hit(error, since)
-
-    def refused(self, since: float) -> str:
-        """Refused connections (``Process.refused``); "" for none."""
-        return self._process.refused(since)
-
-    def connections(self, since: float) -> tuple[Observation, ...]:
-        """What a sandbox saw of connections (``Process.connections``)."""
-        return self._process.connections(since)
-
-    @property
-    def written(self) -> Written | None:
-        """What a sandboxed kernel has written into an overlay; None without one."""
-        return self._process.written
 
     async def interrupt(self) -> None:
         if not self.closed:
-            await self._process.interrupt()
+            await self.process.interrupt()
 
     async def restart(self) -> None:
         """Return when the new process answers."""
         start = self.start
-        await self._process.restart()
+        await self.process.restart()
         self.observe()
         if self.start == start and self._number is None:
             self._restarted()
@@ -418,24 +382,20 @@ class KernelLink:
         knows. The autorestarter gives up on a kernel that keeps dying: then return after
         ``RESTART_TIMEOUT``.
         """
-        if not self._process.autorestarts:
+        if not self.process.autorestarts:
             await self.restart()
             return
         loop = asyncio.get_running_loop()
         start, kill_at = self.start, loop.time() + within
         while self.start == start and not self.closed and loop.time() < kill_at + RESTART_TIMEOUT:
             if loop.time() >= kill_at:
-                await self._process.kill()
+                await self.process.kill()
             await asyncio.sleep(POLL)
             self.observe()
 
-    def connected(self) -> AbstractContextManager[None]:
-        """Count as a connection of the kernel, so that the server does not cull it as unused."""
-        return self._process.counted()
-
     def observe(self) -> None:
         """Detect a restart by the current process id."""
-        number = self._process.number
+        number = self.process.number
         if number != self._number and number is not None:
             self._restarted()
 
@@ -446,7 +406,7 @@ class KernelLink:
 
     def _restarted(self) -> None:
         self.start += 1
-        self._number = self._process.number
+        self._number = self.process.number
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -470,9 +430,9 @@ class KernelLink:
     async def _watch(self) -> None:
         now = asyncio.get_running_loop().time
         asked = 0.0
-        while self._process.is_known:
+        while self.process.is_known:
             self.observe()
-            if self._wire is not None and not await self._process.is_alive():
+            if self._wire is not None and not await self.process.is_alive():
                 self._disconnect()
             if self.listeners and self._number is None and now() >= asked + SESSION_CHECK:
                 # A remote kernel: a new process has a new session id.
@@ -490,7 +450,7 @@ class KernelLink:
             run.close()
         self._disconnect()
         self._watcher.cancel()
-        self._process.close()
+        self.process.close()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something in the background."""

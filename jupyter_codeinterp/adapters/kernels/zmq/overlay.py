@@ -1,4 +1,4 @@
-"""The overlay of a sandboxed kernel: loaded where a kernel has one."""
+"""The overlay of a sandboxed kernel, for the core. Loaded only where a kernel has one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ if TYPE_CHECKING:
     from ....sandbox.overlay.written import Written
 
 
-# -------------------------------------------------------------------------------------------------
-# The overlay of a sandboxed kernel, for the core.
-
 T = TypeVar("T")
 BEGIN_TIME = 2.0
-"""Seconds that a turn's first run waits, at most, until the files are kept."""
+"""Most seconds that a turn's first run waits for the copies of the files."""
 LOOK_TIME = 0.3
-"""Seconds that the end of a turn waits for the look at the files."""
+"""Most seconds that a turn's end waits for the comparison of the files."""
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +30,8 @@ class KernelOverlay:
         self._written = written
 
     async def begin_turn(self, turn: str) -> None:
-        """A late beginning goes on in its thread, beside the turn's first run. It keeps nothing
-        that it has not seen in time."""
+        """Copy the files for an undo. After ``BEGIN_TIME`` the turn's first run starts anyway, and
+        files not seen by then are not copied."""
         keeping = asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
         try:
             await asyncio.wait_for(keeping, BEGIN_TIME + 0.1)
@@ -92,6 +89,3 @@ class KernelOverlay:
             why = getattr(error, "strerror", None) or error
             words = f"The files that wait cannot be read: {why}."
             raise KernelError("no_overlay", words) from None
-
-
-__all__ = ["KernelOverlay"]

@@ -49,7 +49,7 @@ class LocalProcess:
 
     @property
     def is_ending(self) -> bool:
-        # Both begin with an interrupt, so a run may end normally just before.
+        # A shutdown or restart begins with an interrupt, which may end a run normally just before.
         return bool(self._km.shutting_down)
 
     @property
@@ -95,7 +95,7 @@ class LocalProcess:
         return bool(await ensure_async(self._km.is_alive()))
 
     async def check(self) -> None:
-        """``is_alive`` has asked the system."""
+        """Do nothing: ``is_alive`` asks the operating system."""
 
     async def interrupt(self) -> None:
         await ensure_async(self._km.interrupt_kernel())

@@ -51,16 +51,16 @@ UNHEARD = (
 )
 
 LATE = 1.0
-"""Least seconds between two tellings of outputs that come after the end."""
+"""Least seconds between two reports of outputs that come after the end."""
 LATE_RATE = 2_000
-"""Bytes a second told of them: a thread that prints for ever must not fill the journal."""
+"""Bytes a second of these reports: a thread that prints for ever must not fill the journal."""
 
 Cause = Literal["timeout", "interrupted", "dead"]
 Hear = Callable[[tuple[Output, ...]], Awaitable[None]]
 
 
 class Run:
-    """Iterate over ``events``; to give up, call ``stop`` and look at ``done``."""
+    """Iterate over ``events``; to give up, call ``stop``, then read ``done``."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Run:
         self._cuts = 0
         self._lag = 0.0
         self._limit = ""
-        """The limit of a sandbox that made it fail."""
+        """The sandbox limit that made the code fail; "" for none."""
         self._hear: Hear | None = None
         self._telling: asyncio.Task[None] | None = None
 
@@ -132,8 +132,8 @@ class Run:
         yield self._finish()
 
     async def _ensure_usable(self) -> None:
-        """After the code: if the kernel is alive but can run nothing any more, have it
-        restarted. The server itself restarts a dead one."""
+        """Have a kernel restarted that is alive but cannot run code. The server restarts a dead
+        one by itself."""
         if self._cause == "dead":
             return
         if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
@@ -145,7 +145,7 @@ class Run:
             return
         await self._link.wait_for_replacement(within)
         self._cause = "dead"
-        self._notes = [why, self._link.gone]
+        self._notes = [why, self._link.process.gone]
 
     async def stop(self) -> None:
         """Interrupt our code only, and wait for its end."""
@@ -202,7 +202,7 @@ class Run:
             self._telling.cancel()
 
     def _tell(self) -> None:
-        """Tell of what has come since the end."""
+        """Report outputs that came after the end."""
         if self.done is None or self._hear is None or not self._collector.pending:
             return
         if self._telling is None or self._telling.done():
@@ -222,7 +222,7 @@ class Run:
 
     def lost(self) -> None:
         self._cause = "dead"
-        self._notes.append(self._link.gone)
+        self._notes.append(self._link.process.gone)
         self._wake.set()
 
     def _place(self) -> Collector:
@@ -334,7 +334,7 @@ class Run:
             self._link.spawn(self._link.interrupt())
 
     async def _sleep(self, now: float) -> None:
-        """Until a message arrives or a timer is due."""
+        """Sleep until a message arrives or a timer is due."""
         due = []
         if self._collector.pending or self._updates:
             due.append(self._next_flush)
@@ -389,7 +389,7 @@ class Run:
     def _finish(self) -> ExecutionDone:
         captured = self._link.widgets.finish(self._msg_id)
         self._link.listeners.pop(self._msg_id, None)
-        if self._link.is_ending and self._cause != "dead":
+        if self._link.process.is_ending and self._cause != "dead":
             self.lost()
         reply = self._reply or {}
         if self._cause == "dead":
@@ -405,7 +405,7 @@ class Run:
         if self._cause != "dead":
             failed = reply.get("status") == "error"
             raised = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-            self._limit = self._link.hit(raised, self._sent_at)
+            self._limit = self._link.process.limit_hit(raised, self._sent_at)
         self._collector.take()
         if self._cause != "dead":
             self._link.keep(self._msg_id, self)
@@ -425,7 +425,7 @@ class Run:
 
     def _observed(self) -> tuple[Observation, ...]:
         held = (Observation("held", (self._limit,)),) if self._limit else ()
-        return (*held, *self._link.connections(self._sent_at))
+        return (*held, *self._link.process.connections(self._sent_at))
 
     def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
         if self._cause == "dead":
@@ -439,7 +439,7 @@ class Run:
     def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
         if self._cause == "dead":
             return
-        yield from filter(None, (self._limit, self._link.refused(self._sent_at)))
+        yield from filter(None, (self._limit, self._link.process.refused(self._sent_at)))
         if self._was_aborted():
             yield "The kernel refused to run the code."
         elif self._lost_both:

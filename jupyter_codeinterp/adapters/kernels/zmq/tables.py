@@ -1,7 +1,7 @@
 """Pages of the tables in a Python kernel, also while a cell runs.
 
-It works as ``variables.py`` does: a silent request registers a comm target once, when the kernel
-is idle. That happens at the first table, so kernels without one never get this code.
+As in ``variables.py``, a silent request registers a comm target once, when the kernel is idle: at
+the first request for a table, so other kernels never get this code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tables:
         except asyncio.TimeoutError:
             return BUSY if self._is_blocked else SLOW
         except KernelError:
-            # A restart took the request with it. The new process knows what is gone.
+            # A restart dropped the request; the new process can answer the next one.
             if self.link.closed:
                 raise
             return SLOW
@@ -64,11 +64,11 @@ class Tables:
 
     @property
     def _is_blocked(self) -> bool:
-        """Whether a cell runs in the only thread that could answer."""
+        """Whether a cell blocks the only thread that can answer."""
         return self.link.busy and self._variables.subshell is None
 
     async def _register(self, start: int) -> bool:
-        # For the subshell, in which we answer while a cell runs.
+        # It creates the subshell that answers while a cell runs.
         await self._variables.prepare()
         if self._registering is None or self._registering.done():
             if self.link.busy:

@@ -2,7 +2,7 @@
 that keeps it usable after the agent's cells, and a watch that reports what they did.
 
 A subshell could list them, but at its end IPython fires ``post_execute``. That closes the
-figures of the running cell and clears that cell's payloads. So we send the snippet once, when
+plots of the running cell and clears that cell's payloads. So we send the snippet once, when
 the kernel is idle, and it registers a comm target. Opening a comm to it runs no hooks. The
 answer comes as a message on that comm; a kernel that lost the target closes it instead.
 """
@@ -32,7 +32,7 @@ from .link import KernelLink
 # Code that runs our own files in a kernel and adds no name to the person's namespace.
 
 FOLDER = Path(kernel_side.__file__).parent
-"""Where the files are that run in the kernel."""
+"""The folder of the files that run in the kernel."""
 _OWN_IMPORT = re.compile(r"^from \.+[\w.]+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
 
 
@@ -43,8 +43,7 @@ def one_file(name: str, **names: str) -> str:
 
 def files(paths: Sequence[str], **names: str) -> str:
     """Code that runs files without the imports between them, in the order of their imports. Each
-    has a namespace of its own, which begins with the names of those before it: a name of two
-    files stays two."""
+    has its own namespace, which starts with the names of the files before it."""
     return f"({namespace(paths, names)} and None)"
 
 
@@ -75,12 +74,12 @@ def _text(path: str) -> str:
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 FIRST = 3.0
-"""Seconds of a run before the first question for the work of engines. A kernel without an engine
-gets no other one."""
+"""Seconds of a run before the first request for the progress of engines (Spark, Dask). A kernel
+without an engine gets only this one."""
 MOST_PACKAGES = 30
 PAUSE = 2.0
 LATER = 10.0
-"""Seconds between questions, in the first minute and after it."""
+"""Seconds between requests, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
 _LOOKS = ("filters", "lost_values", "joins", "watched")
 _WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
@@ -99,7 +98,7 @@ class Variables:
         self._subshell: str | None = None
         self._registering: asyncio.Task[bool] | None = None
         self._packages: tuple[int, dict[str, str]] = (0, {})
-        """The kernel's start, and the packages that it has told of since."""
+        """The kernel's start, and the packages that it has reported since."""
 
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         return await self._within_limit({"names": list(names)})
@@ -110,7 +109,7 @@ class Variables:
         return await self._within_limit({"outline": True, "names": list(names), "keys": keys})
 
     async def state(self) -> KernelState:
-        """Waits within the limit for a kernel that has never answered until it is idle. Raises
+        """Wait for a kernel that has never answered until it is idle, within the limit. Raises
         KernelError."""
         try:
             found = await asyncio.wait_for(self._state(), LIMIT)
@@ -155,7 +154,7 @@ class Variables:
         return answer
 
     async def progress(self) -> dict[str, Any] | None:
-        """What ``engines/progress.py`` tells while a cell runs; None where nothing can."""
+        """The answer of ``engines/progress.py`` while a cell runs; None without one."""
         if self._subshell is None or self._registered_at != self._link.start:
             return None
         try:
@@ -234,7 +233,7 @@ class _Answer(msgspec.Struct, frozen=True):
 async def follow_engines(
     variables: Variables, begun: Callable[[], bool], tell: Callable[[EnginesWork], None]
 ) -> None:
-    """Tell of each change in the work of engines for a run, until cancelled."""
+    """Call ``tell`` at each change in the work of engines during a run, until cancelled."""
     loop = asyncio.get_running_loop()
     shown = EnginesWork(())
     await asyncio.sleep(FIRST)
@@ -252,7 +251,7 @@ async def follow_engines(
 
 
 def _read(answer: object) -> _Answer | None:
-    """None of an answer that did not come in time, or in another form."""
+    """The answer; None if it did not come in time or has another form."""
     try:
         return msgspec.convert(answer, _Answer)
     except msgspec.ValidationError:

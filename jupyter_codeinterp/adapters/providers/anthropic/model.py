@@ -33,8 +33,8 @@ class AnthropicModel(HttpModel[Credentials]):
     effort        low, medium, high, xhigh, max; None for the model's default
     profile       features that the endpoint supports; None: by its host
     known         models of a server without a list
-    environment   where Anthropic's own variables are; another provider's key and address
-                  are independent of them
+    environment   holds Anthropic's own variables; {} for another provider, whose key and
+                  address are independent of them
     stall         seconds without a byte until a stream is dead; None: the profile's
     """
 

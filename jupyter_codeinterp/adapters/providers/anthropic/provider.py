@@ -18,7 +18,7 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
 def provider(base_url: str | None = None) -> Provider:
-    """``base_url`` is an admin's, over that of the environment."""
+    """``base_url``: an admin's address, which overrides the environment's."""
 
     def other_url() -> str:
         return base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip()

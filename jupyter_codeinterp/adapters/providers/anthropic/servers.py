@@ -1,5 +1,5 @@
-"""Servers that speak the Messages API besides Anthropic's own, as providers, and which of those
-on this machine answer. The server's start needs this file: it imports no model.
+"""Other servers that speak the Messages API, as providers, and a search for those on this machine.
+The server's start needs this file: it imports no model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# Servers that speak the Messages API natively, a row each.
+# One row for each server that speaks the Messages API natively.
 #
 # Addresses are without ``/v1``. Each comes from the documentation named above its row, as of
 # November 2026.
@@ -61,7 +61,7 @@ ROWS = (
     Row("sglang", "SGLang", "http://127.0.0.1:30000", local=True),
     # lmstudio.ai/docs/developer/anthropic-compat: either header
     Row("lm-studio", "LM Studio", "http://127.0.0.1:1234", local=True, x_api_key=True),
-    # ericlbuehler.github.io/mistral.rs/guides/serve/anthropic-messages-api: no key is looked at
+    # ericlbuehler.github.io/mistral.rs/guides/serve/anthropic-messages-api: it ignores keys
     Row("mistral-rs", "mistral.rs", "http://127.0.0.1:1234", local=True),
     # docs.litellm.ai/docs/anthropic_completion (x-api-key); port 4000
     Row("litellm", "LiteLLM", "http://127.0.0.1:4000", local=True, x_api_key=True, gateway=True),
@@ -133,8 +133,8 @@ class LocalServer(Place, frozen=True):
 def places(
     addresses: Mapping[str, str] = {}, allowed: Callable[[str], bool] = lambda name: True
 ) -> list[Place]:
-    """Each address once: servers with the same usual port share the first one's row, under both
-    names."""
+    """The addresses to try, each once: servers with the same usual port share one place, under
+    both names."""
     found: dict[str, Place] = {}
     for row in ROWS:
         if row.local and allowed(row.name):
@@ -145,8 +145,8 @@ def places(
 
 
 async def found(places: Sequence[Place]) -> list[LocalServer]:
-    """Servers that answer, in the order of ``places``. Imports take seconds on a busy machine, so
-    they come before the time limit, and only if there is a server to ask."""
+    """Servers that answer, in the order of ``places``. Import the SDK only if a server listens, and
+    before the time limit: that takes seconds on a busy machine."""
     listening = await asyncio.gather(*(_listens(place) for place in places))
     there = [place for place, listens in zip(places, listening, strict=True) if listens]
     servers = await asyncio.gather(*(_asked(place) for place in there))
@@ -184,7 +184,7 @@ async def _asked(place: Place) -> LocalServer | None:
 
 
 def providers(addresses: Mapping[str, str] = {}) -> list[Provider]:
-    """``addresses``, by name, are an admin's for local servers; they replace the usual ports."""
+    """``addresses``: an admin's addresses of local servers by name, instead of the usual ports."""
     return [_provider(row, addresses.get(row.name, "")) for row in ROWS]
 
 

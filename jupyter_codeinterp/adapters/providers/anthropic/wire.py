@@ -127,7 +127,7 @@ class Profile(msgspec.Struct, frozen=True):
     runs_here          its models run on the server itself: on this machine they cost nothing
     list_url           where models are listed, if not at ``/v1/models`` of the address: a path
                        of the same origin
-    key_url            requested first, where the list tests no key because anybody may read it
+    key_url            requested first, to test the key, where anybody may read the list
     """
 
     eager_input: bool
@@ -242,7 +242,7 @@ def request_body(
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     wire: dict[str, Any] = msgspec.to_builtins(tool)
-    # Only a source is shown while it comes; for the others this would be 31 bytes a request.
+    # People see only a source while it streams; for other tools it would waste 31 bytes a request.
     if profile.eager_input and "source" in tool.input_schema.get("properties", {}):
         wire["eager_input_streaming"] = True
     return wire
@@ -263,7 +263,8 @@ def _message(message: Message, profile: Profile) -> dict[str, Any]:
 
 
 def _result(result: ToolResult, profile: Profile, images: list[AnyBlock]) -> ToolResult:
-    """The result without what the endpoint refuses; moves its images to ``images`` then."""
+    """The result without what the endpoint refuses. Moves images that it refuses there to
+    ``images``."""
     content = [part for part in result.content if not _refused(part, profile)]
     if not profile.images_in_results:
         content, pictures = without_pictures(content)

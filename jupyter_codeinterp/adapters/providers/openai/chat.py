@@ -294,9 +294,8 @@ class ChatWire:
             yield more_input(call.block, arguments)
 
     def _call_of(self, piece: Event, name: str) -> _Call | None:
-        """The call that a piece belongs to. It goes by index, unless the id differs; without an
-        index by id, else the last call. A new call begins with its name; None if there is no
-        call."""
+        """The call that a piece belongs to: by index, unless the id differs; without an index by
+        id; else the last call. A new call begins with its name; None without a call."""
         index, call_id = piece.get("index"), string(piece, "id")
         if isinstance(index, int):
             known = self._by_index.get(index)

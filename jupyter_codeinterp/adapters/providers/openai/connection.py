@@ -80,8 +80,8 @@ class Connection(HttpConnection):
         return self.stream(body, wire, request.model, self._max_tokens)
 
     async def info(self, model: str) -> ModelInfo:
-        """Look it up in the list: few servers have an address per model, and OpenAI's says no
-        more."""
+        """Look the model up in the list: few servers have an address per model, and OpenAI's
+        answers no more."""
         for info in await self.models():
             if info.id == model:
                 return info

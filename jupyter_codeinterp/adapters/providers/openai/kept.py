@@ -1,8 +1,7 @@
 """Keeps data that must go back to a model unchanged, but fits in no block of a message.
 
-It has a block of its own at the end of the message, of the kind that is never shown and always
-sent back (``redacted_thinking``). It leaves out texts and calls, which have their own blocks;
-sending restores them to their places.
+The data goes into a ``redacted_thinking`` block at the end of the message: never shown, always
+sent back. It leaves out texts and calls, which have their own blocks; sending puts them back.
 """
 
 from __future__ import annotations

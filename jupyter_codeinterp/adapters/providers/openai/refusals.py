@@ -9,8 +9,8 @@ from ...model_http.faults import Refusal, status_of
 
 
 def refusal_of(body: Any, status: int | None = None, headers: Mapping[str, str] = {}) -> Refusal:
-    """``body`` is the error object, its container, or a text. Without a status, its code or type
-    gives one."""
+    """``body`` is the error object, its container, or a text. Without a status, the error's code or
+    type gives one."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if not isinstance(body, dict):

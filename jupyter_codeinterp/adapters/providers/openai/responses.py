@@ -72,9 +72,9 @@ def _items(message: Message) -> Iterator[Item]:
         yield from _answered(message)
         return
     yield from (_output(block) for block in message.content if isinstance(block, ToolResult))
-    said = [part for block in message.content if (part := _part(block))]
-    if said:
-        yield {"type": "message", "role": "user", "content": said}
+    parts = [part for block in message.content if (part := _part(block))]
+    if parts:
+        yield {"type": "message", "role": "user", "content": parts}
 
 
 def _output(result: ToolResult) -> Item:
@@ -107,9 +107,9 @@ def _answered(message: Message) -> list[Item]:
         filled = _filled(frames, iter(texts), iter(calls))
         if filled is not None:
             return filled
-    items = [_said(text) for text in texts if text.strip()]
+    items = [_text_item(text) for text in texts if text.strip()]
     items += [_call(call) for call in calls]
-    return items or [_said(NOTHING_SAID)]
+    return items or [_text_item(NOTHING_SAID)]
 
 
 def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -> list[Item] | None:
@@ -133,7 +133,7 @@ def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -
     return items if whole and items else None
 
 
-def _said(text: str) -> Item:
+def _text_item(text: str) -> Item:
     return {"type": "message", "role": "assistant", "content": text}
 
 
@@ -154,7 +154,7 @@ def _call(call: ToolUse) -> Item:
 # index or id; llama.cpp sends no index, and other servers change ids.
 
 _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
-"""Why a response is incomplete."""
+"""Stop reasons by the reason why a response is incomplete."""
 
 
 class _Item:
@@ -333,8 +333,8 @@ def _keys(event: Event, item: Event) -> list[int | str]:
 
 
 def _frame(item: Event) -> Event | None:
-    """The item for sending it back, without the parts that have their own blocks. None for a
-    blank text."""
+    """The item to send back, without the parts that have their own blocks. None for a blank
+    text."""
     if item.get("type") == "message":
         parts = [_kept_part(part) for part in objects(item, "content")]
         parts = [part for part in parts if part is not None]

@@ -1,4 +1,4 @@
-"""The services, as a table.
+"""One row for each service.
 
 Addresses and variables are those of each service's own documentation, November 2026.
 """
@@ -135,7 +135,7 @@ SERVICES = (
 # Which key goes to which address. A key is bound to an origin and sent nowhere else.
 
 _API_PATHS = ("/chat/completions", "/responses", "/models")
-"""Paths that people copy along with an address."""
+"""Paths that people copy with an address, and that are not part of it."""
 
 
 class Credentials(msgspec.Struct, frozen=True):
@@ -181,8 +181,8 @@ def resolve(
     home = environment.get(service.url_variable, "").strip() or service.url
     url = (base_url or "").strip() or home
     if not url:
-        such = service.resources.format("my-resource") or "http://127.0.0.1:8080/v1"
-        words = f"Name the address of the model server, such as {such}."
+        example = service.resources.format("my-resource") or "http://127.0.0.1:8080/v1"
+        words = f"Name the address of the model server, such as {example}."
         raise ModelError("bad_request", words)
     if not origin(url):
         raise ModelError("bad_request", f"“{url}” is not the address of a model server.")

@@ -35,7 +35,7 @@ from ....core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, Model
 
 
 class Header(msgspec.Struct, frozen=True):
-    """``questions`` are wordings of the one question, the usual one first."""
+    """``questions`` are wordings of the recording's one question, the usual one first."""
 
     title: str
     version: Literal[1]
@@ -76,6 +76,7 @@ def parse(text: bytes) -> Recording:
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
+_NOTES = re.compile(r"\A(?:\[[^\]\n]*\]\n)+")
 CODE_CHUNK = 4
 """Characters of code that appear at once."""
 CODE_SPEED = 2
@@ -90,7 +91,7 @@ class Found(NamedTuple):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The live outcome of a recorded call. ``text`` is its tool result's."""
+    """The live outcome of a recorded call. ``text``: of its tool result."""
 
     name: str
     title: str
@@ -144,7 +145,7 @@ class ReplayModel:
         return (await self.info(demo.MODEL),)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a recording has no connection."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         blocks = self._reply(request.messages)
@@ -192,7 +193,7 @@ class ReplayModel:
             last = messages[index].content[-1]
             if messages[index].role == "user" and isinstance(last, Text):
                 known = [_words(question) for question in self._header.questions]
-                return index if _words(_without_notes(last.text)) in known else None
+                return index if _words(_NOTES.sub("", last.text)) in known else None
         return None
 
     def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
@@ -258,17 +259,13 @@ def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
 
 
 def _result(block: ToolResult) -> str:
-    """Without the notes of hooks, which a recording does not quote."""
+    """The result's text without the notes of hooks, which a recording does not quote."""
     texts = (part.text for part in block.content if isinstance(part, Text))
     return "".join(text for text in texts if not is_report(text))
 
 
 def _calls(step: Step) -> tuple[ToolUse, ...]:
     return tuple(block for block in step.content if isinstance(block, ToolUse))
-
-
-def _without_notes(text: str) -> str:
-    return re.sub(r"\A(?:\[[^\]\n]*\]\n)+", "", text)
 
 
 def _words(text: str) -> list[str]:

@@ -19,7 +19,7 @@ _FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
 
 
 def provider(pace: float | None = None) -> Provider:
-    """``pace`` in words a second; None for the usual one."""
+    """``pace``: words a second; None for the default."""
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> ReplayModel:
         from .model import PACE, ReplayModel  # not at the server's start

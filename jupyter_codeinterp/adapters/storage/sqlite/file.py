@@ -21,8 +21,8 @@ from . import schema
 # -------------------------------------------------------------------------------------------------
 # How far the journal was known to be on the disk, in a small file beside it.
 #
-# For SQLite, a write-ahead log that lost its end is valid: it silently holds less. The mark
-# reveals that. It is written after the log is on the disk, so it never claims too much.
+# SQLite accepts a write-ahead log that lost its end, and silently has less. The mark reveals
+# that. We write it after the log is on the disk, so it never claims too much.
 
 MISSING = (
     "The end of the journal is missing. The last messages of a conversation are lost; saved "
@@ -32,18 +32,18 @@ LOST = "The journal of earlier conversations is gone. Another program emptied or
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The last event: the log is in order, so all before it were there, too."""
+    """The last event on the disk. The log is in order, so all earlier ones are there, too."""
 
     session_id: str
     seq: int
 
 
-def of(path: Path) -> Path:
+def mark_file(path: Path) -> Path:
     return path.with_name(f"{path.name}-mark")
 
 
 def write(path: Path, last: Mark) -> None:
-    file = of(path)
+    file = mark_file(path)
     file.touch(mode=0o600)
     file.write_bytes(msgspec.json.encode(last))
 
@@ -52,7 +52,7 @@ def forget(path: Path, session_id: str) -> None:
     """Record a deletion on purpose."""
     last = _read(path)
     if last is not None and last.session_id == session_id:
-        of(path).unlink(missing_ok=True)
+        mark_file(path).unlink(missing_ok=True)
 
 
 def missing(path: Path, db: sqlite3.Connection) -> str:
@@ -65,14 +65,14 @@ def missing(path: Path, db: sqlite3.Connection) -> str:
     ).fetchone()[0]
     if found >= last.seq:
         return ""
-    of(path).unlink(missing_ok=True)
+    mark_file(path).unlink(missing_ok=True)
     return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
 
 
 def _read(path: Path) -> Mark | None:
-    """None if there is none, or its writing was cut off."""
+    """The mark; None without one, or if its writing was cut off."""
     with suppress(FileNotFoundError, msgspec.MsgspecError):
-        return msgspec.json.decode(of(path).read_bytes(), type=Mark)
+        return msgspec.json.decode(mark_file(path).read_bytes(), type=Mark)
     return None
 
 
@@ -91,7 +91,7 @@ _NETWORK = frozenset({
 })  # fmt: skip
 """Linux's numbers: NFS, SMB (3), 9P, FUSE, Ceph, Lustre, GPFS, AFS, BeeGFS, OCFS2, GFS2."""
 
-# SQLite's words, our code, our message.
+# (part of SQLite's message, our code, our message)
 _FAULTS = (
     ("full", "disk_full", "The disk is full. The conversation could not be saved."),
     ("readonly", "read_only", "The journal's file is read-only."),
@@ -102,7 +102,7 @@ _FAULTS = (
     ("FOREIGN KEY", "unknown_session", "The journal does not have this session."),
     ("UNIQUE", "repeated", "The journal already has this number."),
 )
-# The same for errors of the operating system.
+# Errors of the operating system, by the part of SQLite's message for the same fault.
 _SYSTEM_FAULTS = {
     errno.ENOSPC: "full",
     errno.EDQUOT: "full",
@@ -127,7 +127,7 @@ class Opened(NamedTuple):
 
 
 def open_file(path: Path) -> Opened:
-    """Open or create the journal at ``path``. Always returns something to read from.
+    """Open or create the journal at ``path``. Always returns a database that can be read.
 
     A damaged file is moved aside, not deleted, and a new one begun.
     """
@@ -190,7 +190,7 @@ def journal_mode(db: sqlite3.Connection, path: Path) -> str:
 
 
 def _kind_of_file_system(folder: Path) -> int:
-    """Linux's number for it; 0 elsewhere."""
+    """Linux's number for the file system; 0 on other systems."""
     about = ctypes.create_string_buffer(512)  # The C structure has 120 bytes; the kind is first.
     if sys.platform != "linux" or ctypes.CDLL(None).statfs(bytes(folder), about) != 0:
         return 0
@@ -198,8 +198,8 @@ def _kind_of_file_system(folder: Path) -> int:
 
 
 def sync_log(path: Path, last: Mark | None = None) -> None:
-    """Wait until the disk has the write-ahead log. Without one, each append has waited. ``last``
-    is the log's last event; the next opening checks that it is still there."""
+    """Wait until the write-ahead log is on the disk; without a log, each append has waited.
+    ``last`` is the log's last event: the next opening checks that it is still there."""
     log = path.with_name(f"{path.name}-wal")
     with in_words():
         with suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
@@ -232,7 +232,7 @@ def empty_log(path: Path) -> bool:
 
 
 def begin_log(path: Path) -> None:
-    """The first write to an empty log waits for the disk. So an append should not be the first."""
+    """Write to an empty log. The first write waits for the disk, so it should be no append."""
     with in_words(), closing(connect(path)) as db:
         db.execute("PRAGMA application_id=0")
 
@@ -311,7 +311,7 @@ def _prepare(path: Path) -> None:
 def _move_aside(path: Path) -> str:
     damaged = _free_name(path)
     path.rename(damaged)
-    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), of(path)):
+    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark_file(path)):
         if side.exists():
             side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
     return (
@@ -344,8 +344,8 @@ def _fault(error: Exception) -> StoreError:
     text = str(error)
     if isinstance(error, OSError) and error.errno in _SYSTEM_FAULTS:
         text = _SYSTEM_FAULTS[error.errno]
-    for said, code, words in _FAULTS:
-        if said in text:
+    for part, code, words in _FAULTS:
+        if part in text:
             return StoreError(code, words)
     why = error.strerror if isinstance(error, OSError) else error
     return StoreError("disk_error", f"Could not read or write the journal: {why}.")

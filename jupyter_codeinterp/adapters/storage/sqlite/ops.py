@@ -153,8 +153,8 @@ class Ops(Journal):
     # --- outputs -----------------------------------------------------------------------
 
     async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
-        """Store outputs and return their digest, or "" on failure. Their op or receipt then
-        carries them, and its write raises the error."""
+        """Store outputs and return their digest; "" on failure. The op or receipt then carries
+        the outputs itself, and its write raises the error."""
         if not outputs or fits(outputs, AT_ONCE) or self._fault is not None:
             return ""
         try:
@@ -214,8 +214,5 @@ def _outputs_of(db: sqlite3.Connection, session_id: str, digest: str) -> tuple[O
     ).fetchall()
     if not rows:
         return None
-    try:
-        return msgspec.json.decode(b"".join(row[0] for row in rows), type=tuple[Output, ...])
-    except msgspec.MsgspecError as error:
-        words = f"Cannot read an entry of the journal: {error}."
-        raise StoreError("damaged", words) from error
+    found: tuple[Output, ...] = read(b"".join(row[0] for row in rows), tuple[Output, ...])
+    return found

@@ -40,8 +40,8 @@ _OF_A_SESSION = (
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """Days since the last change, None for ever; and bytes of the whole file: oldest outputs are
-    deleted until the file fits."""
+    """Days since the last change (None: for ever), and bytes of the whole file: the oldest outputs
+    are deleted until it fits."""
 
     outputs_days: float | None = None
     conversations_days: float | None = None

@@ -83,8 +83,8 @@ def put(db: sqlite3.Connection, session_id: str, new: Written, now: float) -> No
         end(db, new.digest)
 
 
-# What earlier versions wrote and this one does not know; the migration to version 12 deletes or
-# replaces it. A field that is gone needs no entry: the reader ignores unknown fields.
+# Events, tables and values that earlier versions wrote and this one cannot read. The migration to
+# version 12 deletes or replaces them. A removed field needs no entry: the reader ignores it.
 REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
     "rehearsal_started",
@@ -144,7 +144,7 @@ def _kept(
 
 
 def _rename_field(db: sqlite3.Connection) -> None:
-    """A field of an event has another name. (Within a text, quotation marks are escaped.)"""
+    """Rename a field of an event. (Texts cannot match: they escape quotation marks.)"""
     names = ('"mended":', '"fixed":')
     db.execute("UPDATE events SET data = replace(data, ?, ?) WHERE kind = 'tool_done'", names)
 
@@ -159,7 +159,7 @@ def _delete_removed(db: sqlite3.Connection) -> None:
         db.execute("UPDATE events SET data = replace(data, ?, ?) WHERE kind = ?", (old, new, kind))
 
 
-# (version 1, version 2, …): the statements that lead to each from the one before.
+# For each version from 1, the statements that make it from the version before.
 MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] = (
     (
         """CREATE TABLE sessions (
@@ -200,7 +200,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
         """UPDATE sessions SET saved = ifnull(
             (SELECT max(seq) FROM ops WHERE ops.session_id = sessions.session_id), 0)""",
     ),
-    # Which server works on a session; messages that a person has not read yet; age and size of
+    # Which server works on a session; unread notices for the person; age and size of
     # outputs, in an index that can be read without the outputs.
     (
         """CREATE TABLE leases (
@@ -224,9 +224,9 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
         "ALTER TABLE ops ADD COLUMN number INTEGER NOT NULL DEFAULT 0",
         "CREATE INDEX ops_in_order ON ops (number)",
     ),
-    # A run's begin names the source that an earlier op wrote.
+    # A run names its source by digest: an earlier op wrote it.
     ("""UPDATE ops SET data = with_digest(data) WHERE data LIKE '%"op":"begin_run"%'""",),
-    # What models have cost, where an admin has set a limit.
+    # The cost of models a day, where an admin has set a limit.
     ("CREATE TABLE spending (day TEXT PRIMARY KEY, dollars REAL NOT NULL) WITHOUT ROWID",),
     # Each output once, in parts, apart from ops and receipts.
     (
@@ -259,7 +259,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
         "DROP TABLE ops_6",
         "DROP TABLE outputs_6",
     ),
-    # What windows and clients did, for those that were away.
+    # Actions of windows and clients, for those that were disconnected.
     (
         """CREATE TABLE actions (
             number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, window INTEGER NOT NULL,
@@ -282,7 +282,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
 
 
 def _with_digest(data: str) -> str:
-    """An op of the journal."""
+    """A stored op in JSON, with a digest in place of a run's source."""
     stored = json.loads(data)
     if stored["op"]["op"] == "begin_run":
         stored["op"]["digest"] = digest(stored["op"].pop("source"))

@@ -21,12 +21,11 @@ from typing import Any
 
 import msgspec
 
-from ....core.errors import StoreError
 from ....core.messages import Message
 from ....core.stores import Beginning
 from ....core.wire.commands import SessionInfo
 from ....core.wire.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
-from .file import Mark, in_words
+from .file import LOCK_WAIT, Mark, in_words
 from .journal import moved, read, reader
 from .ops import Ops
 
@@ -37,8 +36,6 @@ from .ops import Ops
 # connection.
 
 _MARKS = re.compile(r"([^\w\s]{32,})")
-_LOCK_WAIT = 0.5
-"""Seconds."""
 _TEXTS = (
     "SELECT session_id, kind, data FROM events"
     " WHERE kind IN ('turn_started', 'messages_heard', 'text_done', 'text_delta')"
@@ -64,7 +61,7 @@ def fold(text: str) -> str:
 
 def sessions_with(path: Path, word: str) -> set[str]:
     """Ids of the sessions in the journal ``path`` that contain ``word``. Raises StoreError."""
-    with in_words(), closing(sqlite3.connect(path, timeout=_LOCK_WAIT)) as db:
+    with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as db:
         sessions = groupby(db.execute(_TEXTS), key=itemgetter(0))
         return {session_id for session_id, events in sessions if _says(events, word)}
 
@@ -87,11 +84,7 @@ def _says(events: Iterable[tuple[str, str, str]], word: str) -> bool:
 
 
 def _text(data: str) -> str:
-    try:
-        return msgspec.json.decode(data, type=_Text).text
-    except msgspec.MsgspecError as error:
-        words = f"Cannot read an entry of the journal: {error}."
-        raise StoreError("damaged", words) from error
+    return str(read(data, _Text).text)
 
 
 _Sessions = list[SessionInfo]
@@ -159,11 +152,11 @@ class SqliteStore(Ops):
         return self._sessions("notebook IN (?, ?)", *self._names(notebook))
 
     async def search(self, word: str, notebook: str | None = None) -> _Sessions:
-        said = await asyncio.to_thread(sessions_with, self._path, word)
+        found = await asyncio.to_thread(sessions_with, self._path, word)
         return [
             info
             for info in self.list(notebook)
-            if info.session_id in said or fold(word) in fold(info.title)
+            if info.session_id in found or fold(word) in fold(info.title)
         ]
 
     def rename_notebook(self, old: str, new: str) -> None:
@@ -175,8 +168,8 @@ class SqliteStore(Ops):
                 )
 
     def move_folder(self, old: str, new: str) -> int:
-        """Conversations of the notebooks in the folder ``old``, or of the notebook ``old``, are
-        those of ``new``. Whole paths. Returns the number of conversations."""
+        """Give the conversations of the folder or notebook ``old`` to ``new``; whole paths. Return
+        the number of conversations."""
         old, new = self._scrub(old), self._scrub(new)
         count = 0
         with self._transaction():
@@ -245,7 +238,10 @@ class SqliteStore(Ops):
 
     def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
         return [
-            (session_id, seq, _kind(event), getattr(event, "block", None), self._written(event))
+            (
+                *(session_id, seq, event.__struct_config__.tag),
+                *(getattr(event, "block", None), self._written(event)),
+            )
             for seq, event in events
         ]
 
@@ -269,8 +265,7 @@ class SqliteStore(Ops):
         return [(seq, data.encode()) for seq, data in rows]
 
     def _drop_deltas(self, session_id: str, seq: int, block: int | None = None) -> None:
-        """Delete the parts of text blocks in the step of ``seq``: the complete block is stored
-        now.
+        """Delete the parts of text blocks in the step of ``seq``: the complete block is stored.
 
         (A stopped turn has no complete block, and keeps its parts.)
         """
@@ -326,7 +321,8 @@ class SqliteStore(Ops):
             )
 
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
-        """Conversations count from 1; an empty session has number 1, too."""
+        """The latest conversation's number and messages. Numbers count from 1, also in an empty
+        session."""
         rows = self._rows(
             "SELECT conversation, data FROM messages WHERE session_id = ? AND conversation ="
             " (SELECT max(conversation) FROM messages WHERE session_id = ?) ORDER BY id",
@@ -387,7 +383,7 @@ class SqliteStore(Ops):
         return self._written(info), self._names(info.notebook)[0], info.changed, info.session_id
 
     def _sessions(self, where: str, *values: str) -> _Sessions:
-        """Newest first, without those of other root folders. Path and last number come from the
+        """Sessions below the root folder, newest first. Path and last number come from the
         journal's own columns."""
         rows = self._rows(
             "SELECT info, notebook, (SELECT max(seq) FROM events e"
@@ -402,11 +398,6 @@ class SqliteStore(Ops):
             for info, stored, last_seq in rows
             if (notebook := self._root.relative(stored)) is not None
         ]
-
-
-def _kind(event: Event) -> str:
-    """The event's tag: `text_delta`, `turn_ended`, …"""
-    return str(event.__struct_config__.tag)
 
 
 def _copy_conversation(

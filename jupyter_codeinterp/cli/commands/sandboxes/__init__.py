@@ -1,1 +1,1 @@
-"""What sandboxed kernels leave behind."""
+"""Files that sandboxed kernels leave behind (Linux only)."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SIGNS = {"added": "+", "changed": "~", "deleted": "-"}
 SHOWN = 200
-"""Files of a layer that are listed."""
+"""Most files of a layer that are listed."""
 
 
 def root(config: Config) -> Path:
@@ -82,7 +82,7 @@ def show(layer: Layer, found: list[Change]) -> None:
 
 async def _commit_alone(layer: Layer, *, asks: bool) -> bool:
     if not layer.lock():
-        # Its server remembers which files a person has kept.
+        # Only its server knows which files a person has kept.
         words = f"The kernel of {layer.name} still runs. Keep its files in the notebook's "
         print(f"{words}conversation, or shut the kernel down first.", file=sys.stderr)
         return False
@@ -93,8 +93,8 @@ async def _commit_alone(layer: Layer, *, asks: bool) -> bool:
 
 
 async def commit(layer: Layer, *, asks: bool) -> bool:
-    """List the files of a layer that we have locked, ask, and copy them. Whether all that can be
-    copied were."""
+    """List the files of a layer that we have locked, ask, and copy them. False if one that the
+    person wanted could not be copied."""
     found = list_of(layer)
     show(layer, found)
     able = [one for one in found if not one.why]
@@ -113,13 +113,13 @@ async def commit(layer: Layer, *, asks: bool) -> bool:
 
 
 def names(root: Path) -> frozenset[str]:
-    """Of the layers that are there."""
+    """The names of all layers."""
     return frozenset(one.name for one in layers(root))
 
 
 async def after_run(root: Path, before: frozenset[str], folder: Path, *, asks: bool) -> bool:
-    """List what the kernels of a run in this folder have left, and ask if someone can answer.
-    ``before``: the layers that were there. Whether all was copied that the person wanted."""
+    """List the files that a run's kernels left for this folder, and ask if ``asks``. ``before``:
+    names of the earlier layers. Return whether all wanted files were copied."""
     whole = True
     for layer in layers(root):
         if layer.name in before or layer.folder != folder or not layer.lock():
@@ -134,7 +134,7 @@ async def after_run(root: Path, before: frozenset[str], folder: Path, *, asks: b
                 command = f"them: jupyter codeinterp sandbox changes {_later(layer)}"
                 print(words + command, file=sys.stderr, flush=True)
         except Problem as problem:
-            # The run's own end is not to be hidden by this.
+            # Go on, so that the run's own result is not hidden.
             print(visible_line(problem.words), file=sys.stderr, flush=True)
             whole = False
         finally:

@@ -1,1 +1,1 @@
-"""Our own tools, one a file."""
+"""The built-in tools."""

@@ -22,7 +22,7 @@ from .run_cell import Timeout, Title
 LONGEST_SHOWN = 200
 """Characters of a quoted line."""
 MOST_LINES = 2_000
-"""Lines among which the nearest is looked for."""
+"""Lines that are searched for the nearest one."""
 
 
 _WORD = re.compile(r"\w+")
@@ -34,8 +34,8 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 def edited(source: str, edits: Sequence[Edit]) -> str:
-    """The source after all edits, each made in the result of the one before. Raises ValueError
-    with words for the model; nothing is edited then."""
+    """The source after all edits, applied in order. Raises ValueError with words for the model if
+    one cannot be applied."""
     for number, edit in enumerate(edits, 1):
         which = f"Edit {number}: " if len(edits) > 1 else ""
         if not edit.old:
@@ -51,7 +51,7 @@ def edited(source: str, edits: Sequence[Edit]) -> str:
 
 
 def _nearest(source: str, old: str) -> str:
-    """The line of the cell that has the most words of the first line of ``old``."""
+    """Quotes the line that shares the most words with the first line of ``old``."""
     first = next((line for line in old.splitlines() if line.strip()), "")
     wanted = set(_WORD.findall(first[:LONGEST_SHOWN]))
     lines = [line.strip()[:LONGEST_SHOWN] for line in source.splitlines()[:MOST_LINES]]

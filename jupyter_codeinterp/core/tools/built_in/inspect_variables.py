@@ -1,4 +1,4 @@
-"""What the kernel holds, without running code."""
+"""Lists the kernel's variables without running code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def _run(context: ToolContext, given: InspectVariables) -> Seen:
 
 
 def _line(entry: Any) -> str:
-    """A variable as the kernel tells it: it may tell anything."""
+    """One line for a variable. ``entry`` comes from the kernel, so it can be anything."""
     try:
         return json.dumps(entry, ensure_ascii=False)[: outputs.BUDGET]
     except (RecursionError, TypeError, ValueError):

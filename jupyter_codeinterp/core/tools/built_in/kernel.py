@@ -120,7 +120,7 @@ class _KernelCall:
                 why = ANOTHER
             else:
                 break
-        # If Stop comes meanwhile, the result is there.
+        # The result in case Stop comes meanwhile.
         self._results[self._call.id] = self._result("interrupted", CUT_OFF)
         self._results[self._call.id] = await self._carry_out()
 
@@ -159,7 +159,7 @@ class _KernelCall:
         else:
             await control.change(self._given.kernelspec)
         info = await turn.kernel_info()
-        # The result says it, so that the next run does not repeat it.
+        # The result reports the new start, so that the next run does not repeat it.
         turn.kernel_start = identity(info) if info is not None else None
         done = "The kernel has restarted." if self._given.action == "restart" else "Changed."
         language = f" Its language is {info.language}." if info is not None else ""

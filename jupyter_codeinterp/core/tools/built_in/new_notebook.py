@@ -1,4 +1,4 @@
-"""Make a notebook and go on there in a conversation of its own, after the person's decision."""
+"""Make a notebook and continue there in a new conversation, after the person's decision."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ NO_TASK = "Say in one sentence what to do there."
 TOO_LONG = "The task is too long. Say in one sentence what to do there."
 NOT_BEGUN = "Made {name}, but could not go on there: {why}"
 LONGEST_TASK = 1_000
-"""Characters. The card shows all of it."""
+"""Characters of a task, which the card shows in full."""
 LONGEST_NAME = 60
-"""Characters: with its ending it has less than 255 bytes, as file systems require."""
+"""Characters of a name: with its ending it has less than 255 bytes, as file systems require."""
 _ENDING = ".ipynb"
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
 """Printable characters that Windows or shells do not allow."""
@@ -80,7 +80,7 @@ async def _ask_and_go(
         if decision.source != draft.source:
             why = DIFFERS
             continue
-        # If Stop comes meanwhile, the result is there.
+        # The result in case Stop comes meanwhile.
         results[call.id] = turn.results.make(
             call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
         )

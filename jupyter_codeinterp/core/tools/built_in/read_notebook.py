@@ -1,4 +1,4 @@
-"""Cells as they are now."""
+"""Reads cells of the notebook."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def cell_texts(
     untrusted: Untrusted,
     state: KernelState = KernelState(),  # noqa: B008, frozen
 ) -> tuple[str, tuple[CellView, ...]]:
-    """The cells in their tags, as many as there is room for, and those that are shown whole."""
+    """The cells in tags, within the limit, and the list of cells shown in full."""
     parts: list[str] = []
     whole: list[CellView] = []
     room = outputs.BUDGET

@@ -1,4 +1,4 @@
-"""Texts that are read on demand: a part of an output that was cut, and the person's skills."""
+"""Reads text on demand: a part of an output that was cut, or a skill of the person."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..shared.base import Tool
 from ..shared.drafting import Drafting, How
 
 SAME = Meta(description="As in run_cell.")
-"""Each request has all descriptions, so each is there once."""
+"""Saves bytes in the prompt: only ``run_cell`` has the full description."""
 Title = Annotated[str, SAME]
 Position = Annotated[str, SAME]
 Seconds = Union[Annotated[float, Meta(gt=0, le=1_000_000)], None]

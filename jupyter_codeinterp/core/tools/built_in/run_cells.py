@@ -1,4 +1,4 @@
-"""Run cells that are there, unchanged."""
+"""Run existing cells unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Run the notebook from its top in a fresh kernel, as a run asks, and tell what came of each cell.
+"""Run the notebook from the top in a fresh kernel, after a decision, and compare the outputs.
 
-The live kernel and the notebook stay as they are.
+The live kernel and the notebook do not change.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Verifying:
                 why = why if decision.source == draft.source else DIFFERS
                 if why:
                     continue
-            # If Stop comes meanwhile, the result is there.
+            # The result in case Stop comes meanwhile.
             self.end("interrupted", CUT_OFF)
             try:
                 await self._run(fresh, cells, in_place)
@@ -139,8 +139,7 @@ class _Verifying:
 
 
 async def _saved(turn: Turn, fresh: FreshRuns) -> Sequence[CodeCell]:
-    """The cells of the notebook's file, as soon as it has what the notebook shows. Raises
-    CommandError."""
+    """The cells of the notebook's file, once it equals the open notebook. Raises CommandError."""
     shown = (await turn.notebook.look()).cells
     wanted = {
         cell.cell_id: (cell.source, cell.execution_count)
@@ -164,7 +163,7 @@ def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
 
 
 async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
-    """What the hooks say of all cells, as they do before a run of each."""
+    """Let the hooks check all cells, as before a run of each."""
     notes: list[Note] = []
     ask = False
     for cell in cells:

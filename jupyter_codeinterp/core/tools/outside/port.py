@@ -1,4 +1,4 @@
-"""What the core needs of MCP servers. The adapter is ``adapters/tool_servers/``."""
+"""The port to MCP servers. The adapter is ``adapters/tool_servers/``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def names(tools: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """A different name for each server and tool. A name that cannot stay as it is, or that another
-    one has, ends with a digest, so it does not depend on the other tools' order."""
+    """A unique name for each pair of server and tool. An invalid or ambiguous name ends with a
+    digest, so it does not depend on the order of the tools."""
     pairs = sorted(set(tools))
     plain = {pair: _plain(*pair) for pair in pairs}
     taken: dict[str, int] = {}
@@ -81,12 +81,11 @@ class OutsideTools(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Whether these are all. If not, because of a fault that may pass, the next turn asks
-        again."""
+        """Whether all servers answered. If not, the next turn asks again."""
 
     async def pinned(self, tool: OutsideTool) -> str:
         """The tool's digest as its server describes it now; "" if the server no longer has it.
         Starts the server if it has ended. Raises ToolServerError."""
 
     async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> Answer:
-        """Raises ToolServerError. Cancelling it cancels the call."""
+        """Call a tool. Cancelling this cancels the call. Raises ToolServerError."""

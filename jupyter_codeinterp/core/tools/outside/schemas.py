@@ -1,9 +1,8 @@
-"""Checks the JSON Schema of a tool's input, which its server may have written carelessly or to
-deceive.
+"""Checks the JSON Schema of a tool's input, which comes from a server and is untrusted.
 
-A model's API refuses a whole request for one bad schema. Texts in it reach the model before any
-result does. So only known keywords stay, texts are cut and made inert, and a schema with names or
-values that would have to change is refused.
+A model's API refuses a whole request for one bad schema, and its texts reach the model before any
+result does. So only known keywords stay, texts are cut and made inert, and a schema with unsafe
+names or values is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 import msgspec
 
 MOST_BYTES = 8_000
-"""Of one schema as JSON."""
+"""Bytes of one schema as JSON."""
 DEEPEST = 12
 LONGEST_TEXT = 300
 """Characters of a description in a schema."""
@@ -122,7 +121,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def texts(schema: Any) -> Iterator[str]:
-    """Every text in a checked schema: the model reads them all."""
+    """Every text in a checked schema that the model reads."""
     if isinstance(schema, dict):
         for name, part in schema.items():
             yield name
@@ -154,7 +153,7 @@ def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
         return made
 
     def same(value: Any) -> Any:
-        """A value, or a name, as it is."""
+        """The value or name itself, if it is inert."""
         if any(inert(text) != text for text in texts(value)):
             raise BadSchema("its input schema contains a key or one of our delimiters")
         return value

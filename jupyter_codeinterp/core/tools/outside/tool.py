@@ -29,17 +29,18 @@ from .port import OutsideTool, OutsideTools
 from .schemas import BadSchema
 
 # -------------------------------------------------------------------------------------------------
-# What a tool of an MCP server returned, within the bounds of a result.
+# Bounds the outputs of a call to an MCP server.
 
 MOST = BUDGET - 500
-"""Characters of all texts. ``read_output`` cannot read on, so nothing may say that it does."""
+"""Characters of all texts. Stays below the cut that refers to ``read_output``, which cannot read
+these."""
 LEAST = 200
-"""Characters that a later text still gets; with less, it is left out."""
+"""Room (characters) below which a text is left out."""
 NO_IMAGE = "[image not shown: a result has at most {most}]"
 
 
 def bounded(outputs: Sequence[Output], scrub: Callable[[str], str]) -> Iterator[Output]:
-    """The same, with at most three images and without keys."""
+    """The outputs within the limits of a result, with at most three images and without keys."""
     left, images = MOST, IMAGES_A_RESULT
     for number, output in enumerate(outputs):
         text = output["data"].get("text/plain")
@@ -66,7 +67,7 @@ def _text(text: str) -> Output:
 
 
 # -------------------------------------------------------------------------------------------------
-# A call of an outside tool as people read it before they decide: nothing cut, nothing hidden.
+# The text of a call that people read before they decide: nothing cut, nothing hidden.
 
 LONGEST = 20_000
 """Characters of a call's arguments. A person cannot review more."""
@@ -79,7 +80,8 @@ def title(server: str, tool: str) -> str:
 
 
 def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
-    """Raises ValueError, with words for the model, if nobody could review it."""
+    """The draft's text. Raises ValueError, with words for the model, if the call is not
+    reviewable."""
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
@@ -99,7 +101,7 @@ def _visible(text: str) -> str:
 
 
 LONGEST_DESCRIPTION = 1_000
-"""Characters."""
+"""Characters of a tool's description."""
 LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 SPEAKS = "its description or its schema gives the model orders"
@@ -111,7 +113,7 @@ CHANGED = (
 )
 
 _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
-"""Of calls that had begun, by the error's code."""
+"""The status of a failed call that had begun, by the error's code."""
 
 
 def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
@@ -208,7 +210,7 @@ class _Call:
             if not why and await self._source.pinned(self._tool) == now:
                 break
             why = why or CHANGED
-        # If Stop comes meanwhile, the result is there.
+        # The result in case Stop comes meanwhile.
         self._end("interrupted", CUT_OFF)
         answer = await self._source.call(self._tool, self._given)
         scrub = turn.untrusted.scrub

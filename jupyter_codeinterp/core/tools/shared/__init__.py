@@ -1,1 +1,1 @@
-"""What the tools have in common: their form, a draft of a cell, a step, its title."""
+"""Shared by the tools: the definition of a tool, its arguments, drafts, and the step."""

@@ -1,7 +1,7 @@
-"""The input of a tool call, read as its writer meant it.
+"""Reads the input of a tool call, and accepts common variants.
 
-Common names of other tools count as ours (``OTHER_NAMES``), numbers and lists may be written as
-text, and an absent value may be null. Any other unknown property is refused, with the right names.
+Common property names of other tools are accepted (``OTHER_NAMES``), numbers and lists may be
+written as text, and null means absent. Other unknown properties are refused, with the right names.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "edits": ("changes", "replacements"),
     "stop_on_error": ("stop_at_error",),
 }
-"""By our name of a property, the names that other tools give it."""
+"""Names that other tools use, by our property name."""
 _PLACES = {"after_cell_id": "after", "after": "after", "before_cell_id": "before"}
 """Other ways to write a ``position`` relative to a cell."""
 
 _HARMLESS = ("title", "description")
-"""Words about a call; where a tool takes none, its card has a name of its own."""
+"""Properties that are dropped silently if a tool does not have them."""
 
 
 class Read(NamedTuple):
-    """``notes`` tell the model what was left out."""
+    """``notes`` tell the model which parts were ignored."""
 
     arguments: msgspec.Struct
     notes: tuple[str, ...] = ()
 
 
 def read(name: str, given: Mapping[str, Any], kind: type[msgspec.Struct]) -> Read:
-    """Raises ValueError, with words for the model."""
+    """Convert the input to ``kind``. Raises ValueError with words for the model."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     known = _named(name, given, tuple(fields))
     notes: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def read(name: str, given: Mapping[str, Any], kind: type[msgspec.Struct]) -> Rea
 
 
 def so_far(partial: Mapping[str, Any], field: str) -> str | None:
-    """A text of an unfinished call, by any of its names; None as long as it has none."""
+    """A text field of an unfinished call, under any of its names; None until it arrives."""
     given = {key: value for key, value in partial.items() if key in _names_of(field)}
     value = _named("", given, (field,)).get(field)
     return str(value) if isinstance(value, str) or _is_number(value) else None
@@ -85,7 +85,7 @@ def _names_of(field: str) -> tuple[str, ...]:
 
 
 def _named(tool: str, given: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    """The properties by our names, without nulls. Refuses those that are none of the tool's."""
+    """The properties by our names, without nulls. Raises ValueError for unknown ones."""
     known = {key: value for key, value in given.items() if key in fields and value is not None}
     for key, value in given.items():
         if key in fields or value is None:
@@ -130,7 +130,7 @@ def _edit(tool: str, given: Any) -> Any:
 
 
 def _contract(given: Any) -> tuple[Contract | None, tuple[str, ...]]:
-    """What can be read of ``expects``, and a note on each other part."""
+    """The valid parts of ``expects``, and a note on each ignored part."""
     if isinstance(given, str):
         try:
             given = msgspec.json.decode(given)

@@ -34,8 +34,8 @@ _DROPPED = ("title", "default", "$defs", "exclusiveMinimum", "maximum")
 
 
 def schema_of(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """Without references, and without what a reader of the descriptions does not need: titles,
-    nulls, bounds and defaults. The properties keep the order of the fields."""
+    """The schema without references, titles, nulls, bounds and defaults. The properties keep the
+    order of the fields."""
     whole = msgspec.json.schema(arguments)
     plain: dict[str, Any] = _plain(whole, whole["$defs"])
     return plain
@@ -92,8 +92,8 @@ class CellRequest(msgspec.Struct, frozen=True):
 
 
 class ToolContext:
-    """What a tool may use of the turn. ``turn`` is for our own tools: its interface may change;
-    the rest of this class is stable."""
+    """A tool's access to the turn. ``turn`` is for built-in tools only, and its interface may
+    change; the rest of this class is stable."""
 
     def __init__(self, turn: Turn, request: Callable[[CellRequest], None] | None = None) -> None:
         self.turn = turn
@@ -110,7 +110,7 @@ class ToolContext:
 
     async def evaluate(self, expression: str) -> str:
         """The kernel's text for an expression, run in its own cell with the usual review.
-        LookupError, with words for the model, if it did not run or failed."""
+        Raises LookupError, with words for the model, if it did not run or failed."""
         outcome = await self.run_cell(expression, f"Evaluate: {expression}")
         if outcome.status != "ok":
             raise LookupError(f"The expression has no value: {outcome.text}")
@@ -122,9 +122,9 @@ class ToolContext:
         return self.turn.untrusted
 
     async def cells(self, cell_ids: Sequence[str] | None = None) -> list[CellView]:
-        """The current cells, all or these; private ones lack source and outputs. A number names
-        the cell at that place, "[7]" the cell that ran as number 7. Raises DocumentError, and
-        LookupError with words for the model."""
+        """The current cells, all or these; private ones lack source and outputs. "7" is the cell at
+        place 7, "[7]" the cell that ran as number 7. Raises DocumentError, and LookupError with
+        words for the model."""
         snapshot = await self.turn.notebook.look()
         if cell_ids is None:
             return [_redacted(cell) for cell in snapshot.cells]
@@ -162,16 +162,16 @@ class Tool:
     name: str
     """At most 64 letters, digits, ``_`` and ``-``, as the Messages API requires."""
     label: str
-    """On the card; "" to show the call's own title."""
+    """Text on the card; "" to show the call's own title."""
     description: str
     """For the model."""
     arguments: type[msgspec.Struct] | type[dict[str, Any]]
-    """The type of the input. Its schema is made from it: describe each field with
-    ``Annotated[str, msgspec.Meta(description="…")]``. A dictionary takes the input as it is and
-    has its ``whole_schema``."""
+    """The type of the input, from which the schema is made: describe each field with
+    ``Annotated[str, msgspec.Meta(description="…")]``. A dictionary takes any input and needs
+    ``whole_schema``."""
     effect: Effect = "looks"
     run: Run | None = None
-    """Returns what the model reads. From other packages that is untrusted: cut at 10,000
+    """Returns the text for the model. Text of other packages is untrusted: cut at 10,000
     characters, escaped, without known keys and images. DocumentError, KernelError and
     LookupError become words for the model."""
     work: Work | None = None
@@ -180,7 +180,7 @@ class Tool:
     draft: Kind | None = None
     """Our own tools only: what the call drafts in the notebook."""
     action: policy.Action | None = None
-    """What the policy decides about, where no draft tells."""
+    """The action for the policy, if the tool has no ``draft``."""
     whole_schema: dict[str, Any] | None = None
 
     @property

@@ -38,7 +38,8 @@ def draft_of(
     words: str,
     why: str,
 ) -> Draft:
-    """``words`` are what a decision is about, ``why`` the reason to ask again, if any."""
+    """A draft without a cell. ``words``: what will happen; ``why``: the reason to ask again, if
+    any."""
     return Draft(
         draft_id=f"{kind}-{call.id}",
         call_id=call.id,
@@ -66,7 +67,7 @@ def decided(draft: Draft, decision: Decision) -> DraftDecided:
 
 
 SHOWN_AFTER = 0.05
-"""Seconds. A source that is complete by then comes in one change of the notebook, drawn once."""
+"""Seconds before a draft shows. A source that is complete by then is drawn only once."""
 PUT_FORWARD = "The code proposed another cell (set_next_input):"
 RECORD = (
     "{id!r} is code that the person ran; the cell itself is not known here, so it stays. Write a "
@@ -78,8 +79,8 @@ NO_POSITION = (
 
 
 class How(msgspec.Struct, frozen=True):
-    """How a source is to run. ``run``: whether it runs at all; ``timeout``: seconds, None for the
-    turn's own bound."""
+    """How to run a source. ``run``: whether it runs at all; ``timeout``: seconds, None for the
+    turn's limit."""
 
     expects: Contract | None = None
     timeout: float | None = None
@@ -96,12 +97,12 @@ class Drafting:
         self.step = step
         self.turn = step.turn
         self._began: dict[str, float] = {}
-        """When the source of a call began to come, on the loop's clock."""
+        """When the source of a call began to arrive, on the loop's clock."""
 
     def preview(
         self, call_id: str, tool: Tool, given: dict[str, object], source: str
     ) -> list[Event]:
-        """Show the source so far, unless it has only begun to come."""
+        """Show the source so far, once ``SHOWN_AFTER`` has passed."""
         events: list[Event] = []
         now = asyncio.get_running_loop().time()
         if now - self._began.setdefault(call_id, now) < SHOWN_AFTER:
@@ -113,7 +114,7 @@ class Drafting:
         return events
 
     def _open(self, call_id: str, tool: Tool, given: dict[str, object], source: str) -> list[Event]:
-        """Show the draft, if the call is possible at all."""
+        """Show the draft, if its cell or position exists."""
         place = self._where(tool, given)
         if place is None or not self.turn.allowed.changes:
             return []
@@ -128,8 +129,8 @@ class Drafting:
         return [draft.opened()]
 
     def _where(self, tool: Tool, given: dict[str, object]) -> tuple[Kind, str, str, Place] | None:
-        """Kind, cell, source as the model last saw it, and place; None for a cell or position that
-        is not there."""
+        """Kind, cell, source as the model last saw it, and place; None if the cell or position does
+        not exist."""
         notebook = self.turn.notebook
         if tool.draft == "edit":
             found = notebook.find(so_far(given, "cell_id") or "")
@@ -238,7 +239,7 @@ class Drafting:
     # --- whether it can be done ------------------------------------------------------
 
     def _is_refused(self, call: ToolUse, tool: Tool) -> bool:
-        """Whether the mode changes nothing; the call then has its result."""
+        """Whether the mode forbids changes. The call then has its result."""
         if self.turn.allowed.changes:
             return False
         run = self.step.runs.get(call.id)
@@ -252,8 +253,8 @@ class Drafting:
         return True
 
     async def to_change(self, call: ToolUse, *names: str) -> list[CellView]:
-        """The cells that a call may change, as the model knows them; else none, and the call has
-        its result."""
+        """The cells with these names, if the model knows their current source; else none, and the
+        call has its result."""
         if self._is_refused(call, self.step.tool(call)):
             return []
         cells: dict[str, CellView] = {}
@@ -273,8 +274,8 @@ class Drafting:
         return list(cells.values())
 
     def _stale(self, cell: CellView) -> tuple[str, str] | None:
-        """Why a cell cannot change: it is private, or not as the model knows it. With the current
-        source to show, if any. None if it can change."""
+        """Why a cell cannot be changed (it is private, or the model does not know its source), and
+        the source to show, if any. None if it can be changed."""
         turn = self.turn
         if PRIVATE in cell.tags:
             return f"The person keeps the cell {cell.cell_id!r} private. It cannot be changed.", ""

@@ -34,11 +34,11 @@ _LEAST = 80
 """Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
 _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
-"""After these the other cells do not follow, whatever the call says."""
+"""Statuses after which the other cells never run."""
 
 
 class Several:
-    """The call has its result at the end, with those of its cells, which share the room of one."""
+    """One call about several cells. Its result includes those of the cells, in the room of one."""
 
     def __init__(
         self, drafting: Drafting, call: ToolUse, action: policy.Action, drafts: Sequence[DraftCell]
@@ -49,12 +49,12 @@ class Several:
         self._drafts = drafts
         self._may_go_on = False
         self._granted: dict[str, Granted] = {}
-        """By cell; where the policy decides, it decides on each cell by itself."""
+        """The permission of each cell; empty if the policy decides cell by cell."""
 
     async def events(
         self, title: str, words: str, *, stop_on_error: bool = True
     ) -> AsyncIterator[Event]:
-        """``words`` say what happens to the cells."""
+        """Ask, then carry out each cell. ``words`` say what happens to the cells."""
         async for event in self._ask(title, words):
             yield event
         if not self._may_go_on:
@@ -109,8 +109,7 @@ class Several:
         yield step.ended(part)
 
     async def _ask(self, title: str, words: str) -> AsyncIterator[Event]:
-        """Decide whether to go on, asking where the policy wants it; else the call has its
-        result."""
+        """Ask for a decision if the policy wants it. After a refusal the call has its result."""
         turn, why = self._drafting.turn, ""
         runs = any(draft.runs for draft in self._drafts)
         listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._drafts)}"
@@ -182,8 +181,8 @@ def _ids(drafts: Sequence[DraftCell]) -> str:
 
 
 def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
-    """The cells with their place, their execution count and all of their source, which is indented:
-    no source can look like the head of another cell."""
+    """The cells with place, execution count and full source. The source is indented, so it cannot
+    look like the head of another cell."""
     places = {cell.cell_id: (place, cell) for place, cell in enumerate(cells, 1)}
     parts: list[str] = []
     for draft in drafts:

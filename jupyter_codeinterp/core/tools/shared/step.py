@@ -18,7 +18,7 @@ from .base import Tool
 # The titles of tools' cards.
 
 TITLE_LENGTH = 60
-"""Characters."""
+"""Characters of a card's title."""
 
 
 def title_so_far(title: object, source: str) -> str:
@@ -47,7 +47,7 @@ def name_of(turn: Turn, cell: CellView) -> str:
 
 
 class Known(Protocol):
-    """What a step needs of the registry."""
+    """The part of the registry that a step uses."""
 
     def get(self, name: str) -> Tool | None: ...
 
@@ -61,19 +61,19 @@ class Step:
         self.turn = turn
         self.registry = registry
         self.results: dict[str, Result] = {}
-        """Of ended calls."""
+        """Results of ended calls, by call id."""
         self.runs: dict[str, CellRun] = {}
-        """Of calls with a draft."""
+        """Runs of calls with a draft, by call id."""
         self.shown: dict[str, str] = {}
         """Tool names of the calls with an open card."""
         self.failed = False
         """Whether a call that changes the notebook has failed."""
         self.failure_told = False
-        """Whether a call was not started for that."""
+        """Whether a call was already refused because of that failure."""
         self._notes: dict[str, list[str]] = {}
 
     def say(self, call: ToolUse, *notes: str) -> None:
-        """Tell the model, with the call's result, how its input was read."""
+        """Add notes to the call's result on how its input was read."""
         self._notes.setdefault(call.id, []).extend(filter(None, notes))
 
     def card(self, call_id: str, name: str) -> list[Event]:

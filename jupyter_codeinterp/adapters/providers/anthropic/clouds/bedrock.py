@@ -21,8 +21,7 @@ from ....model_http.faults import Fault
 from .connection import CloudConnection
 from .table import aws_region
 
-# Its debug log has signed headers, a session's token among them, and whole answers of the services
-# that give credentials.
+# Its debug log has signed headers with session tokens, and whole answers of credential services.
 logging.getLogger("botocore").setLevel(logging.INFO)
 
 
@@ -45,7 +44,7 @@ class BedrockConnection(CloudConnection):
         client = anthropic.AsyncAnthropicBedrock(
             api_key=server.secret, aws_region=region, base_url=server.base_url, **options
         )
-        client.api_key = server.secret  # never the environment's, which belongs elsewhere
+        client.api_key = server.secret  # never the environment's, which belongs to another address
         return client
 
     def current_secrets(self) -> Iterable[str]:

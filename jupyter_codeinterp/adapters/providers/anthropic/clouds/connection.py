@@ -59,7 +59,7 @@ _WORDS = {
     "model identifier is invalid": "model_not_found",
     "input is too long": "context_length_exceeded",
 }
-"""The same by words of the message, where the clouds send no type."""
+"""Error types by words of the message, where the clouds send no type."""
 
 
 class CloudConnection(Connection):
@@ -152,20 +152,20 @@ class CloudConnection(Connection):
         assert isinstance(error, anthropic.APIStatusError)
         outer = _error_object(error)
         inner = mapping(outer, "error") or outer
-        said = next(filter(None, (string(inner, name) for name in ("message", "Message"))), "")
+        message = string(inner, "message") or string(inner, "Message")
         for secret in self.current_secrets():
-            said = said.replace(secret, "[key]")
+            message = message.replace(secret, "[key]")
         header = error.response.headers.get("x-amzn-errortype", "").partition(":")[0]
         named = [header, *(string(inner, name) for name in ("type", "code", "status"))]
-        theirs = {name.lower() for name in named if name}
-        ours = {_KINDS[name] for name in theirs & _KINDS.keys()}
-        words = {kind for words, kind in _WORDS.items() if words in said.lower()}
-        kinds = frozenset(theirs | ours | words)
-        if ours or error.status_code == 200:
-            status = status_of(frozenset(ours) or kinds)
+        given = {name.lower() for name in named if name}
+        known = {_KINDS[name] for name in given & _KINDS.keys()}
+        by_words = {kind for words, kind in _WORDS.items() if words in message.lower()}
+        kinds = frozenset(given | known | by_words)
+        if known or error.status_code == 200:
+            status = status_of(frozenset(known) or kinds)
         else:
             status = error.status_code
-        return Refusal(status, said, kinds, headers=error.response.headers)
+        return Refusal(status, message, kinds, headers=error.response.headers)
 
     def status_fault(self, error: Exception, model: str) -> Fault:
         refusal = self.refusal(error)

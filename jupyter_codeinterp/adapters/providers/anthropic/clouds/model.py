@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def ignore_secret(secret: str) -> None:
-    """Do not keep the secret out of anything."""
+    """Do nothing: for models whose texts need no redaction."""
 
 
 class CloudModel(HttpModel[CloudCredentials]):
-    """Implements ``Model``. ``learn`` gets each credential found or made, to keep it out of all
-    texts. The rest as of AnthropicModel."""
+    """Implements ``Model``. ``learn`` gets each credential found or made, to redact it in
+    all texts. Other arguments as of AnthropicModel."""
 
     def __init__(
         self,

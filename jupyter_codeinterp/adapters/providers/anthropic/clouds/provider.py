@@ -19,8 +19,8 @@ def providers() -> tuple[Provider, ...]:
 
 
 def _provider(cloud: Cloud) -> Provider:
-    """AWS's credentials and region may be in the environment for other programs, so they alone
-    offer no models. Connecting it does, or a variable that nothing else uses."""
+    """AWS's credentials and region in the environment may be for other programs. So models are
+    offered only after a person connects the cloud, or with the variable ``chosen_by``."""
 
     def other_url() -> str:
         return home(cloud, os.environ) if os.environ.get(cloud.chosen_by) else ""

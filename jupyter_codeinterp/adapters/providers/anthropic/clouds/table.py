@@ -1,4 +1,4 @@
-"""The clouds, a row each.
+"""One row for each cloud.
 
 Addresses, variables and packages come from the anthropic SDK's clients; models from
 platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in
@@ -30,7 +30,7 @@ class Cloud(NamedTuple):
     modules       what it needs beside the SDK, of the extra ``extra``
     its_host      whether an address is the cloud's own, where its own credentials may go
     sign_in       how a person gets credentials; ``renew``: how to refresh them
-    chosen_by     a variable set for nothing else: it offers the models without a connection
+    chosen_by     a variable that nothing else uses: if set, models are offered at once
     """
 
     name: str
@@ -78,8 +78,8 @@ def _of_region(region: str) -> str:
 def aws_region(url: str, environment: Environment) -> str:
     """The region of the address, else the environment's; "" for none."""
     found = _BEDROCK_HOST.fullmatch(urlsplit(url).hostname or "")
-    said = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
-    return found[1] if found else said.strip()
+    default = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
+    return found[1] if found else default.strip()
 
 
 def _is_bedrock(url: str) -> bool:
@@ -247,7 +247,7 @@ class CloudCredentials(msgspec.Struct, frozen=True):
 
 
 def home(cloud: Cloud, environment: Environment) -> str:
-    """Where the environment sends requests; "" if it does not say enough."""
+    """The environment's address; "" if it is incomplete."""
     return environment.get(cloud.url_variable, "").strip() or cloud.address(environment)
 
 
