@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jupyter_codeinterp.adapters.kernel_wire.reading import stream_excerpt
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector, OutputLimits
 
-SMALL = OutputLimits(text=100, more_text=10, output=1_000, run=2_000, outputs=5)
+SMALL = OutputLimits(text=100, more_text=10, run=2_000, outputs=5)
 
 
 def stream(text: str, name: str = "stdout") -> dict[str, Any]:
@@ -128,7 +128,7 @@ def test_the_unread_middle_of_a_stream_counts_as_left_out() -> None:
 def test_large_outputs_and_too_many_become_notes() -> None:
     collector = Collector(SMALL)
     collector.add("display_data", display("x" * 900), 900)
-    collector.add("display_data", display("y" * 1_100), 1_100)
+    collector.add("display_data", display("y" * 1_200), 1_200)
     collector.add("display_data", display("z" * 900), 900)
     collector.add("display_data", display("over the run's bound", "id"), 900)
     assert [t[:4] for t in texts(collector)] == ["xxxx", "[An ", "zzzz", "[An "]

@@ -250,11 +250,18 @@ async def test_nonsense_from_the_kernel_does_not_end_the_run() -> None:
 
 async def test_a_giant_output_is_a_note() -> None:
     async with python() as (kernel, _, _):
-        _, done = await run(kernel, "raise ValueError('v' * 10_000_000)")
+        _, done = await run(kernel, "raise ValueError('v' * 33_000_000)")
         assert (done.status, done.note) == ("error", "")
         assert "MB was omitted" in done.outputs[-1]["evalue"]
-        _, done = await run(kernel, "'v' * 10_000_000")
-        assert done.outputs[-1]["data"] == {"text/plain": "[An output of 10.0 MB was omitted.]"}
+        _, done = await run(kernel, "'v' * 33_000_000")
+        assert done.outputs[-1]["data"] == {"text/plain": "[An output of 33.0 MB was omitted.]"}
+
+
+async def test_a_page_with_its_library_inside_is_whole() -> None:
+    async with python() as (kernel, _, _):
+        shows = "display({'text/html': '<script>' + 'v' * 12_000_000}, raw=True)"
+        _, done = await run(kernel, shows)
+        assert len(done.outputs[-1]["data"]["text/html"]) == 12_000_008
 
 
 async def test_a_lost_idle_ends_the_run() -> None:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-MAX_CONTENT = 8_000_000
+MAX_CONTENT = 32_000_000
+"""Bytes; as many as all outputs of a run may have. Such a picture or page takes 0.1 s to read."""
 LARGE = 1_000_000
 """Bytes above which a message is large: checking its signature takes milliseconds."""
 EXCERPT = 256_000

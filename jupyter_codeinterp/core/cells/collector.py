@@ -21,18 +21,17 @@ OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 class OutputLimits(msgspec.Struct, frozen=True):
     """How much of a run's outputs to keep.
 
-    A notebook with 256 kB of text in a cell still opens at once. 8 MB holds every plot seen so
-    far. A browser draws a thousand outputs in a cell without freezing.
+    A notebook with 256 kB of text in a cell still opens at once. A browser draws a thousand
+    outputs in a cell without freezing.
     """
 
     text: int = 256_000
     """Stream text of a run, half of it the head and half the tail."""
     more_text: int = 4_000
     """Characters of each further stream output when ``text`` is used up."""
-    output: int = 8_000_000
-    """Bytes of one output that is not a stream."""
     run: int = 32_000_000
-    """Bytes of all outputs of a run that are not streams."""
+    """Bytes of all outputs of a run that are not streams; one alone may have as many. A page of
+    plots with their library inside (Bokeh's INLINE) has some 10 MB."""
     outputs: int = 1_000
 
 
@@ -233,7 +232,7 @@ class Collector:
         return True
 
     def _fits(self, size: int) -> bool:
-        return size <= self._limits.output and sum(self._sizes) + size <= self._limits.run
+        return sum(self._sizes) + size <= self._limits.run
 
     def _size(self, index: int) -> int:
         item = self._items[index]
