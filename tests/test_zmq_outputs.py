@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -9,6 +10,8 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -292,3 +295,33 @@ async def test_what_a_kernel_drops_is_said() -> None:
         assert "the kernel dropped some of it" in event.note
         _, done = await run(kernel, "for n in range(2000): print(n, flush=True)")
         assert done.note == "" or "left out" in done.note
+
+
+async def test_reports_after_the_end_pause_even_if_nothing_comes_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each has all outputs: a thread that waits for the end of a report must not fill the disk."""
+    paused: list[float] = []
+    heard: list[str] = []
+    sleep = asyncio.sleep
+
+    async def pause(seconds: float) -> None:
+        paused.append(seconds)
+        await sleep(0)
+
+    async def hear(outputs: tuple[Output, ...]) -> None:
+        heard.append(outputs[0]["text"])
+
+    monkeypatch.setattr(asyncio, "sleep", pause)
+    widgets = OutputWidgets(lambda msg_id: False, lambda comm_id, outputs: "")
+    link: Any = SimpleNamespace(widgets=widgets, spawn=asyncio.ensure_future)
+    ended = Run(link, "", "run", None)
+    ended.done = ExecutionDone("ok", (), 1, 0.0)
+    ended.listen_on(hear)
+    for said in ("a", "b"):
+        content = {"name": "stdout", "text": said}
+        ended.handle(Message("stream", "", "", "run", "", None, content, 1))
+        assert ended._telling is not None
+        await ended._telling
+    assert heard == ["a", "ab"]
+    assert paused == 2 * [run_module.FLUSH, run_module.LATE]

@@ -209,12 +209,11 @@ class Run:
             self._telling = self._link.spawn(self._tell_late(self._hear))
 
     async def _tell_late(self, hear: Hear) -> None:
-        wait = FLUSH
+        await asyncio.sleep(FLUSH)
         while self._collector.pending:
-            await asyncio.sleep(wait)
             self._collector.take()
             await hear(self._collector.outputs)
-            wait = max(LATE, self._collector.size / LATE_RATE)
+            await asyncio.sleep(max(LATE, self._collector.size / LATE_RATE))
 
     def engines_work(self, work: EnginesWork) -> None:
         self._engines = work
