@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
-from jupyter_codeinterp.core.model_view import images
-from jupyter_codeinterp.core.model_view.html_text import strip_html
+from jupyter_codeinterp.core.model_view import images, outputs
+from jupyter_codeinterp.core.model_view.html_text import LIMIT, strip_html
 from jupyter_codeinterp.core.model_view.outputs import (
     Seen,
     excerpt,
@@ -521,6 +521,20 @@ def test_too_large(data: bytes) -> None:
     seen = see([display(image__png=encoded(data))], images_left=1)
     assert seen.images == ()
     assert "are too large]" in seen.text
+
+
+def test_the_html_of_a_thousand_outputs_is_read_within_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def stripped(text: str, limit: int = LIMIT) -> str:
+        read.append(min(len(text), limit))
+        return "text"
+
+    monkeypatch.setattr(outputs, "strip_html", stripped)
+    see(1_000 * [display(text__html="<p>" * 10_000)], images_left=0)
+    assert len(read) == 1_000 and sum(read) < 5_000_000
 
 
 # --- the whole result ----------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
+from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.events import Mode
 from tests.core.conftest import Room
@@ -168,3 +169,18 @@ async def test_hidden_code_in_the_rest_of_run_all_asks(bench: Benches, room: Roo
     await b.ended()
     assert [x.by for x in b.of(e.DraftDecided)] == ["person", "person"]
     assert await room.ran() == ["a = 1"]
+
+
+async def test_hidden_code_asks_whom_a_program_leaves_its_turn_to(
+    bench: Benches, room: Room
+) -> None:
+    source, words = HIDDEN["a payload above 500 blank lines"]
+    b = bench(ModelError("overloaded", "Busy."), run(source), say("Done."))
+    b.session.send("Go", "review", "", alone="run")
+    assert (await b.ended()).retry
+    b.session.retry()
+    draft = await b.draft()
+    assert words in draft.notices
+    b.decide(draft, "reject")
+    await b.ended(2)
+    assert await room.ran() == []

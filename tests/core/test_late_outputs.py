@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.core.document.ops import FinishRun
 from jupyter_codeinterp.core.model_view.outputs import full_text
 from tests.core.conftest import Room
 from tests.kernels import until
@@ -88,3 +89,37 @@ async def test_nothing_active_comes_late_into_a_trusted_cell(bench: Benches, roo
         await until(lambda: b.document.notebook["cells"][1] is not cell)  # noqa: B023
         cell = b.document.notebook["cells"][1]
         assert cell["metadata"].get("trusted") is trusted
+
+
+class Counted(dict[str, Any]):
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = None
+
+
+async def test_a_thousand_outputs_after_the_end_are_compared_by_place(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with each takes seconds, in which the whole server stands."""
+    b = bench(run("print(1)"), say("Done."))
+    await b.turn()
+    cell = b.document.notebook["cells"][1]
+    run_id = b.session.ledger.last_run(cell["id"])
+    assert run_id
+    first, later = (
+        tuple(
+            Counted(output_type="display_data", data={"text/plain": f"{n}{words}"}, metadata={})
+            for n in range(1_000)
+        )
+        for words in ("a", "b")
+    )
+    end = FinishRun(cell["id"], run_id, first, 1, trusted=True)
+    monkeypatch.setattr(Counted, "compared", 0)
+    await b.session._came_late(1, str, end, later)
+    assert "999b" in shows(b, cell["id"])
+    assert Counted.compared < 10_000
+    assert len(b.session._late[cell["id"]].now) < 5_000

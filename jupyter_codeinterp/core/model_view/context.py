@@ -73,11 +73,13 @@ class KnownCell(msgspec.Struct, frozen=True):
 
 
 class Late(msgspec.Struct):
-    """Outputs of a cell after its run ended: those that the model knows, and the current ones."""
+    """The text of a cell's outputs after its run ended: what the model knows, and the current one
+    (``told``: which it knows as well)."""
 
     run_id: str
-    known: tuple[Output, ...]
-    now: tuple[Output, ...]
+    known: str
+    now: str
+    told: bool = False
 
 
 class State(msgspec.Struct):
@@ -180,14 +182,13 @@ class Context:
         lines = []
         for cell_id, came in late.items():
             known = self.state.cells.get(cell_id)
-            if came.now is came.known or known is None or known.private:
+            if came.told or known is None or known.private:
                 continue
-            before, now = (outputs_text(each, self.scrub, _LATE) for each in (came.known, came.now))
-            came.known = came.now
+            new = came.now.removeprefix(came.known).strip("\n") or "none"
+            came.known, came.told = came.now, True
             self.state.cells[cell_id] = msgspec.structs.replace(
                 known, outputs=None, run_id=came.run_id
             )
-            new = now.removeprefix(before).strip("\n") or "none"
             lines.append(tag("outputs", new, cell=cell_id, change="after its run"))
         room = bounded(lines, LATER_LIMIT, "cells with outputs after their run")
         return self.scrub(tag("changes", room)) if lines else ""
@@ -337,6 +338,10 @@ class Context:
 
 
 # --- what changed --------------------------------------------------------------------
+
+
+def late_text(outputs: Sequence[Output], scrub: Callable[[str], str]) -> str:
+    return outputs_text(outputs, scrub, _LATE)
 
 
 def _kernel_changes(

@@ -31,15 +31,15 @@ _HUGE = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{8,});?")
 """Character references that are too large; Python refuses numbers with many digits."""
 
 
-def strip_html(text: str) -> str:
+def strip_html(text: str, limit: int = LIMIT) -> str:
     """The text of HTML: one line per block or table row, cells separated by tabs."""
-    reader = _Reader(text[:LIMIT])
+    reader = _Reader(text[:limit])
     lines = (
         "\t".join(" ".join(cell.split()) for cell in line.split("\t")).strip()
         for line in "".join(reader.parts()).split("\n")
     )
     found = "\n".join(line for line in lines if line)
-    return found if len(text) <= LIMIT else f"{found}\n[the rest of the HTML was not read]"
+    return found if len(text) <= limit else f"{found}\n[the rest of the HTML was not read]"
 
 
 class _Reader:

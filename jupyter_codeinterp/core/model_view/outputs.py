@@ -20,7 +20,7 @@ import msgspec
 from ..document.ops import Output
 from ..messages import PICTURE_OF, Image
 from . import images, tracebacks
-from .html_text import strip_html
+from .html_text import LIMIT, strip_html
 from .plain_text import READ, clean, cut, ends
 from .untrusted import escaped
 
@@ -55,6 +55,8 @@ _JSON_LIMIT = 50_000
 """Characters read of JSON data."""
 MOST_OUTPUTS = 1_000
 """Outputs read of a cell: as many as a run keeps."""
+_MARKUP = 1_000_000
+"""Characters of HTML read of all outputs; of each at least ten times ``_LEAST``."""
 _LEAST = 300
 """Characters read of an output when others have used up the limit."""
 _LAST, _LEAST_OF_LAST = 3, 20_000
@@ -279,11 +281,17 @@ class _Reader:
     def __init__(self, scrub: Scrub, room: int) -> None:
         self._scrub = scrub
         self._room = room
+        self._markup = _MARKUP
         self.least = _LEAST
 
     def plain(self, text: str) -> str:
         # Scrub after cleaning, too: a terminal may show a key that the raw text hid.
         return self._scrub(clean(self._fitted(text)))
+
+    def html(self, text: str) -> str:
+        most = min(LIMIT, max(self._markup, 10 * self.least))
+        self._markup -= min(len(text), most)
+        return self.plain(strip_html(text, most))
 
     def error(self, output: Output) -> Output:
         lines = output.get("traceback")
@@ -330,7 +338,7 @@ def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
     if not says_nothing:
         return _Piece(plain)
     if html:
-        text = reader.plain(strip_html(html))
+        text = reader.html(html)
         low = html[:READ].casefold()
         hidden = [kind for element, kind in _ELEMENTS if element in low]
         if not text and not hidden and "<script" in low:

@@ -29,7 +29,7 @@ from ..hooks import Hooks
 from ..loop.agent import Agent
 from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
-from ..model_view.context import Late
+from ..model_view.context import Late, late_text
 from ..model_view.outputs import size
 from ..model_view.rule_files import NOT_READ
 from ..model_view.untrusted import Untrusted
@@ -43,7 +43,7 @@ from ..turn.ending import Ending, failure
 from ..turn.files import NOTHING_WAITS, Seen, made
 from ..turn.limits import Rules
 from ..turn.notebook import TurnNotebook
-from ..turn.results import Results
+from ..turn.results import UNREADABLE, Results
 from ..turn.turn import StoppedRun, Turn
 from ..visible import visible_line
 from ..wire.commands import SessionInfo
@@ -230,6 +230,7 @@ class TurnRunner(PersistentSession):
         self.queue.goes_on = False
         self._begun = False
         self._halted = None
+        self.unattended = ""
         self._put_after = ""
         self._answer_references = ()
         self._task = asyncio.get_running_loop().create_task(self._run(text, references))
@@ -410,7 +411,7 @@ class TurnRunner(PersistentSession):
             private=self._private,
             hooks=self._hooks,
             checks=self._checks,
-            came_late=partial(self._came_late, number),
+            came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,
             titles=self.replay.titles,
@@ -472,13 +473,20 @@ class TurnRunner(PersistentSession):
             self._in_background(self._watch(agent.turn.unresponsive))
         await agent.turn.notebook.settled(SETTLE_TIME)
 
-    async def _came_late(self, turn: int, end: FinishRun, outputs: tuple[Output, ...]) -> None:
+    async def _came_late(
+        self, turn: int, scrub: Callable[[str], str], end: FinishRun, outputs: tuple[Output, ...]
+    ) -> None:
         """Add outputs that came after the end of a run to its cell, and keep them for the model."""
         if self._closing or self.ledger.last_run(end.cell_id) != end.run_id:
             return
         # Code that nobody has reviewed can publish them in the name of a reviewed cell.
-        new = [output for output in outputs if output not in end.outputs]
+        new = [now for at, now in enumerate(outputs) if (now,) != end.outputs[at : at + 1]]
         trusted = end.trusted and await off_loop(lambda: is_passive(new), size(new), lambda: False)
+        known, now = await off_loop(
+            lambda: (late_text(end.outputs, scrub), late_text(outputs, scrub)),
+            size(end.outputs) + size(outputs),
+            lambda: ("", UNREADABLE),
+        )
         kept = await self.store.keep_outputs(self.info.session_id, outputs)
         changed = {"outputs": outputs, "trusted": trusted, "kept": kept}
         try:
@@ -490,8 +498,8 @@ class TurnRunner(PersistentSession):
             log.info("Outputs after a run are not in %s: %s", end.cell_id, error)
             return
         before = self._late.pop(end.cell_id, None)
-        known = before.known if before and before.run_id == end.run_id else end.outputs
-        self._late[end.cell_id] = Late(end.run_id, known, outputs)
+        known = before.known if before and before.run_id == end.run_id else known
+        self._late[end.cell_id] = Late(end.run_id, known, now)
         if len(self._late) > MOST_LATE:
             del self._late[next(iter(self._late))]
         if self.running and self._turn is not None:
