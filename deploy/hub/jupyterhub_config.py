@@ -1,13 +1,9 @@
 """A JupyterHub on one machine, to try this extension with several people.
 
-    python -m venv env
-    env/bin/pip install jupyter_codeinterp jupyterlab 'jupyterhub>=5,<6' \\
-        'jupyterhub-idle-culler>=1,<3'
-    npm install --prefix proxy 'configurable-http-proxy@^5'
-    PATH=$PWD/proxy/node_modules/.bin:$PATH env/bin/jupyterhub -f jupyterhub_config.py
+docs/hub.md has the commands that install and start it.
 
 WARNING: whoever knows the one password can log in as anyone. It listens on this machine alone.
-For real people, replace the authenticator and the spawner. See docs/hub.md.
+For real people, replace the authenticator and the spawner.
 
 Started as root, each person's server runs as an account of its own, which needs no entry in
 /etc/passwd. Started as anybody else, all servers run as that account: nothing but their good will

@@ -228,10 +228,7 @@ class CodeInterpSettings(Configurable):
         1_000_000_000,
         allow_none=True,
         min=0,
-        help=(
-            "Maximum size in bytes of the outputs of all conversations. The oldest are deleted "
-            "first."
-        ),
+        help="Maximum size in bytes of the journal's file. The oldest outputs are deleted first.",
     ).tag(config=True)
     demo_pace = Float(
         None, allow_none=True, help="Words per second of the offline demo. 0: all at once."
