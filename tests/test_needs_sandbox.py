@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,10 @@ async def in_a_window(site: Site, mode: str) -> Asked:
     return await _decided(site, window.session_id)
 
 
-async def by_rest(site: Site, mode: str) -> Asked:
+async def by_rest(site: Site, mode: str, **more: str) -> Asked:
     client = await rest_client(site)
     session_id = str((await client.post("sessions", notebook="a.ipynb", mode=mode))["session_id"])
-    await client.post("sessions", session_id, "messages", text="Go", mode=mode)
+    await client.post("sessions", session_id, "messages", text="Go", mode=mode, **more)
     return await _decided(site, session_id)
 
 
@@ -69,7 +70,11 @@ async def _decided(site: Site, session_id: str) -> Asked:
     return len(drafts), offers
 
 
-WAYS: dict[str, Callable[[Site, str], Awaitable[Asked]]] = {"window": in_a_window, "REST": by_rest}
+WAYS: dict[str, Callable[[Site, str], Awaitable[Asked]]] = {
+    "window": in_a_window,
+    "REST": by_rest,
+    "nobody asked": partial(by_rest, alone="all"),
+}
 ASKS = {
     # mode, sandboxed → drafts that wait, of two cells; whether "Run all" is offered
     ("auto", False): (2, False),
@@ -90,7 +95,8 @@ async def test_what_asks(
     number, offers = await WAYS[way](site, mode)
     expected, can_run_all = ASKS[mode, sandboxed]
     assert (number, offers[0] if offers else None) == (expected, can_run_all)
-    assert (NEEDS_SANDBOX in offers) is (mode == "auto" and not sandboxed)
+    unasked = mode == "auto" or way == "nobody asked"
+    assert (NEEDS_SANDBOX in offers) is (unasked and not sandboxed)
 
 
 @runs_here

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from jupyter_codeinterp.core.approval import policy
 from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
 from jupyter_codeinterp.core.approval.decisions import unasked
 from jupyter_codeinterp.core.approval.policy import (
@@ -103,7 +104,8 @@ def test_what_bars_a_kernel(
     words = {NEEDS_SANDBOX: "admin", SPOKEN_TO.format(sign=sign): "data"}
     given: tuple[tuple[Mode, str], ...] = (("review", review), ("auto", auto))
     for mode, told in given:
-        barred, why = bars(mode, sandboxed=sandboxed, needs_sandbox=admin, sign=sign)
+        unasked_in = policy.MODES[mode].unasked
+        barred, why = bars(unasked=unasked_in, sandboxed=sandboxed, needs_sandbox=admin, sign=sign)
         assert (barred, " ".join(words[one] for one in why)) == (asks, told)
         draft = Draft("d", "c", "insert", "", "", "x", "n", notices=why, runs=True)
         assert is_barred(draft) is bool(told)

@@ -137,17 +137,18 @@ def decide(
 
 
 def bars(
-    mode: Mode, *, sandboxed: bool, needs_sandbox: bool, sign: str
+    *, unasked: bool, sandboxed: bool, needs_sandbox: bool, sign: str
 ) -> tuple[bool, tuple[str, ...]]:
     """Whether runs in this kernel ask in every mode, and the reasons for the card.
 
+    ``unasked``: code runs without a person, by the mode or because nobody can be asked.
     ``needs_sandbox``: an admin lets code run unasked only in a sandbox. ``sign``: words in data
     that read like instructions to the model; "" if none.
     """
     if sandboxed:
         return False, ()
     words = (
-        NEEDS_SANDBOX if needs_sandbox and MODES[mode].unasked else "",
+        NEEDS_SANDBOX if needs_sandbox and unasked else "",
         SPOKEN_TO.format(sign=sign) if sign else "",
     )
     return needs_sandbox or bool(sign), tuple(filter(None, words))

@@ -497,6 +497,8 @@ class TurnRunner(PersistentSession):
         except (CommandError, StoreError, DocumentError) as error:
             log.info("Outputs after a run are not in %s: %s", end.cell_id, error)
             return
+        if self.ledger.last_run(end.cell_id) != end.run_id:
+            return  # The cell has run again meanwhile.
         before = self._late.pop(end.cell_id, None)
         known = before.known if before and before.run_id == end.run_id else known
         self._late[end.cell_id] = Late(end.run_id, known, now)

@@ -190,7 +190,7 @@ class Turn:
     def bars(self, info: KernelInfo | None) -> tuple[bool, tuple[str, ...]]:
         """``policy.bars`` for code in this kernel."""
         return policy.bars(
-            self.mode,
+            unasked=self.allowed.unasked or bool(self.alone),
             sandboxed=info is not None and info.sandboxed,
             needs_sandbox=self.auto_needs_sandbox,
             sign=self.cautions.sign,
