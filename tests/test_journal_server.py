@@ -87,7 +87,7 @@ FULL = """
 import asyncio, json, resource, sys
 from pathlib import Path
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.session import persistence
 from jupyter_codeinterp.core.errors import StoreError
 from tests.dying import Kernel

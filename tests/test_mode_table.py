@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-from jupyter_codeinterp.core.approval import policy
-from jupyter_codeinterp.core.approval.policy import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
+from jupyter_codeinterp.core.approval import modes, policy
+from jupyter_codeinterp.core.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
 from jupyter_codeinterp.core.wire.events import Mode
 
 PACKAGE = Path(policy.__file__).parents[2]
@@ -32,7 +32,7 @@ def test_who_may_more_may_all_that_others_may() -> None:
 def test_what_the_table_says_today() -> None:
     assert BY_RANK == ("plan", "review", "auto")
     assert (HIGHEST, ASKING, RUN_ALL) == ("auto", "review", "auto")
-    assert [policy.may_run_all(mode) for mode in BY_RANK] == [False, False, True]
+    assert [modes.may_run_all(mode) for mode in BY_RANK] == [False, False, True]
 
 
 # --- nobody else knows a mode by its name ------------------------------------------------

@@ -5,15 +5,15 @@ from typing import get_args
 
 import pytest
 
-from jupyter_codeinterp.core.approval import policy
+from jupyter_codeinterp.core.approval import modes
 from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
 from jupyter_codeinterp.core.approval.decisions import unasked
+from jupyter_codeinterp.core.approval.modes import cap
 from jupyter_codeinterp.core.approval.policy import (
     NEEDS_SANDBOX,
     SPOKEN_TO,
     Action,
     bars,
-    cap,
     decide,
     is_barred,
     refusal,
@@ -104,7 +104,7 @@ def test_what_bars_a_kernel(
     words = {NEEDS_SANDBOX: "admin", SPOKEN_TO.format(sign=sign): "data"}
     given: tuple[tuple[Mode, str], ...] = (("review", review), ("auto", auto))
     for mode, told in given:
-        unasked_in = policy.MODES[mode].unasked
+        unasked_in = modes.MODES[mode].unasked
         barred, why = bars(unasked=unasked_in, sandboxed=sandboxed, needs_sandbox=admin, sign=sign)
         assert (barred, " ".join(words[one] for one in why)) == (asks, told)
         draft = Draft("d", "c", "insert", "", "", "x", "n", notices=why, runs=True)

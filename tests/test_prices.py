@@ -289,12 +289,11 @@ def test_prices_are_loaded_without_a_network() -> None:
         "def no(*_, **__): raise AssertionError('a socket')\n"
         "socket.socket.connect = socket.getaddrinfo = no\n"
         "from jupyter_codeinterp.adapters.model_http import facts\n"
-        "from jupyter_codeinterp.adapters.model_http.prices import published\n"
         "assert 'genai_prices' not in sys.modules\n"
-        "published.load('ollama')\n"
+        "facts.load('ollama')\n"
         "assert 'genai_prices' not in sys.modules\n"
-        "published.load('anthropic')\n"
-        "print(published.published('anthropic', 'claude-haiku-5-5') is not None)\n"
+        "facts.load('anthropic')\n"
+        "print(facts.published('anthropic', 'claude-haiku-5-5') is not None)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "True\n"

@@ -272,7 +272,7 @@ AT_THE_START = {
     "jupyter_codeinterp._version",
     "jupyter_codeinterp.core",
     "jupyter_codeinterp.core.approval",
-    "jupyter_codeinterp.core.approval.policy",
+    "jupyter_codeinterp.core.approval.modes",
     "jupyter_codeinterp.server",
     "jupyter_codeinterp.server.app",
     "jupyter_codeinterp.server.kernel_models",

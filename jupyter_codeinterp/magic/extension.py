@@ -174,7 +174,7 @@ class Extension:
     ) -> None:
         """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
         and keep a new one. Raises PromptFailed under ``--strict``."""
-        from ..core.approval.policy import ASKING, BY_RANK, RUN_ALL
+        from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
         from .front.choose import NoReview, review_for, screen_for
         from .front.turn_front import TurnFront
         from .front.widgets import hold_back

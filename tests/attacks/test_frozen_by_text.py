@@ -440,7 +440,8 @@ NOT_READ = {
         "context.Context.seen_source private_names.PrivateNames.learn "
         "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
         "step.Known.changes step.Known.get step.Known.label step.Step.card "
-        "step.Step.not_started step.Step.say step.joined messages.route"
+        "step.Step.not_started step.Step.say step.joined step.name_of messages.route "
+        "conversation.Conversation.has"
     ),
     "looks up an id": "context.Context.source_seen ledger.whole_op",
     "compares ids, names, or beginnings": (

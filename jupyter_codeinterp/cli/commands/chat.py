@@ -13,7 +13,7 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
 from ...adapters import typed_ahead
-from ...core.approval.policy import HIGHEST, MODES, within
+from ...core.approval.modes import HIGHEST, MODES, within
 from ...core.errors import CodeInterpError
 from ...core.own_command import OwnCommand
 from ...core.redaction.found_secrets import looks_like_key

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.approval.decisions import Alone
-from ...core.approval.policy import ASKING, HIGHEST, MODES, within
+from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.redaction.found_secrets import looks_like_key
 from ...core.turn.ending import LIMITS
 from ...core.visible import visible_line

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
-from ..approval.policy import MODES
+from ..approval.modes import MODES
 from ..checks import protected
 from ..document.ops import Delete, Move, Receipt, SetSource
 from ..findings import Label

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 import msgspec
 
 from ..approval.decisions import Alone
-from ..approval.policy import ASKING
+from ..approval.modes import ASKING
 from ..errors import CodeInterpError, CommandError
 from ..history.branching import title_of
 from ..history.changes import Review

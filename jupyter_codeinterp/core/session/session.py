@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from ..approval import policy
+from ..approval import modes
 from ..approval.decisions import Alone
 from ..errors import CommandError
 from ..messages import Text, user
@@ -123,7 +123,7 @@ class Session(TurnRunner):
     ) -> None:
         self.need_idle()
         with self.here():
-            self._set(mode=policy.cap(mode, self._rules.highest_mode))
+            self._set(mode=modes.cap(mode, self._rules.highest_mode))
             if model and model != self.info.model:
                 self._change_model(model, window)
             if not self.info.title:
@@ -161,7 +161,7 @@ class Session(TurnRunner):
         nobody: bool = False,
     ) -> Draft:
         """Decide on a draft, and return it. Raises as ``Decisions.decide``."""
-        allowed = run_all and policy.may_run_all(self._rules.highest_mode)
+        allowed = run_all and modes.may_run_all(self._rules.highest_mode)
         return self.decisions.decide(
             draft_id, nonce, action, source, allowed, window, said, person, nobody
         )
@@ -169,7 +169,7 @@ class Session(TurnRunner):
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """Set the mode from the next decision on, also in a running turn. Returns whether it
         changed."""
-        mode = policy.cap(mode, self._rules.highest_mode)
+        mode = modes.cap(mode, self._rules.highest_mode)
         other = mode != self.info.mode
         if self._turn is not None and self.running:
             other = other or mode != self._turn.mode

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..approval import policy
+from ..approval import modes
 from ..approval.decisions import Alone, Decisions
 from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
@@ -417,7 +417,7 @@ class TurnRunner(PersistentSession):
             titles=self.replay.titles,
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
-            may_run_all=policy.may_run_all(self._rules.highest_mode),
+            may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
             before=before,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..approval.policy import HIGHEST
+from ..approval.modes import HIGHEST
 from ..wire.events import Mode
 
 MAX_FILES = 50

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..approval.policy import MODES, RUN_ALL, Permissions
+from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..errors import KernelError

@@ -22,7 +22,7 @@ from ..._version import __version__
 from ...cli.commands.run import apply_limits
 from ...cli.local.problems import DONE, FAILED, INTERRUPTED, USAGE, Problem
 from ...cli.terminal.stopping import Stopping
-from ...core.approval.policy import HIGHEST
+from ...core.approval.modes import HIGHEST
 from ...core.redaction.secrets import Secrets
 from ...core.visible import visible_line
 from ...sandbox import doctor, install

@@ -21,7 +21,7 @@ from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
 from ...cli.terminal.fronts import Decision, Program, covers
 from ...cli.terminal.stopping import Stopping
-from ...core.approval.policy import HIGHEST
+from ...core.approval.modes import HIGHEST
 from ...core.errors import CodeInterpError
 from ...core.history.transcript import Card, ModelText, Turn, turns
 from ...core.ports import Model

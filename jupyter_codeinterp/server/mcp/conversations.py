@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Union
 import msgspec
 
 from ...adapters.providers.outside import Answer, Desk
-from ...core.approval.policy import ASKING, BY_RANK, RUN_ALL
+from ...core.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...core.errors import CommandError
 from ...core.messages import Text, ToolResult, ToolUse
 from ...core.wire.events import DraftWaiting, Event, RunStarted, TurnEnded

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...core.approval.policy import ASKING, RUN_ALL
+from ...core.approval.modes import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError
 from ...core.messages import Image, Message, Text, ToolResult
 from ...core.visible import visible_line

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...core.approval.policy import MODES
+from ...core.approval.modes import MODES
 from ...core.errors import CodeInterpError, CommandError
 from ...core.verify.comparing import compare, last_lines
 from ...core.verify.verification import CellLine, CodeCell, Verification, findings, title_of

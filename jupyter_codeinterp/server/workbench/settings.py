@@ -12,7 +12,7 @@ from jupyter_core.paths import jupyter_data_dir
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
 from traitlets.config import Config, Configurable
 
-from ...core.approval.policy import BY_RANK, HIGHEST
+from ...core.approval.modes import BY_RANK, HIGHEST
 
 if TYPE_CHECKING:
     from ...adapters.storage.sqlite import Retention
