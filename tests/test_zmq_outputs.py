@@ -325,3 +325,26 @@ async def test_reports_after_the_end_pause_even_if_nothing_comes_meanwhile(
         await ended._telling
     assert heard == ["a", "ab"]
     assert paused == 2 * [run_module.FLUSH, run_module.LATE]
+
+
+async def test_what_a_widget_message_writes_is_no_output_of_the_cell() -> None:
+    """A page that loads again asks for widgets that are gone, and the kernel says so on stderr."""
+    came: list[str] = []
+
+    async def hear(outputs: tuple[Output, ...]) -> None:
+        came.append("".join(one["text"] for one in outputs))
+
+    code = (
+        "import threading\n"
+        "threading.Timer(1.5, lambda: print('late', flush=True)).start()\nprint('now')"
+    )
+    async with python() as (kernel, link, _):
+        async with kernel.hold() as slot:
+            async for _event in slot.execute(code, msg_id=slot.new_msg_id()):
+                pass
+            slot.listen_on(hear)
+        content: dict[str, Any] = {"comm_id": "gone", "data": {}}
+        for number in range(3):
+            await link.wire.send("shell", "comm_msg", content, msg_id=f"widget-{number}")
+        await until(lambda: any("late" in one for one in came))
+    assert came[-1] == "now\nlate\n"

@@ -174,11 +174,9 @@ test('a notebook closed, renamed, saved or opened twice in mid-turn keeps its co
     // Lab's question about news, if it is still open, lies over the panel's foot.
     const question = second.locator('.jp-toast-button', { hasText: 'No' });
     await second.addLocatorHandler(question, no => no.click());
-    await expect(other.root).toContainText(
-      'Another window has this notebook open'
-    );
+    await expect(other.root).toContainText('New cells go to another window');
     await expect(panel.root).not.toContainText(
-      'Another window has this notebook open'
+      'New cells go to another window'
     );
 
     await panel.add(model);
@@ -188,11 +186,9 @@ test('a notebook closed, renamed, saved or opened twice in mid-turn keeps its co
 
     await other.root.getByRole('button', { name: 'Use this window' }).click();
     await expect(other.root).not.toContainText(
-      'Another window has this notebook open'
+      'New cells go to another window'
     );
-    await expect(panel.root).toContainText(
-      'Another window has this notebook open'
-    );
+    await expect(panel.root).toContainText('New cells go to another window');
     await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(2);
     await other.decide('Run');
     await other.ended();

@@ -39,9 +39,7 @@ test('without the panel the agent still works in the notebook here', async ({
   const tab = await context.newPage();
   await tab.goto(`/lab/tree/${path}?codeinterp=open`);
   const other = new Panel(tab);
-  await expect(other.root).toContainText(
-    'Another window has this notebook open'
-  );
+  await expect(other.root).toContainText('New cells go to another window');
   await tab.close();
   await notebook.run(0);
   await expect.poll(() => notebook.value('x')).toBe('42');

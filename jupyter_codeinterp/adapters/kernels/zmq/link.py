@@ -95,6 +95,8 @@ class KernelLink:
         self._language: dict[str, Any] = {}
         self._running = ""
         self._last_cell = ""
+        self._comms: set[str] = set()
+        """Messages of widgets that the kernel works on."""
         self._cells_seen = 0
         self._was_busy = False
         self._fence: asyncio.Task[bool] | None = None
@@ -287,6 +289,11 @@ class KernelLink:
         elif kind in OUTPUT_TYPES and message.parent_type != "execute_request":
             # The output of a thread, which the kernel publishes for its latest request (a fence).
             parent = self._last_cell
+            # What the process writes by itself, or while it works on a widget's message ("No such
+            # comm", after a page has loaded again), is no output of a cell that has ended.
+            of_none = not message.parent_id or message.parent_id in self._comms
+            if of_none and parent not in self.listeners:
+                return
         listener = self.listeners.get(parent) or self.ended.get(parent)
         if listener is not None:
             listener.handle(message)
@@ -311,6 +318,8 @@ class KernelLink:
         """Count the main shell only: control and subshells work beside a running cell."""
         state = (message.content or {}).get("execution_state")
         cell = message.parent_type == "execute_request" and not message.subshell
+        if message.parent_type.startswith("comm_"):
+            (self._comms.add if state == "busy" else self._comms.discard)(message.parent_id)
         if state == "busy" and cell:
             self._running = message.parent_id
             self._cells_seen += 1
@@ -421,6 +430,7 @@ class KernelLink:
             listener.lost()
         self.listeners.clear()
         self.ended.clear()
+        self._comms.clear()
         for answer in self.comm_answers.values():
             # An error, because a cancelled answer would look to its caller like a cancelled task.
             if not answer.done():
