@@ -234,7 +234,7 @@ log = logging.getLogger(__name__)
 
 
 class Note(msgspec.Struct, frozen=True):
-    """``by`` is the hook's name; "" for one of ours, whose text is trusted."""
+    """``by``: the hook's name; "" for our own hooks, whose text is trusted."""
 
     by: str
     text: str

@@ -191,7 +191,7 @@ LONGEST = 16_000
 MOST = 32_000
 """Characters of all commands in one message."""
 MOST_TOLD = 20
-"""Skills that the model is told about."""
+"""Most skills in the list for the model."""
 
 _SKILLS = (
     BEGINS + ": skills, each for one kind of task. If a request fits one, read it first: "

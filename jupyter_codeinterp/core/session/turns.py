@@ -154,7 +154,7 @@ class Queue:
 
 
 INTERRUPT_TIME = 5.0
-"""Seconds after an interrupt until the person is told that the kernel is still busy."""
+"""Seconds after an interrupt until a note says that the kernel is still busy."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts; Stop has one second in all."""
 STUCK = (
