@@ -510,11 +510,14 @@ class TurnRunner(PersistentSession):
     async def _settle_journal(self) -> None:
         """Flush the turn's end to the disk, without making the next turn wait."""
         try:
-            await self.store.settle()
+            await self.store.settle(self.info.session_id)
             await self.store.tidy()
         except StoreError as error:
-            # The journal has the turn. The next turn's end tries this again.
             log.warning("Could not tidy the journal: %s", error.message)
+            # It may lack appends that a network drive has refused.
+            self._deferred.do(partial(self.store.append_events, self.info.session_id, []))
+            if self._unsaved and not self.running:
+                self.show(Note(NOT_SAVED, "warning"))
 
     async def _watch(self, run: StoppedRun) -> None:
         """Notify the person if the kernel ignores the interrupt."""
