@@ -4,5 +4,4 @@ settings.py    the admin's settings
 config.py      loads them for programs other than the server
 models.py      makes the models from them
 workbench.py   wires all objects
-workplace.py   what a session needs of its notebook
 """

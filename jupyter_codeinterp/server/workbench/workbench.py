@@ -7,28 +7,34 @@ message.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
 
-from ...adapters.documents.live import FileWriter, LiveNotebook
+from ...adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
 from ...adapters.storage.sqlite import SqliteStore
-from ...core.ports import Kernel, Model, NewNotebooks
+from ...core.model_view.rule_files import RuleFile
+from ...core.own_command import OwnCommand
+from ...core.ports import Kernel, Model, NewNotebooks, OutsideTools
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
-from ...core.turn.limits import Rules
+from ...core.turn.files import Seen
+from ...core.turn.limits import MAX_FILES, Rules
+from ...core.turn.workplace import Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
 from ..files.live_notebooks import LiveNotebooks
 from ..files.own_commands import own_commands
-from ..files.paths import root_name
-from ..files.siblings import sibling_files
-from ..mcp.clients import Clients
+from ..files.paths import folder_of, root_name
+from ..files.rule_files import rule_files
+from ..files.scan import look_around
+from ..files.siblings import read_sibling, sibling_files, sibling_heads
+from ..mcp.clients import MODELS, Clients
 from ..models.limits import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -38,17 +44,15 @@ from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..tool_servers.servers import ToolServers
 from ..translation import load_catalogue
-from ..verify import Verifier
+from ..verify import NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
-from .workplace import NotebookWorkplace
 
 if TYPE_CHECKING:
     from ...adapters.documents.file import FileDocument
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
-    from ...core.own_command import OwnCommand
     from ...core.session.session import Services, Session
 
 
@@ -302,3 +306,69 @@ class Workbench:
                 await ensure_async(part.close())
             except Exception:
                 log.exception("Could not close %s", type(part).__name__)
+
+
+class NotebookWorkplace(Workplace):
+    """The notebook of one session, its kernel and the files beside it."""
+
+    document: SessionDocument
+
+    def __init__(self, bench: Workbench, session_id: str, notebook: str) -> None:
+        """``notebook``: the initial path; the notebook may move."""
+        self._bench = bench
+        self._session_id = session_id
+        self._first = notebook
+        self.document = SessionDocument(self._notebook, bench.store, session_id)
+        self.kernel = bench.make_kernel(self._notebook)
+        self.new_notebooks = bench.new_notebooks(session_id, lambda: self._path)
+        self.fresh_runs = NotebookRuns(bench.verifier, lambda: self._path)
+        self.watch = bench.manager.stale_cells.watch
+
+    def _notebook(self) -> LiveNotebook:
+        return self._bench.manager.notebooks.of_session(self._session_id, self._first)
+
+    @property
+    def _path(self) -> str:
+        return self._notebook().path
+
+    @property
+    def _place(self) -> tuple[Any, str]:
+        return self._bench.place_of(self._path)
+
+    def begin_turn(self, turn: int) -> None:
+        self.document.begin_turn(turn)
+
+    def end_turn(self) -> None:
+        self.document.end_turn()
+        self._bench.manager.notebooks.turn_over(self._session_id, self._path)
+
+    def expect_no_window(self) -> None:
+        self._notebook().expect_no_window()
+
+    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
+        return await sibling_files(*self._place, most)
+
+    async def read_file(self, name: str, most: int) -> bytes | None:
+        return await read_sibling(*self._place, name, most)
+
+    def folder(self) -> str:
+        return folder_of(*self._place)
+
+    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
+        return await sibling_heads(*self._place, names)
+
+    async def rule_files(self) -> list[RuleFile]:
+        return await rule_files(*self._place) if self._bench.settings.read_rule_files else []
+
+    async def own_commands(self) -> list[OwnCommand]:
+        return await self._bench.own_commands(self._path)
+
+    async def look_around(self) -> Seen | None:
+        return await look_around(self._bench.contents, self._path)
+
+    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
+        session = self._bench.manager.live(self._session_id)
+        if session is not None and session.info.model.startswith(MODELS):
+            return None  # An outside client has tools of its own.
+        contents, path = self._place
+        return await self._bench.tool_servers.for_session(self._session_id, path, contents)
