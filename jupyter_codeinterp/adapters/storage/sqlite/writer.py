@@ -12,12 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from ....core.errors import StoreError
-
-if TYPE_CHECKING:
-    from .journal import Journal
 
 MOST_WAITING = 1_000
 """Appends that may wait; the next one then waits for the drive."""
@@ -29,12 +26,18 @@ Append = TypeVar("Append", bound=Callable[..., None])
 log = logging.getLogger(__name__)
 
 
+class Appending(Protocol):
+    """Where ``writer`` is None, the caller's thread makes the appends."""
+
+    writer: Writer | None
+
+
 def append(method: Append) -> Append:
     """A method of the journal that returns before its commit if there is a ``Writer``. It begins
     with a session's id, or its ``SessionInfo``."""
 
     @wraps(method)
-    def write(journal: Journal, of: Any, *given: Any) -> None:
+    def write(journal: Appending, of: Any, *given: Any) -> None:
         if journal.writer is None:
             method(journal, of, *given)
         else:
