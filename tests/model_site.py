@@ -244,7 +244,6 @@ class Site:
             file_writer=self._file_writer,
             tools=nothing,
             hooks=nothing,
-            checks=nothing,
             grace=self.grace,
         )
 

@@ -1,5 +1,5 @@
-"""Loads other packages' tools, hooks, checks and providers from entry points, on first use: they
-may import heavy packages.
+"""Loads our own hooks, and other packages' tools, hooks and providers from entry points, on first
+use: they may import heavy packages.
 
 They are trusted code: they run in the server's process, as its user. A server can limit them to
 some packages (``allowed_packages``).
@@ -11,12 +11,14 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from ..wiring import FEATURES
+
 if TYPE_CHECKING:
-    from ..core.checks.checks import Checks
-    from ..core.hooks import Hooks
+    from ..core.hooks import Hook, Hooks
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
 
@@ -24,11 +26,9 @@ TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
-CHECKS = "jupyter_codeinterp.checks"
-"""Each names a ``jupyter_codeinterp.api.Check``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", CHECKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -50,6 +50,15 @@ class Added:
         return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
+def own_hooks() -> tuple[Hook, ...]:
+    """The hooks of the core and of the features."""
+    from ..core.hooks import BUILT_IN
+    from ..core.loop.figure_origins import FIGURES
+
+    features = [import_module(f"..features.{name}", __package__) for name in FEATURES]
+    return (*BUILT_IN, FIGURES, *(hook for feature in features for hook in feature.hooks()))
+
+
 class Extensions:
     """``allowed``: names of the packages whose extensions load; None for all."""
 
@@ -69,16 +78,11 @@ class Extensions:
         return registry, self._add(TOOLS, registry.add)
 
     def hooks(self) -> tuple[Hooks, list[Added]]:
+        """Our own hooks with those of features and other packages, and all that these add."""
         from ..core.hooks import Hooks
 
-        found = Hooks()
+        found = Hooks(own_hooks())
         return found, self._add(HOOKS, found.add)
-
-    def checks(self) -> tuple[Checks, list[Added]]:
-        from ..core.checks.checks import Checks
-
-        found = Checks()
-        return found, self._add(CHECKS, found.add)
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

@@ -26,7 +26,6 @@ from .preload import preload
 from .windows import Broadcaster, FrontWindow, Windows
 
 if TYPE_CHECKING:
-    from ..core.checks.checks import Checks
     from ..core.hooks import Hooks
     from ..core.redaction.private_names import PrivateNames
     from ..core.session.service import SessionService
@@ -100,7 +99,6 @@ class SessionManager:
         grace: float,
         tools: Callable[[], ToolRegistry],
         hooks: Callable[[], Hooks],
-        checks: Callable[[], Checks],
         on_window: Callable[[], None] = preload,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
@@ -115,7 +113,7 @@ class SessionManager:
                        seconds, or for ``leave_grace`` if the last one announced its departure
         moved          called after the move of a notebook that no window has open
         seen           called when somebody opens a path: another notebook may have moved there
-        tools, hooks, checks  called with the first session
+        tools, hooks  called with the first session
         on_window      called with each window
         has_rooms      whether windows may share a notebook in a room of this server
         """
@@ -127,7 +125,6 @@ class SessionManager:
         self._default_model = default_model
         self._tools = tools
         self._hooks = hooks
-        self._checks = checks
         self._on_window = on_window
         self._seen = seen
         self._sessions: dict[str, Session] = {}
@@ -274,7 +271,6 @@ class SessionManager:
             self._announce,
             self._tools(),
             self._hooks(),
-            self._checks(),
             self._announce_waiting,
         )
         self._idle.use(session)

@@ -51,7 +51,6 @@ class Other:
             lambda session: self.told.append(session.info),
             ToolRegistry(),
             b.hooks,
-            b.checks,
         )
 
     @property

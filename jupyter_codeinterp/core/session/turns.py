@@ -13,7 +13,6 @@ import msgspec
 
 from ..approval import modes
 from ..approval.decisions import Alone, Decisions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import (
@@ -187,7 +186,6 @@ class TurnRunner(PersistentSession):
         changed: Callable[[Any], None],
         tools: ToolRegistry,
         hooks: Hooks,
-        checks: Checks,
         waits: Callable[[Any], None] = lambda session: None,
     ) -> None:
         """Calls ``changed`` with itself when it starts or stops running, when its title, model,
@@ -197,7 +195,6 @@ class TurnRunner(PersistentSession):
         self._model = model
         self._tools = TurnTools(tools, workplace)
         self._hooks = hooks
-        self._checks = checks
         self._put_after = ""
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
@@ -410,7 +407,6 @@ class TurnRunner(PersistentSession):
             ),
             private=self._private,
             hooks=self._hooks,
-            checks=self._checks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,

@@ -39,7 +39,7 @@ from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
 from ...core.wire.commands import DoneElsewhere, SessionInfo
 from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...kernel_side.mark import MODEL, TOKEN, URL
 from ...server.extensions import Extensions
 from .place import ProcessPlace
 
@@ -390,10 +390,9 @@ class Conversation:
         self._store.create(info)
         tools, added_tools = models.extensions.tools()
         hooks, added_hooks = models.extensions.hooks()
-        checks, added_checks = models.extensions.checks()
-        added = (*added_tools, *added_hooks, *added_checks)
+        added = (*added_tools, *added_hooks)
         self.left_out = [str(one) for one in added if one.fault]
-        """Other packages' tools and checks that do not work here, for the person."""
+        """Other packages' tools and hooks that do not work here, for the person."""
         self.live = Session(
             info,
             self._store,
@@ -403,7 +402,6 @@ class Conversation:
             lambda session: None,
             tools,
             hooks,
-            checks,
         )
 
     async def close(self) -> None:

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
-    from ...core.checks.checks import Checks
     from ...core.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_command import OwnCommand
@@ -101,7 +100,6 @@ class Workbench:
         self._extensions = Extensions(settings.allowed_packages)
         self._all_tools = cache(self._extensions.tools)
         self._all_hooks = cache(self._extensions.hooks)
-        self._all_checks = cache(self._extensions.checks)
         self.manager = SessionManager(
             self.store,
             model=self._model,
@@ -135,7 +133,6 @@ class Workbench:
             seen=lambda path: self.file_ids.seen(path),
             tools=self._tools,
             hooks=self._hooks,
-            checks=self._checks,
             on_window=self._preload,
             has_rooms=lambda: self._rooms is not None,
         )
@@ -176,15 +173,12 @@ class Workbench:
     def _hooks(self) -> Hooks:
         return self._all_hooks()[0]
 
-    def _checks(self) -> Checks:
-        return self._all_checks()[0]
-
     @cached_property
     def _others_installed(self) -> bool:
         return self._extensions.installed()
 
     def _preload(self) -> None:
-        others = (self._know_keys, self._tools, self._hooks, self._checks)
+        others = (self._know_keys, self._tools, self._hooks)
         preload(load_catalogue, *(others if self._others_installed else ()))
 
     def scrub(self, text: str) -> str:
