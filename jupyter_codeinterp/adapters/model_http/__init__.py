@@ -1,6 +1,7 @@
 """The common part of all models behind HTTP. Each API has its own adapter in ``providers``.
 
 service.py     one row for each service; which key goes to which address
+provider.py    a service as a provider
 model.py       the Model: retries, refusals to remember, information about models
 connection.py  one SDK client: its errors as Faults, its streams within limits
 answer.py      builds the message of a streamed answer, and the events to show
@@ -11,5 +12,6 @@ facts.py       prices and abilities of models
 files.py       replaces images and PDFs that a model does not accept
 markup.py      finds thinking and calls that a server sent as text
 
-This file imports nothing; ``service`` and ``model`` import neither an SDK nor the HTTP client.
+This file imports nothing; ``service``, ``provider`` and
+``model`` import neither an SDK nor the HTTP client.
 """

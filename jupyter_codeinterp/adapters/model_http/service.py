@@ -6,18 +6,15 @@ The server's start needs this file: it imports no SDK, no HTTP client and no mod
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Union
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Union
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
 from ...core.errors import ModelError
 from ...core.messages import PDF
-from ...core.providers import Credentials, Provider, Settings, origin
-
-if TYPE_CHECKING:
-    from .model import HttpModel
+from ...core.providers import origin
 
 Environment = Mapping[str, str]
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -253,55 +250,3 @@ def custom_headers(variable: str) -> list[tuple[str, str]]:
     lines = os.environ.get(variable, "").split("\n")
     found = (line.partition(":") for line in lines)
     return [(name.strip(), value) for name, colon, value in found if colon]
-
-
-def provider(service: Service, base_url: str | None = None) -> Provider:
-    """``base_url``: an admin's address, which overrides the environment's."""
-
-    def other_url() -> str:
-        """With ``chosen_by``, credentials in the environment may be for other programs. So models
-        are offered only after a person connects the service, or with that variable."""
-        if service.address is None:
-            return base_url or os.environ.get(service.url_variable, "").strip()
-        chosen = service.chosen_by and os.environ.get(service.chosen_by)
-        return service.home(os.environ) if chosen else ""
-
-    def secrets() -> Iterator[str]:
-        yield from (value for _, value in custom_headers(service.headers_variable))
-        yield from (os.environ.get(name, "") for name in service.secret_variables)
-
-    def connect(credentials: Callable[[], Credentials], settings: Settings) -> HttpModel:
-        from .model import HttpModel  # not at the server's start
-
-        def endpoint() -> tuple[str | None, str | None]:
-            entered = credentials()
-            return entered.key, entered.url or base_url
-
-        return HttpModel(
-            service,
-            endpoint,
-            prices=settings.prices,
-            max_tokens=settings.max_tokens,
-            learn=settings.learn,
-        )
-
-    url = service.url
-    if service.address is not None:
-        url = "" if other_url() else service.home(os.environ)
-    return Provider(
-        service.name,
-        service.label,
-        connect,
-        default_model=service.default_model,
-        key_variables=service.key_variables,
-        secrets=secrets,
-        secret_variables=service.secret_variables,
-        url=url,
-        other_url=other_url,
-        key_url=lambda: service.home(os.environ),
-        keyless=service.keyless,
-        key_looks=service.key_looks,
-        key_page=service.key_page,
-        settle=service.settle,
-        place_looks=service.place_looks,
-    )

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ....core.providers import Provider
-from ...model_http.service import Environment, Options, Server, Service, provider
+from ...model_http.provider import provider_of
+from ...model_http.service import Environment, Options, Server, Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -198,4 +199,4 @@ CLOUDS = (BEDROCK, VERTEX, FOUNDRY)
 
 
 def providers() -> tuple[Provider, ...]:
-    return tuple(provider(cloud) for cloud in CLOUDS)
+    return tuple(provider_of(cloud) for cloud in CLOUDS)

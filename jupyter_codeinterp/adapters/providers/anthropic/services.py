@@ -14,7 +14,7 @@ import msgspec
 
 from ....core.errors import ModelError
 from ....core.providers import Provider
-from ...model_http import service
+from ...model_http.provider import provider_of
 from ...model_http.service import Options, Server, Service
 
 if TYPE_CHECKING:
@@ -130,12 +130,12 @@ ROWS = (
 
 def provider(base_url: str | None = None) -> Provider:
     """Anthropic. ``base_url``: an admin's address, which overrides the environment's."""
-    return service.provider(ANTHROPIC, base_url)
+    return provider_of(ANTHROPIC, base_url)
 
 
 def providers(addresses: Mapping[str, str] = {}) -> list[Provider]:
     """The other servers. ``addresses``: an admin's by name, instead of the usual ports."""
-    return [service.provider(_at(row, addresses.get(row.name, ""))) for row in ROWS]
+    return [provider_of(_at(row, addresses.get(row.name, ""))) for row in ROWS]
 
 
 def _at(row: Service, url: str) -> Service:

@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ....core.providers import Provider
-from ...model_http.service import Options, Server, Service, provider
+from ...model_http.provider import provider_of
+from ...model_http.service import Options, Server, Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -134,4 +135,4 @@ SERVICES = (
 
 
 def providers() -> tuple[Provider, ...]:
-    return tuple(provider(service) for service in SERVICES)
+    return tuple(provider_of(service) for service in SERVICES)
