@@ -555,7 +555,7 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 
 ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
-    "adapters.providers.anthropic.clouds.table._VERTEX_PATH": "an address, the whole of it",
+    "adapters.providers.anthropic.clouds._VERTEX_PATH": "an address, the whole of it",
     "adapters.plain_markdown._FENCE": "a line",
     "adapters.kernel_iopub._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",

@@ -25,7 +25,7 @@ import msgspec
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
-from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.anthropic import services as anthropic
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.approval.decisions import Alone
 from ...core.document.ops import CellView
@@ -88,7 +88,7 @@ class ProcessModels:
 
     @property
     def default(self) -> str:
-        own = self._own.default if self._own else anthropic.DEFAULT_MODEL
+        own = self._own.default if self._own else anthropic.ANTHROPIC.default_model
         return os.environ.get(MODEL) or own
 
     def get(self, model_id: str) -> Model:
