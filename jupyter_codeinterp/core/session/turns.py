@@ -14,7 +14,6 @@ import msgspec
 
 from ..approval import modes
 from ..approval.decisions import Alone, Decisions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import (
@@ -188,7 +187,6 @@ class Services:
     """The model of a name. Raises ModelError."""
     tools: ToolRegistry
     hooks: Hooks
-    checks: Checks
 
 
 class TurnRunner(PersistentSession):
@@ -418,7 +416,6 @@ class TurnRunner(PersistentSession):
             ),
             private=self._private,
             hooks=self.services.hooks,
-            checks=self.services.checks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,
