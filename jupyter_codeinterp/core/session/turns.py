@@ -270,9 +270,7 @@ class TurnRunner(PersistentSession):
             if not self.may_cancel:
                 raise asyncio.CancelledError  # Stopped already.
             agent = await self._agent()
-            async for event in agent.run(text, self._note, references):
-                self.show(event)
-            ending = agent.ending
+            ending = await agent.run(text, self._note, references)
             if ending.reason == "end_turn":
                 await undo.clear_failed(agent.turn, cleared)
         except asyncio.CancelledError:
@@ -413,6 +411,7 @@ class TurnRunner(PersistentSession):
             checks=self._checks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
+            show=self.show,
             asked=self.replay.asked,
             titles=self.replay.titles,
             limits=self._rules.limits,
@@ -451,7 +450,6 @@ class TurnRunner(PersistentSession):
             self._next_step,
             self._tools.registry,
             self.queue.delivery,
-            self.show,
             self._take_answer_references,
         )
 
@@ -466,8 +464,7 @@ class TurnRunner(PersistentSession):
         """Clean up after the last step: no draft waits, every call has a result."""
         await agent.cancel_calls()
         agent.turn.notebook.over = True
-        for event in agent.stopped():
-            self.show(event)
+        agent.stop()
         self._context = agent.turn.context
         if agent.turn.unresponsive is not None:
             self._in_background(self._watch(agent.turn.unresponsive))

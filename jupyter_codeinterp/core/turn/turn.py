@@ -28,7 +28,7 @@ from ..redaction.private_names import PrivateNames, Variables
 from ..staleness import Watch
 from ..stores import SessionStore
 from ..verify.verification import FreshRuns
-from ..wire.events import Mode
+from ..wire.events import Event, Mode
 from .budget import LoopGuard
 from .files import Seen
 from .limits import Limits
@@ -105,6 +105,8 @@ class Turn:
     """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, Late]
     """Late outputs, by cell id."""
+    show: Callable[[Event], None]
+    """Shows an event to the person, and journals it."""
 
     # Limits.
     limits: Limits
