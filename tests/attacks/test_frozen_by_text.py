@@ -60,7 +60,7 @@ from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.outside import port, schemas, tool
+from jupyter_codeinterp.core.tools.outside import schemas, tool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
@@ -431,7 +431,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
     ],
     "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
-    "port.names": lambda t: port.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "schemas.names": lambda t: schemas.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -449,7 +449,7 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks port.OutsideTools.call",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks ports.OutsideTools.call",
     "joins what others of this list have read": (
         "attached.see attached.weight budget.no_price messages.checked verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"

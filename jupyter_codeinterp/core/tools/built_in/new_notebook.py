@@ -40,13 +40,13 @@ async def _work(calls: Calls, call: ToolUse, given: NewNotebook) -> None:
     task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
     if calls.is_refused(call):
         return
-    if turn.new_notebooks is None:
+    if turn.workplace.new_notebooks is None:
         _not_made(calls, call, NOT_AVAILABLE)
     elif not task or len(given.task) > LONGEST_TASK:
         _not_made(calls, call, TOO_LONG if task else NO_TASK)
     else:
         name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
-        await _ask_and_go(calls, call, turn.new_notebooks, name, task)
+        await _ask_and_go(calls, call, turn.workplace.new_notebooks, name, task)
 
 
 async def _ask_and_go(

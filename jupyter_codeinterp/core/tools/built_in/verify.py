@@ -46,9 +46,9 @@ async def _work(calls: Calls, call: ToolUse, arguments: Verify) -> None:
     if calls.is_refused(call):
         return
     try:
-        if calls.turn.fresh_runs is None:
+        if calls.turn.workplace.fresh_runs is None:
             raise CommandError("not_allowed", NOT_AVAILABLE)
-        await verifying.run(calls.turn.fresh_runs)
+        await verifying.run(calls.turn.workplace.fresh_runs)
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)
 

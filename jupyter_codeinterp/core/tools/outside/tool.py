@@ -16,13 +16,13 @@ from ...messages import ToolUse
 from ...model_view.outputs import BUDGET, IMAGES_A_RESULT
 from ...model_view.plain_text import READ, clean, cut
 from ...model_view.untrusted import Untrusted
+from ...ports import OutsideTool, OutsideTools
 from ...turn.turn import Turn
 from ...visible import visible_line
 from ...wire.events import Status
 from ..shared.base import Tool
 from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 from . import schemas
-from .port import OutsideTool, OutsideTools
 from .schemas import BadSchema
 
 # -------------------------------------------------------------------------------------------------
