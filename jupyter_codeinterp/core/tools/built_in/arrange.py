@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell, part_id
+from ...cells.draft import DraftCell, part_of
 from ...messages import ToolUse
 from ...turn.notebook import ANCHORS
 from ..shared.base import Tool
@@ -28,7 +28,7 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
         await delete(calls, call, cells[0].cell_id)
     elif cells:
         drafts = [
-            DraftCell(calls.turn, part_id(), "delete", cell.cell_id, "", cell.source)
+            DraftCell(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
             for cell in cells
         ]
         for draft in drafts:
@@ -71,7 +71,7 @@ async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
     drafts: list[DraftCell] = []
     for cell in cells:
         title = f"Move “{name_of(calls.turn, cell)}”"
-        draft = DraftCell(calls.turn, part_id(), "move", cell.cell_id, title, cell.source)
+        draft = DraftCell(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
         draft.source, draft.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]
         drafts.append(draft)

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell, part_id
+from ...cells.draft import DraftCell, part_of
 from ...document.ops import PRIVATE, CellView
 from ...errors import DocumentError
 from ...messages import ToolUse
@@ -38,7 +38,7 @@ async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
     except (DocumentError, LookupError) as error:
         calls.not_started(call, str(error))
         return
-    drafts = [_draft(calls.turn, cell) for cell in cells]
+    drafts = [_draft(calls.turn, call, cell) for cell in cells]
     for draft in drafts:
         draft.timeout = given.timeout_s
     title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
@@ -84,8 +84,8 @@ def _why_not(cell: CellView) -> str:
     return "" if cell.source.strip() else "empty"
 
 
-def _draft(turn: Turn, cell: CellView) -> DraftCell:
-    draft = DraftCell(turn, part_id(), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
+def _draft(turn: Turn, call: ToolUse, cell: CellView) -> DraftCell:
+    draft = DraftCell(turn, part_of(call), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
     draft.source = cell.source
     turn.context.seen(cell)
     return draft

@@ -20,8 +20,8 @@ import msgspec
 
 from ...approval import policy
 from ...approval.decisions import Decision, new_nonce
-from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
+from ...cells.job import CellJob
 from ...messages import AnyBlock, Image, Text, ToolResult, ToolUse
 from ...ports import ModelToolInput
 from ...turn.notebook import Place
@@ -85,7 +85,7 @@ class Calls:
         """An earlier step, one of whose calls has a result though its draft still waits."""
         self.results: dict[str, Result] = {}
         """Results of ended calls, by call id."""
-        self.jobs: dict[str, CellRun] = {}
+        self.jobs: dict[str, CellJob] = {}
         """Calls with a draft, by call id."""
         self.registry = registry
         self._cards: dict[str, str] = {}
@@ -123,7 +123,7 @@ class Calls:
 
     def opened(
         self, tool: Tool, call_id: str, given: dict[str, object], source: str
-    ) -> CellRun | None:
+    ) -> CellJob | None:
         """The call's draft, shown with ``source`` so far. None if its cell or position does not
         exist, or nothing may change."""
         turn, known = self.turn, self.jobs.get(call_id)
@@ -133,8 +133,8 @@ class Calls:
         kind, cell_id, old_source, spot = place
         given_title = given.get("title") or turn.titles.get(cell_id)
         title = tool.label or title_so_far(given_title, source)
-        draft = DraftCell(turn, call_id, kind, cell_id, title, old_source)
-        job = self.jobs[call_id] = CellRun(draft, tool.name)
+        draft = DraftCell(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
+        job = self.jobs[call_id] = CellJob(draft)
         if kind != "edit":
             draft.insert(turn.notebook.above(spot.after) if spot.after else ())
             draft.replace_empty(spot.instead)
@@ -377,9 +377,8 @@ class Calls:
         """Settle everything: each of ``calls`` gets a result, and every card ends, also those of
         unfinished calls. ``words`` is for calls that did not start."""
         known = {call.id: call for call in calls}
-        for call_id, job in self.jobs.items():
-            for event in job.stop(known.get(call_id, ToolUse(call_id, job.name, {})), words):
-                self.turn.show(event)
+        for job in self.jobs.values():
+            job.stop(words)
         self._take_results()
         for call_id, name in self._cards.items():
             call = known.get(call_id, ToolUse(call_id, name, {}))

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...approval import policy
-from ...cells.draft import part_id
+from ...cells.draft import part_of
 from ...errors import DocumentError, KernelError
 from ...messages import ToolUse
 from ...model_view.untrusted import bare
@@ -46,7 +46,7 @@ async def work(calls: Calls, call: ToolUse, arguments: msgspec.Struct | dict[str
 
 
 async def _run_cell(calls: Calls, request: CellRequest) -> Result:
-    turn, part = calls.turn, ToolUse(part_id(), "run_cell", {})
+    turn, part = calls.turn, part_of(ToolUse("", "run_cell", {}))
     if turn.allowed.changes:
         await run_part(calls, part, request.source, request.title, request.after)
     else:

@@ -9,8 +9,9 @@ import msgspec
 
 from ...approval import policy
 from ...cells import hooked
-from ...cells.cell_run import CellRun, Granted
+from ...cells.deciding import carry_out
 from ...cells.draft import DraftCell
+from ...cells.job import CellJob, Granted
 from ...document.ops import CellView, called
 from ...findings import Label
 from ...hooks import Note
@@ -99,12 +100,11 @@ class Several:
 
     async def _carry_out(self, draft: DraftCell, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""
-        part = ToolUse(draft.call_id, self._call.name, {})
-        job = self._calls.jobs[part.id] = CellRun(draft, part.name)
+        part = draft.call
+        job = self._calls.jobs[part.id] = CellJob(draft)
         self._calls.card(part.id, part.name)
         self._turn.show(draft.opened())
-        async for event in job.run(part, draft.source, granted=granted):
-            self._turn.show(event)
+        await carry_out(job, draft.source, granted=granted)
         if job.next_inputs:
             self._calls.note(self._call, PROPOSED.format(id=draft.cell_id))
         self._calls.ended(part)

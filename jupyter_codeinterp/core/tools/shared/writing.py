@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from ...cells.cell_run import CellRun
+from ...cells.deciding import carry_out
 from ...cells.draft import DraftCell
+from ...cells.job import CellJob
 from ...checks.shared.check import Contract
 from ...document.ops import PRIVATE, CellView, RanCode, normalise
 from ...messages import ToolUse
@@ -69,8 +70,7 @@ async def write(
     if cell_id:
         cell = turn.notebook.snapshot.cell(cell_id)
         draft.is_code = cell is not None and cell.cell_type == "code"
-    async for event in job.run(call, source):
-        turn.show(event)
+    await carry_out(job, source)
     await _put_forward(calls, call, job)
 
 
@@ -78,12 +78,11 @@ async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | Non
     if calls.is_refused(call):
         return
     turn = calls.turn
-    draft = DraftCell(turn, call.id, "scratch", "", calls.title(call))
+    draft = DraftCell(turn, call, "scratch", "", calls.title(call))
     draft.timeout = timeout
-    job = calls.jobs[call.id] = CellRun(draft, call.name)
+    job = calls.jobs[call.id] = CellJob(draft)
     turn.show(draft.opened())
-    async for event in job.run(call, source):
-        turn.show(event)
+    await carry_out(job, source)
     await _put_forward(calls, call, job)
 
 
@@ -91,14 +90,13 @@ async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
     turn = calls.turn
     seen = turn.context.source_seen(cell_id) or ""
     title = title_of(f"Delete: {turn.titles.get(cell_id) or title_of('', seen)}", "")
-    draft = DraftCell(turn, call.id, "delete", cell_id, title, seen)
-    job = calls.jobs[call.id] = CellRun(draft, call.name)
+    draft = DraftCell(turn, call, "delete", cell_id, title, seen)
+    job = calls.jobs[call.id] = CellJob(draft)
     turn.show(draft.opened())
-    async for event in job.run(call, seen):
-        turn.show(event)
+    await carry_out(job, seen)
 
 
-async def _put_forward(calls: Calls, call: ToolUse, job: CellRun) -> None:
+async def _put_forward(calls: Calls, call: ToolUse, job: CellJob) -> None:
     """Handle drafts that the code proposed (set_next_input); they ask in every mode."""
     waiting = [(job.draft.cell_id, source) for source in job.next_inputs]
     number = 0
@@ -120,17 +118,16 @@ async def run_part(
     after: str = "",
     *,
     suspicious: bool = False,
-) -> CellRun:
+) -> CellJob:
     """Run a new cell with its own card, as a part of another call. ``suspicious`` asks in every
     mode."""
     turn = calls.turn
-    draft = DraftCell(turn, part.id, "insert", new_cell_id(), title_of(title, source))
-    job = calls.jobs[part.id] = CellRun(draft, part.name)
+    draft = DraftCell(turn, part, "insert", new_cell_id(), title_of(title, source))
+    job = calls.jobs[part.id] = CellJob(draft)
     calls.card(part.id, part.name)
     turn.show(draft.opened())
     draft.insert(turn.notebook.above(after or turn.notebook.place().after))
-    async for event in job.run(part, normalise(source), suspicious=suspicious):
-        turn.show(event)
+    await carry_out(job, normalise(source), suspicious=suspicious)
     calls.ended(part)
     return job
 
