@@ -12,14 +12,11 @@ from functools import partial
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision, RunByHand
 from ..approval.modes import MODES
-from ..checks import protected
 from ..document.ops import Delete, Move, SetSource
 from ..hooks import Checked
-from ..off_loop import off_loop
 from ..ports import ExecutionDone, KernelInfo
-from ..turn.results import Result
 from ..wire.events import DraftWaiting
-from . import by_hand, checked, hooked, packages, reported
+from . import by_hand, hooked
 from .draft import DraftCell
 from .job import NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, run_in_kernel
@@ -161,7 +158,16 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
         done = await _follow_by_hand(job, at, run)
     if job.result is None or done is None:
         return
-    job.result = await _reported(job.draft, at, done, job.result)
+    draft = job.draft
+    job.result = await hooked.after_run(
+        job.turn,
+        draft.code(at.source, at.info),
+        done,
+        job.result,
+        draft.findings_on(at.source),
+        draft.expects if at.source == draft.proposed else None,
+        at.decision.by == "person",
+    )
 
 
 async def _follow_by_hand(job: CellJob, at: RunAttempt, run: RunByHand) -> ExecutionDone:
@@ -202,25 +208,3 @@ def _change_of(draft: DraftCell, at: RunAttempt) -> Delete | Move | SetSource:
         last_run = ledger.last_run(draft.cell_id) if unasked and draft.is_code else None
         return SetSource(draft.cell_id, at.source, draft.old_source, last_run=last_run)
     return SetSource(draft.cell_id, at.source, draft.source, cell_type="markdown")
-
-
-async def _reported(
-    draft: DraftCell, at: RunAttempt, done: ExecutionDone, result: Result
-) -> Result:
-    """The result with what hooks and checks say of the run."""
-    turn, code = draft.turn, draft.code(at.source, at.info)
-    result = packages.after_run(code, done, result)
-    result = await reported.after_run(turn, code, done, result)
-    contract = draft.expects if at.source == draft.proposed else None
-    expectation = checked.Expectation(await _allowed(draft, at.decision), contract)
-    result = await checked.after_run(turn, code, done, result, expectation)
-    return await hooked.after_run(turn, code, done, result)
-
-
-async def _allowed(draft: DraftCell, decision: Decision) -> frozenset[str]:
-    """The protected variables that a person has let this code change."""
-    names = draft.turn.document.protected
-    if decision.by != "person" or not names:
-        return frozenset()
-    read = partial(protected.changed, decision.source, names)
-    return frozenset(await off_loop(read, len(decision.source), lambda: None) or ())

@@ -16,7 +16,7 @@ from ..approval.decisions import Decision
 from ..approval.modes import MODES
 from ..document.ops import FinishRun, Output, Receipt
 from ..document.passive import is_passive
-from ..hooks import Note
+from ..hooks import HookNote
 from ..model_view.outputs import Seen, size
 from ..off_loop import INLINE
 from ..ports import ExecutionDone, KernelInfo, Slot
@@ -49,7 +49,7 @@ class Granted(NamedTuple):
 
     decision: Decision
     info: KernelInfo | None
-    notes: tuple[Note, ...]
+    notes: tuple[HookNote, ...]
 
 
 @dataclass
@@ -190,9 +190,11 @@ class CellJob:
             self.turn.results.not_run(self.call, body, draft.title, cell_id, summary, quoted, by=by)
         )
 
-    def refuse(self, note: Note) -> None:
-        self.draft.remove()
-        self.end(hooked.refused(self.draft, self.call, note))
+    def refuse(self, note: HookNote) -> None:
+        draft = self.draft
+        draft.remove()
+        cell_id = draft.cell_id if draft.is_theirs else ""
+        self.end(hooked.refused(self.turn, self.call, note, draft.title, cell_id))
 
     def changed_meanwhile(self, receipt: Receipt) -> None:
         """An edit was not made: show the cell's current source."""

@@ -139,7 +139,7 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     if turn.files_kept is not None:
         await asyncio.shield(turn.files_kept)
     turn.show(RunStarted(job.call.id, draft.cell_id, at.run_id, msg_id, kernel_id, language))
-    await turn.store.settle()
+    await turn.store.settle(turn.session_id)
     job.go(CellEvent.SENT)
     done: ExecutionDone | None = None
     expects = draft.expects

@@ -45,7 +45,7 @@ from ..wire.events import (
 from . import system_prompt
 from .conversation import Conversation
 from .describing import describe, describe_acts, instructions, late_outputs
-from .figure_origins import figures_found
+from .final_answer import after_answer
 from .naming import Found, look_up
 
 CUT_OFF = (
@@ -375,7 +375,7 @@ class Agent:
         if is_whole and not _says_something(message):
             self.turn.show(Note(SILENT))
         messages = self.talk.for_request()
-        for event in await figures_found(self.turn, self._step, self._said, self._goal, messages):
+        for event in await after_answer(self.turn, self._step, self._said, self._goal, messages):
             self.turn.show(event)
 
     def _store(self, reply: ModelDone, calls: tuple[ToolUse, ...]) -> None:

@@ -14,7 +14,7 @@ from ...cells.draft import DraftCell
 from ...cells.job import CellJob, Granted
 from ...document.ops import CellView, called
 from ...findings import Label
-from ...hooks import Note
+from ...hooks import HookNote
 from ...messages import Image, ToolUse
 from ...model_view import outputs
 from ...ports import KernelInfo
@@ -42,7 +42,7 @@ _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 class _Checks(NamedTuple):
     """``notes``: what the checks say of each cell; ``refusal``: why nothing may run."""
 
-    notes: dict[str, tuple[Note, ...]] = {}
+    notes: dict[str, tuple[HookNote, ...]] = {}
     notices: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     ask: bool = False
@@ -162,7 +162,7 @@ class Several:
 
     async def _check(self, info: KernelInfo | None) -> _Checks:
         """Check the cells, up to the first one that may not run."""
-        turn, notes, notices = self._turn, dict[str, tuple[Note, ...]](), list[str]()
+        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[str]()
         labels: dict[Label, None] = {}
         asks = False
         for draft in self._drafts:

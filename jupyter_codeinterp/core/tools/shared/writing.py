@@ -6,8 +6,8 @@ import msgspec
 
 from ...cells.deciding import carry_out
 from ...cells.draft import DraftCell
+from ...cells.expected import Contract
 from ...cells.job import CellJob
-from ...checks.shared.check import Contract
 from ...document.ops import PRIVATE, CellView, RanCode, normalise
 from ...messages import ToolUse
 from ...model_view import outputs
