@@ -87,18 +87,20 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
             job.reject(policy.refusal(draft.action, turn.mode))
             return
     if run is not None:
-        decision = Decision("run", "person", run.source, reason=BY_HAND)
+        known: Decision | None = Decision("run", "person", run.source, reason=BY_HAND)
     elif granted is not None:
-        decision = granted.decision.with_source(draft.source, edited=False)
-    elif job.verdict == "ask" or job.why:
-        if not await _placed(job) or job.result is not None:
-            return
-        decision = await _ask(job, said, info, suspicious or said.ask)
-        if info is None and draft.is_code:
-            # Decided before a kernel had started: holds for the one that started since.
-            info = await turn.kernel_info()
+        known = granted.decision.with_source(draft.source, edited=False)
+    elif job.verdict == "run" and not job.why:
+        known = Decision("run", "policy", draft.source)
+    elif not await _placed(job) or job.result is not None:
+        return
     else:
-        decision = Decision("run", "policy", draft.source)
+        known = None
+    decision = known or await _ask(job, said, info, suspicious or said.ask)
+    job.go(CellEvent.DECIDED)
+    if info is None and draft.is_code and known is None:
+        # Decided before a kernel had started: holds for the one that started since.
+        info = await turn.kernel_info()
     await _follow_decision(job, RunAttempt(_compared(job, decision), info))
 
 
@@ -113,7 +115,6 @@ async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious:
     turn.show(DraftWaiting(waiting))
     job.go(CellEvent.ASKED)
     decision = await turn.clock.attend(turn.decisions.ask(waiting))
-    job.go(CellEvent.DECIDED)
     if decision.run_all:
         turn.let_all_run()
     return decision
@@ -135,7 +136,6 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
         edited = at.source if decision.edited else ""
         job.reject(decision.reason, edited, decision.by)
         return
-    job.go(CellEvent.DECIDED)
     if draft.is_code and at.source != draft.source:
         # The person edited the code, so the hooks check it again.
         said = await draft.check(at.source, at.info)
