@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.approval.decisions import Decisions
@@ -133,22 +133,22 @@ class CellJobs(RuleBasedStateMachine):
         self.loop = Clock()
         self.folder = TemporaryDirectory()
         self.store = SqliteStore(Path(self.folder.name) / "sessions.db")
-        # The reference.
-        self.state = CellState.WRITING
-        self.source = WRITTEN
-        """What the job knows of the cell."""
-        self.in_cell = WRITTEN
-        self.decided = ""
-        self.decided_by = ""
-        self.starts = (0, 1)
-        """The kernel's start of the decision, and the present one."""
+        self.state = CellState.ENDED
+        """What the reference says, as do the next ones, which ``begin`` sets."""
         self.busy = False
-        self.by_hand = False
-        self.is_there = True
 
-    @initialize(mode=st.sampled_from(("review", "auto")), busy=st.booleans())
+    @precondition(lambda self: self.state is CellState.ENDED)
+    @rule(mode=st.sampled_from(("review", "auto")), busy=st.booleans())
     def begin(self, mode: e.Mode, busy: bool) -> None:
         self.mode, self.busy = mode, busy
+        """Whether nobody is asked; whether the kernel runs something else."""
+        self.state = CellState.WRITING
+        self.source = self.in_cell = WRITTEN
+        """What the job knows of the cell; what it reads."""
+        self.decided = self.decided_by = ""
+        self.starts = (0, 1)
+        """The kernel's start of the decision, and the present one."""
+        self.by_hand, self.is_there = False, True
         self._do(self._begin)
 
     def _begin(self) -> None:
@@ -270,7 +270,7 @@ class CellJobs(RuleBasedStateMachine):
         self.state = CellState.ENDED
         self._check("ok")
 
-    @precondition(lambda self: self._is_open and self.is_there)
+    @precondition(lambda self: self._is_open and self.is_there and not self.by_hand)
     @rule()
     def delete(self) -> None:
         self.document.delete("new")
@@ -288,8 +288,14 @@ class CellJobs(RuleBasedStateMachine):
         self._check("ok")
 
     @precondition(lambda self: self.state is not CellState.ENDED)
-    @rule()
-    def stop(self) -> None:
+    @rule(how=st.sampled_from(("wait", "wait", "wait", "stop")))
+    def wait_or_stop(self, how: str) -> None:
+        self.loop.pass_time(1.0)
+        if how == "stop":
+            self._stop()
+        self._check()
+
+    def _stop(self) -> None:
         before = self.state
         if before is not CellState.WRITING:
             self._do(self.task.cancel)
@@ -301,11 +307,6 @@ class CellJobs(RuleBasedStateMachine):
         decided = [one for one in self.events if isinstance(one, e.DraftDecided)]
         assert (before is CellState.WAITING) == (bool(decided) and decided[-1].by == "stop")
         assert len(asked) <= len(decided), "a card waits for ever"
-
-    @rule()
-    def wait(self) -> None:
-        self.loop.pass_time(1.0)
-        self._check()
 
     # --- the reference -----------------------------------------------------------------
 
@@ -360,14 +361,12 @@ class CellJobs(RuleBasedStateMachine):
         self.loop.ticks(40)
 
     def teardown(self) -> None:
-        if self.state not in (CellState.WRITING, CellState.ENDED):
-            self.stop()
-        if hasattr(self, "task") and not self.task.cancelled():
-            self.task.result()
+        if self.state is not CellState.ENDED:
+            self._stop()
         self.store.close()
         self.loop.close()
         self.folder.cleanup()
 
 
-CellJobs.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None)
+CellJobs.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 test_whatever_a_person_does_exactly_the_decided_bytes_run_or_none = CellJobs.TestCase
