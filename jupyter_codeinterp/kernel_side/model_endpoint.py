@@ -6,6 +6,6 @@ Read in the kernel and written on the server. Standard library only.
 TOKEN = "CODEINTERP_MODEL_TOKEN"
 """Allows model calls of this kernel, and nothing else."""
 URL = "CODEINTERP_MODEL_URL"
-"""The server's model endpoint, without ``/v1``."""
+"""The server's model endpoint."""
 MODEL = "CODEINTERP_MODEL"
 """The server's default model."""
