@@ -19,7 +19,7 @@ from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader
 from jupyter_codeinterp.core.messages import Text, assistant
 from jupyter_codeinterp.core.ports import ModelDone, ModelText
 from jupyter_codeinterp.core.session.service import SessionService
-from jupyter_codeinterp.kernel_side.model_endpoint import MODEL, TOKEN, URL
+from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
 from tests.anthropic_talk import joined
 from tests.conftest import KEY
