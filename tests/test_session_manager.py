@@ -156,7 +156,7 @@ async def test_files_beside_the_notebook(
             await asyncio.sleep(60)
 
     monkeypatch.setattr(siblings, "LISTING_TIMEOUT", 0.01)
-    monkeypatch.setattr(site.extension.workbench, "_contents", Slow())
+    monkeypatch.setattr(site.extension.workbench, "contents", Slow())
     assert await site.extension.workbench._files("work/a.ipynb") == []
     # A folder that cannot be listed ends no turn.
     api.play(in_order([DONE]))

@@ -1,24 +1,69 @@
-"""Loads other packages' tools, hooks, checks and providers from entry points, on first use: they
-may import heavy packages.
+"""What extends a server: features of ours, and other packages' tools, hooks, checks and providers.
 
-They are trusted code: they run in the server's process, as its user. A server can limit them to
-some packages (``allowed_packages``).
+Both load on first use. Other packages come from entry points, and may import heavy packages. They
+are trusted code: they run in the server's process, as its user. A server can limit them to some
+packages (``allowed_packages``).
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tornado.web import RequestHandler
+
     from ..core.checks.checks import Checks
     from ..core.hooks import Hooks
+    from ..core.model_view.untrusted import Untrusted
+    from ..core.ports import Model
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
+    from ..core.tools.shared.base import MoreTools
+
+    Routes = Sequence[tuple[str, type[RequestHandler]]]
+    ToolSource = Callable[[str, str, Untrusted, Any], Awaitable[MoreTools]]
+
+# -------------------------------------------------------------------------------------------------
+# Features of ours.
+
+FEATURES = (
+    "jupyter_codeinterp.features.mcp_client",
+    "jupyter_codeinterp.features.mcp_server",
+)
+"""The package of each feature of a server. Its function ``register`` takes the workbench, and adds
+to ``Workbench.features``. Nothing else imports a feature."""
+
+
+class Features:
+    """What features have added."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, Callable[[str], Model]] = {}
+        """Models by the beginning of their names. A model that is none of ours brings its own
+        tools, so its conversations get none of ``tools``."""
+        self.tools: list[ToolSource] = []
+        """Tools for a conversation, by its id, its notebook's path, what makes texts inert, and
+        the contents manager with the notebook's folder (None: the server's)."""
+        self.routes: list[Callable[[], Routes]] = []
+        """Called with the first request. Paths are relative to ``/codeinterp/api/``."""
+        self.handler_settings: dict[str, Any] = {}
+        """Settings of the web application, for handlers."""
+        self.closing: list[Any] = []
+        """Parts to close before all others."""
+
+    def model_source(self, name: str) -> Callable[[str], Model] | None:
+        """What makes the model of this name; None if no feature does."""
+        found = (source for start, source in self.models.items() if name.startswith(start))
+        return next(found, None)
+
+
+# -------------------------------------------------------------------------------------------------
+# Other packages.
 
 TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""

@@ -11,14 +11,15 @@ from ..core.history.ledger import Store
 from ..core.model_view.rule_files import RuleFile
 from ..core.own_command import OwnCommand
 from ..core.ports import Kernel, NewNotebooks
-from ..core.tools.outside.port import OutsideTools
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 from ..core.verify.verification import FreshRuns
 from .files.live_notebooks import LiveNotebooks
 
 if TYPE_CHECKING:
+    from ..core.model_view.untrusted import Untrusted
     from ..core.staleness import Watch
+    from ..core.tools.shared.base import MoreTools
 
 
 @dataclass
@@ -40,8 +41,8 @@ class Surroundings:
     """The person's commands and skills."""
     look_around: Callable[[str], Awaitable[Union[Seen, None]]]
     """The files below its folder; None if unknown."""
-    outside_tools: Callable[[str, str], Awaitable[Union[tuple[OutsideTools, list[str]], None]]]
-    """Tools of MCP servers for a session, by its id and the path; None if there are none."""
+    more_tools: Callable[[str, str, Untrusted], Awaitable[MoreTools]]
+    """Tools of features for a session, by its id and the path."""
     make_new_notebooks: Callable[[str, Callable[[], str]], Union[NewNotebooks, None]]
     """By session id. Lets the session continue in another notebook; None if it cannot."""
     make_fresh_runs: Callable[[Callable[[], str]], Union[FreshRuns, None]]
@@ -105,5 +106,5 @@ class NotebookPlace:
     async def look_around(self) -> Seen | None:
         return await self._around.look_around(self._notebook().path)
 
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        return await self._around.outside_tools(self._session_id, self._notebook().path)
+    async def more_tools(self, untrusted: Untrusted) -> MoreTools:
+        return await self._around.more_tools(self._session_id, self._notebook().path, untrusted)

@@ -183,8 +183,8 @@ class LocalBench(Workbench):
         around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
         around.folder = lambda copy: folder.absolute().as_posix()
         around.table_heads = lambda copy, names: sibling_heads(there, notebook.name, names)
-        around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
-            session_id, notebook.name, there
+        around.more_tools = lambda session_id, copy, untrusted: self._more_tools(
+            session_id, notebook.name, untrusted, there
         )
         if self._reads_rules:
             around.rule_files = lambda copy: rule_files(there, notebook.name)

@@ -25,12 +25,13 @@ from ..loop.figure_origins import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
+from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
 from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
 from ..staleness import Watch
 from ..stores import INHERITED, LEASE_TIME, Holder, LeaseStore, SessionStore
-from ..tools.outside.port import OutsideTools
+from ..tools.shared.base import MoreTools
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import NOTHING_WAITS, OverlayFiles, Seen
 from ..turn.limits import MAX_FILES, Rules
@@ -162,9 +163,8 @@ class Workplace(Protocol):
     async def look_around(self) -> Seen | None:
         """Scan the files under the notebook's folder; None if unknown."""
 
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        """Tools of MCP servers for this conversation, and warnings for the person; None without
-        servers. Waits for servers that start."""
+    async def more_tools(self, untrusted: Untrusted) -> MoreTools:
+        """The tools that features add to this conversation."""
 
 
 class PersistentSession:

@@ -14,6 +14,7 @@ from ...adapters.rule_file import HIDDEN, OPEN, read_file
 from ...adapters.table_heads import heads
 from ...core.model_view.rule_files import RuleFile
 from ...core.own_command import OwnCommand
+from ...core.tools.shared.base import MoreTools
 
 MOST_FILES = 50
 MOST_LOOKED_AT = 2_000
@@ -67,8 +68,9 @@ class ProcessPlace:
         """Return none: a prompt in a cell cannot call them, and has no tool that reads skills."""
         return []
 
-    async def outside_tools(self) -> None:
-        """Return None: a prompt in a cell has no card for a decision on an MCP server's tool."""
+    async def more_tools(self, untrusted: object) -> MoreTools:
+        """None: a prompt in a cell has no card for a decision on another program's tool."""
+        return MoreTools()
 
     async def look_around(self) -> None:
         return None

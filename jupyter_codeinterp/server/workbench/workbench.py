@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache, cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,13 @@ from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ...core.wire.commands import OpReceipt, SnapshotTaken
 from ..activity import Activity
-from ..extensions import Extensions
+from ..extensions import FEATURES, Extensions, Features
 from ..files.file_ids import FileIds
 from ..files.own_commands import own_commands
 from ..files.paths import folder_of, root_name
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files, sibling_heads
-from ..mcp.clients import MODELS, Clients
 from ..models.limits import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -38,7 +38,6 @@ from ..place import Surroundings
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
-from ..tool_servers.servers import ToolServers
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
 from .models import make_models
@@ -52,9 +51,10 @@ if TYPE_CHECKING:
     from ...core.checks.checks import Checks
     from ...core.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
+    from ...core.model_view.untrusted import Untrusted
     from ...core.own_command import OwnCommand
-    from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
+    from ...core.tools.shared.base import MoreTools
 
 
 log = logging.getLogger(__name__)
@@ -83,14 +83,15 @@ class Workbench:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
         receives the last activity. ``file_ids`` gives the file id manager, if installed.
         ``extensions`` is the server's extension manager."""
-        self._contents = contents
+        self.settings = settings
+        self.contents = contents
         self._server_extensions = extensions
         self._files = partial(sibling_files, contents)
         self._reads_rules = settings.read_rule_files
         self._kernel_manager = kernels
         self.secrets = Secrets()
         self.models = make_models(settings, self.secrets)
-        self.clients = Clients()
+        self.features = Features()
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
@@ -115,7 +116,7 @@ class Workbench:
                 rule_files=self._rule_files,
                 own_commands=self.own_commands,
                 look_around=partial(look_around, contents),
-                outside_tools=self._outside_tools,
+                more_tools=self._more_tools,
                 make_new_notebooks=self._new_notebooks,
                 make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
             ),
@@ -139,17 +140,6 @@ class Workbench:
             on_window=self._preload,
             has_rooms=lambda: self._rooms is not None,
         )
-        self.tool_servers = ToolServers(
-            contents,
-            settings.folder,
-            admins=settings.mcp_servers,
-            others=settings.mcp_own_servers,
-            env=settings.mcp_env,
-            call_timeout=settings.mcp_call_timeout,
-            learn=self.secrets.add,
-            forget=self.secrets.forget,
-            scrub=self.scrub,
-        )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
         self.verifier = Verifier(
@@ -161,14 +151,16 @@ class Workbench:
             scrub=self.scrub,
         )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
+        for feature in FEATURES:
+            import_module(feature).register(self)
 
     def _journal(self, settings: CodeInterpSettings) -> Path:
         """The file of conversations."""
         return settings.folder / "sessions.db"
 
     def _model(self, name: str) -> Model:
-        """The model of this name, or the outside client. Raises ModelError."""
-        return self.clients.get(name) or self.models.get(name)
+        """The model of this name, also a feature's. Raises ModelError."""
+        return (self.features.model_source(name) or self.models.get)(name)
 
     def _tools(self) -> ToolRegistry:
         return self._all_tools()[0]
@@ -256,7 +248,7 @@ class Workbench:
             return None
         from ...adapters.documents.room import found  # loads pycrdt
 
-        return found(enabled, self._contents)
+        return found(enabled, self.contents)
 
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """The writer for a notebook that no window edits: its room if it has one, or its file."""
@@ -284,27 +276,36 @@ class Workbench:
             else:
                 notebook.answer(document, reply)
 
-        file = ContentsFile(self._contents, lambda: notebook.path, is_elsewhere)
+        file = ContentsFile(self.contents, lambda: notebook.path, is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
 
     async def _rule_files(self, notebook: str) -> list[RuleFile]:
-        return await rule_files(self._contents, notebook) if self._reads_rules else []
+        return await rule_files(self.contents, notebook) if self._reads_rules else []
 
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
-        return await own_commands(self._contents, notebook) if self._reads_rules else []
+        return await own_commands(self.contents, notebook) if self._reads_rules else []
 
-    async def _outside_tools(
-        self, session_id: str, notebook: str
-    ) -> tuple[OutsideTools, list[str]] | None:
+    async def _more_tools(
+        self, session_id: str, notebook: str, untrusted: Untrusted, contents: Any = None
+    ) -> MoreTools:
+        """``contents``: where the notebook's folder is, if not in the server's contents."""
+        from ...core.tools.shared.base import MoreTools  # not at the server's start
+
         session = self.manager.live(session_id)
-        if session is not None and session.info.model.startswith(MODELS):
-            return None  # An outside client has tools of its own.
-        return await self.tool_servers.for_session(session_id, notebook)
+        if session is not None and self.features.model_source(session.info.model) is not None:
+            return MoreTools()
+        sources = self.features.tools
+        more = [await source(session_id, notebook, untrusted, contents) for source in sources]
+        return MoreTools(
+            tuple(tool for one in more for tool in one.tools),
+            tuple(note for one in more for note in one.notes),
+            all(one.complete for one in more),
+        )
 
     async def close(self) -> None:
         """Close every part, also after one fails."""
-        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.manager)
+        running: tuple[Any, ...] = (*self.features.closing, self.verifier, self.manager)
         kernels = [self._kernels] if "_kernels" in vars(self) else []
         for part in (*running, *kernels, self.models, self.store):
             try:
