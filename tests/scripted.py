@@ -45,16 +45,13 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
-    NewNotebooks,
 )
-from jupyter_codeinterp.core.session.session import Session
-from jupyter_codeinterp.core.staleness import Watch
+from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared.base import MoreTools
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.verify.verification import FreshRuns
+from jupyter_codeinterp.core.turn.workplace import MoreTools, Workplace
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.core.wire.events import (
     Draft,
@@ -307,15 +304,14 @@ class MemoryDocument:
         self.notebook["cells"] = [c for c in self.notebook["cells"] if c["id"] != cell_id]
 
 
-class MemoryPlace:
+class MemoryPlace(Workplace):
+    document: MemoryDocument
+
     def __init__(
         self, document: MemoryDocument, kernel: Kernel, beside: dict[str, bytes] | None = None
     ) -> None:
         self.document = document
         self.kernel = kernel
-        self.new_notebooks: NewNotebooks | None = None
-        self.fresh_runs: FreshRuns | None = None
-        self.watch: Watch | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
         self.more: Callable[[Untrusted], MoreTools] = lambda untrusted: MoreTools()
@@ -324,12 +320,6 @@ class MemoryPlace:
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
-
-    def end_turn(self) -> None:
-        return None
-
-    def expect_no_window(self) -> None:
-        return None
 
     around: Seen | None = None
     """What lies under the notebook's folder."""
@@ -410,14 +400,15 @@ class Bench:
         assert info is not None
         return Session(
             info,
-            self.store,
-            lambda name: self.model,
+            Services(
+                self.store,
+                self.rules,
+                lambda name: self.model,
+                ToolRegistry(),
+                self.hooks,
+                self.checks,
+            ),
             place,
-            self.rules,
-            lambda session: None,
-            ToolRegistry(),
-            self.hooks,
-            self.checks,
         )
 
     def restart_server(self) -> None:

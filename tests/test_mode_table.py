@@ -75,7 +75,6 @@ def _is_other_text(node: ast.expr) -> bool:
 
 
 OTHERS = {
-    "adapters/providers/anthropic/wire.py": '"auto"',
     "adapters/providers/openai/responses.py": '"auto"',
     "features/mcp_client/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',

@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..core.ports import Model
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
-    from ..core.tools.shared.base import MoreTools
+    from ..core.turn.workplace import MoreTools
 
     Routes = Sequence[tuple[str, type[RequestHandler]]]
     ToolSource = Callable[[str, str, Untrusted, Any], Awaitable[MoreTools]]
@@ -96,34 +97,45 @@ class Added:
 
 
 class Extensions:
-    """``allowed``: names of the packages whose extensions load; None for all."""
-
     def __init__(self, allowed: Sequence[str] | None = None) -> None:
+        """``allowed``: names of the packages whose extensions load; None for all."""
         self._allowed = None if allowed is None else {_normal(name) for name in allowed}
+        self.added: list[Added] = []
+        """What packages add, as far as it was needed."""
+
+    def load(self) -> None:
+        """Load all tools, hooks and checks."""
+        _ = self.tools, self.hooks, self.checks
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
         found = entry_points()
         return any(found.select(group=group) for group in KINDS)
 
-    def tools(self) -> tuple[ToolRegistry, list[Added]]:
-        """The registry with other packages' tools, and all that they add."""
+    @cached_property
+    def tools(self) -> ToolRegistry:
+        """The agent's own tools, and those of other packages."""
         from ..core.tools.registry import ToolRegistry  # see ``preload``
 
         registry = ToolRegistry()
-        return registry, self._add(TOOLS, registry.add)
+        self.added += self._add(TOOLS, registry.add)
+        return registry
 
-    def hooks(self) -> tuple[Hooks, list[Added]]:
+    @cached_property
+    def hooks(self) -> Hooks:
         from ..core.hooks import Hooks
 
-        found = Hooks()
-        return found, self._add(HOOKS, found.add)
+        hooks = Hooks()
+        self.added += self._add(HOOKS, hooks.add)
+        return hooks
 
-    def checks(self) -> tuple[Checks, list[Added]]:
+    @cached_property
+    def checks(self) -> Checks:
         from ..core.checks.checks import Checks
 
-        found = Checks()
-        return found, self._add(CHECKS, found.add)
+        checks = Checks()
+        self.added += self._add(CHECKS, checks.add)
+        return checks
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

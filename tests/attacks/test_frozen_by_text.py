@@ -567,7 +567,7 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 
 ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
-    "adapters.providers.anthropic.clouds.table._VERTEX_PATH": "an address, the whole of it",
+    "adapters.providers.anthropic.clouds._VERTEX_PATH": "an address, the whole of it",
     "adapters.plain_markdown._FENCE": "a line",
     "adapters.kernel_iopub._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",
@@ -580,8 +580,7 @@ ONLY_AT_THE_START = {
     "core.checks.run.lost_values._MARK": "an example, the whole of it",
     "core.checks.labelling._SHELL": "a line",
     "core.checks.labelling._URL": "a path",
-    "core.figures.lookup._VALUE": "the whole text",
-    "core.figures.outputs._BARE": "the whole text",
+    "core.figures.answer._VALUE": "the whole text",
     "core.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",

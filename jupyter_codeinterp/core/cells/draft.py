@@ -240,7 +240,7 @@ class DraftCell:
         if (source, code.language) != self._labelled[:2]:
             cells, protected_names = turn.notebook.snapshot.cells, turn.document.protected
             names = persons_variables(cells, turn.ledger.owns, protected_names)
-            read = partial(labels, source, code.language, names, turn.folder)
+            read = partial(labels, source, code.language, names, turn.workplace.folder())
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)
         return self._labelled[2]

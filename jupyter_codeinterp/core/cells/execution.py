@@ -44,7 +44,7 @@ async def noted(
     turn: Turn, kernel: KernelInfo, cell_id: str, number: int | None, source: str
 ) -> str:
     """Report a run to the watch. Returns a note for the model; "" if it read nothing stale."""
-    watch, path = turn.watch, turn.document.path
+    watch, path = turn.workplace.watch, turn.document.path
     if watch is None or number is None or kernel.language != "python":
         return ""
     if not watch.knows(path):

@@ -221,7 +221,7 @@ class Agent:
         snapshot, files = turn.notebook.snapshot, turn.files
         owned = turn.ledger.owned(snapshot)
         new = turn.context.new_files(files)
-        heads = await turn.table_heads(new) if turn.table_heads is not None and new else {}
+        heads = await turn.workplace.table_heads(new) if new else {}
         return await self._described(
             snapshot,
             lambda fresh: fresh.describe(snapshot, files, info, variables, owned, state, heads),

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -44,6 +45,7 @@ from ..turn.limits import Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import UNREADABLE, Results
 from ..turn.turn import StoppedRun, Turn
+from ..turn.workplace import Workplace
 from ..visible import visible_line
 from ..wire.commands import SessionInfo
 from ..wire.events import (
@@ -59,7 +61,7 @@ from ..wire.events import (
 )
 from . import undo
 from .messages import GOES_ON
-from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
+from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession
 from .reviews import Reviews
 from .waiting_files import WaitingFiles
 
@@ -171,28 +173,34 @@ NONE_MADE: Made = ((), 0)
 log = logging.getLogger(__name__)
 
 
+@dataclass
+class Services:
+    """What the sessions of a program share."""
+
+    store: SessionStore
+    rules: Rules
+    model: Callable[[str], Model]
+    """The model of a name. Raises ModelError."""
+    tools: ToolRegistry
+    hooks: Hooks
+    checks: Checks
+
+
 class TurnRunner(PersistentSession):
     def __init__(
         self,
         info: SessionInfo,
-        store: SessionStore,
-        model: Callable[[str], Model],
+        services: Services,
         workplace: Workplace,
-        rules: Rules,
-        changed: Callable[[Any], None],
-        tools: ToolRegistry,
-        hooks: Hooks,
-        checks: Checks,
+        changed: Callable[[Any], None] = lambda session: None,
         waits: Callable[[Any], None] = lambda session: None,
     ) -> None:
         """Calls ``changed`` with itself when it starts or stops running, when its title, model,
         mode or notebook changes, and when another server begins or stops working on it. Calls
         ``waits`` when it begins or stops waiting for a person."""
         self.decisions = Decisions(lambda: waits(self))
-        self._model = model
-        self._tools = TurnTools(tools, workplace)
-        self._hooks = hooks
-        self._checks = checks
+        self.services = services
+        self._tools = TurnTools(services.tools, workplace)
         self._put_after = ""
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
@@ -206,11 +214,11 @@ class TurnRunner(PersistentSession):
         self.unattended: Alone = ""
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
-        super().__init__(info, store, workplace, rules, lambda: changed(self))
+        super().__init__(info, services.store, workplace, services.rules, lambda: changed(self))
         self._late: dict[str, Late] = {}
         """Outputs that came after their runs, by cell."""
         self.queue = Queue(self)
-        self.waiting_files = WaitingFiles(self, rules.scrub)
+        self.waiting_files = WaitingFiles(self, services.rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
 
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
@@ -347,7 +355,7 @@ class TurnRunner(PersistentSession):
     async def _ask_for_mistakes(self, answered: Answered, name: str, window: int) -> None:
         turn = self.replay.turns
         snapshot = await self.workplace.document.snapshot()
-        look = SecondLook(self._model(name), name, self._talk.untrusted, self._meter)
+        look = SecondLook(self.services.model(name), name, self._talk.untrusted, self._meter)
         async for counted in look.events(answered, snapshot, self._rules.limits.cost):
             with self.here():
                 self.show(counted)
@@ -370,7 +378,7 @@ class TurnRunner(PersistentSession):
 
     async def _agent(self) -> Agent:
         """Read the notebook and build the turn's agent."""
-        model = self._model(self.info.model)
+        model = self.services.model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(_look_around(place))
         # Beside the first request to the model.
@@ -392,8 +400,8 @@ class TurnRunner(PersistentSession):
             mode=self.info.mode,
             always_ask=model.always_ask,
             alone=self.unattended,
+            workplace=place,
             notebook=notebook,
-            kernel=place.kernel,
             store=self.store,
             decisions=self.decisions,
             ledger=self.ledger,
@@ -404,8 +412,8 @@ class TurnRunner(PersistentSession):
                 *(notebook.stands, self._talk.pictures),
             ),
             private=self._private,
-            hooks=self._hooks,
-            checks=self._checks,
+            hooks=self.services.hooks,
+            checks=self.services.checks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,
@@ -417,15 +425,9 @@ class TurnRunner(PersistentSession):
             cautions=self._talk.cautions,
             before=before,
             files_kept=files_kept,
-            new_notebooks=place.new_notebooks,
-            fresh_runs=place.fresh_runs,
-            watch=place.watch,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
-        turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.table_heads, turn.folder = place.table_heads, place.folder()
-        turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
             for path, why in turn.rule_files:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ...cli.arguments import Commands
     from ...core.model_view.untrusted import Untrusted
-    from ...core.tools.shared.base import MoreTools
+    from ...core.turn.workplace import MoreTools
     from ...server.extensions import Routes
     from ...server.workbench.workbench import Workbench
 
@@ -47,7 +47,7 @@ def register(bench: Workbench) -> None:
     async def tools(
         session_id: str, notebook: str, untrusted: Untrusted, contents: Any
     ) -> MoreTools:
-        from ...core.tools.shared.base import MoreTools  # not at the server's start
+        from ...core.turn.workplace import MoreTools  # not at the server's start
         from .tool import tools_of
 
         found, notes = await servers.for_session(session_id, notebook, contents)

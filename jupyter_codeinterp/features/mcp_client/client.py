@@ -22,7 +22,7 @@ from ...core.document.ops import Output
 from ...core.errors import ToolServerError
 from ...core.visible import visible_line
 from .entries import NEUTRAL, Entry
-from .listing import Answer, RawTool
+from .listing import OutsideAnswer, RawTool
 from .stdio import Program, stdio
 
 # -------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Connection:
                 break
         return found[:MOST_TOOLS]
 
-    async def call(self, tool: str, arguments: dict[str, Any], within: float) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any], within: float) -> OutsideAnswer:
         """Raises ToolServerError ``ended``, ``too_slow`` or ``refused``."""
         # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
         request = types.CallToolRequest(
@@ -254,7 +254,7 @@ class Connection:
         )
         asked = self._session.send_request(request, types.CallToolResult)
         result = await self._asked(asked, within)
-        return Answer(outputs_of(result), bool(result.is_error))
+        return OutsideAnswer(outputs_of(result), bool(result.is_error))
 
     @property
     def _session(self) -> Any:

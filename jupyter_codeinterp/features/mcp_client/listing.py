@@ -68,7 +68,7 @@ class OutsideTool(msgspec.Struct, frozen=True):
     """Digest of the server's entry, and of the tool's name, description and schema."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class OutsideAnswer(msgspec.Struct, frozen=True):
     """What a call returned, as outputs of a cell."""
 
     outputs: tuple[Output, ...]

@@ -13,7 +13,7 @@ from .entries import Entry, filled, secrets_of
 
 if TYPE_CHECKING:
     from .client import Connection
-    from .listing import Answer, RawTool
+    from .listing import OutsideAnswer, RawTool
 
 CLIENT = "jupyter_codeinterp.features.mcp_client.client"
 RESTARTS = 1
@@ -90,7 +90,7 @@ class Live:
         # first request after it.
         return await (await self._connected()).list_tools()
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""
         try:
             connection = await self._connected()

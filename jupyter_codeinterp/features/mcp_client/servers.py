@@ -22,7 +22,7 @@ from ...core.visible import visible_line
 from ...server.private_file import PrivateFile
 from . import entries as files
 from .entries import Entry
-from .listing import Answer, Listed, OutsideTool, chosen, named
+from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
 from .live import OFF, Live
 from .places import SLOW, Found, Places
 
@@ -348,7 +348,7 @@ class SessionTools:
         now, _ = chosen(tool.server, self._digest(tool), told, (tool.tool,))
         return now[0].pinned if now else ""
 
-    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> Answer:
+    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
         return await self._live(tool).call(tool.tool, arguments)
 
     def _digest(self, tool: OutsideTool) -> str:

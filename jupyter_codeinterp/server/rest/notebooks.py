@@ -65,7 +65,7 @@ class CommandsHandler(_AboutNotebook):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        found: list[OwnCommand] = await self.manager.surroundings.own_commands(self.notebook())
+        found: list[OwnCommand] = await self.settings["codeinterp_own_commands"](self.notebook())
         scrub = self.manager.rules.scrub
         self.answer(
             ListedCommands(

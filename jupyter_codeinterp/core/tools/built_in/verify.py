@@ -48,10 +48,10 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: Verify) -> AsyncIt
     try:
         if not turn.allowed.changes:
             verifying.reject(policy.refusal("verify", turn.mode), policy.refused(turn.mode))
-        elif turn.fresh_runs is None:
+        elif turn.workplace.fresh_runs is None:
             raise CommandError("not_allowed", NOT_AVAILABLE)
         else:
-            async for event in verifying.events(turn.fresh_runs):
+            async for event in verifying.events(turn.workplace.fresh_runs):
                 yield event
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -189,13 +189,3 @@ class Tool:
         if schema is None and issubclass(self.arguments, msgspec.Struct):
             schema = schema_of(self.arguments)
         return ToolSpec(self.name, self.description, schema or {"type": "object"})
-
-
-class MoreTools(NamedTuple):
-    """Tools that features add to one conversation."""
-
-    tools: tuple[Tool, ...] = ()
-    notes: tuple[str, ...] = ()
-    """Warnings for the person."""
-    complete: bool = True
-    """Whether the tools stay the same from here on. If not, the next turn asks again."""

@@ -13,22 +13,20 @@ from ...adapters.kernels.in_process import InProcessKernel
 from ...adapters.rule_file import HIDDEN, OPEN, read_file
 from ...adapters.table_heads import heads
 from ...core.model_view.rule_files import RuleFile
-from ...core.own_command import OwnCommand
-from ...core.tools.shared.base import MoreTools
+from ...core.turn.limits import MAX_FILES
+from ...core.turn.workplace import Workplace
 
-MOST_FILES = 50
 MOST_LOOKED_AT = 2_000
 
 
-class ProcessPlace:
-    """Implements the core's ``Workplace``."""
+class ProcessWorkplace(Workplace):
+    """Has no tools of MCP servers, which need a card for a decision, and no commands and skills."""
+
+    document: MemoryDocument
 
     def __init__(self, document: MemoryDocument, kernel: InProcessKernel) -> None:
         self.document = document
         self.kernel = kernel
-        self.new_notebooks = None
-        self.fresh_runs = None
-        self.watch = None
         self.context = True
         """Whether the model gets the current files; otherwise it keeps the last ones."""
         self._files: list[tuple[str, int]] = []
@@ -40,17 +38,10 @@ class ProcessPlace:
     def end_turn(self) -> None:
         self.document.turn = 0
 
-    def expect_no_window(self) -> None:
-        return None
-
-    async def files(self, most: int = 50) -> list[tuple[str, int]]:
+    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         if self.context:
             self._files = files(Path.cwd())
         return self._files
-
-    async def read_file(self, name: str, most: int) -> None:
-        """Return None: a prompt in a cell cannot reference files."""
-        return None
 
     def folder(self) -> str:
         return Path.cwd().as_posix()
@@ -63,17 +54,6 @@ class ProcessPlace:
         if self.context:
             self._instructions = rule_files(Path.cwd())
         return self._instructions
-
-    async def own_commands(self) -> list[OwnCommand]:
-        """Return none: a prompt in a cell cannot call them, and has no tool that reads skills."""
-        return []
-
-    async def more_tools(self, untrusted: object) -> MoreTools:
-        """None: a prompt in a cell has no card for a decision on another program's tool."""
-        return MoreTools()
-
-    async def look_around(self) -> None:
-        return None
 
 
 def rule_files(folder: Path) -> list[RuleFile]:
@@ -95,4 +75,4 @@ def files(folder: Path) -> list[tuple[str, int]]:
                     found.append((entry.name, entry.stat().st_size))
     except OSError:
         pass  # Return the entries read so far.
-    return sorted(found)[:MOST_FILES]
+    return sorted(found)[:MAX_FILES]

@@ -1,27 +1,32 @@
-"""The common part of the SDK's cloud clients: requests, models, error messages.
+"""The anthropic SDK's clients for clouds: whose credentials they use, requests, error messages.
 
-The clients derive the request's address from its body, so they get the body as an object. The
-clouds have no list of models. A request without a question costs nothing and tests credentials
-and place.
+They derive the request's address from its body, so they get the body as an object. The clouds
+have no list of models. A request without a question costs nothing and tests credentials and
+place.
+
+boto3 finds AWS's credentials (variables, profiles, single sign-on, a machine's role), renews
+them and signs. google-auth finds Google's (a person's, a service account's, a machine's) and makes
+tokens of them, valid for an hour. All of that blocks, so it runs in worker threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import anthropic
-import httpx2
 import msgspec
+from anthropic.lib.aws import _auth
 
-from .....core.ports import ModelInfo
-from ....model_http.events import mapping, string
-from ....model_http.faults import Fault, Refusal, no_key, no_model_server, status_of
-from ....model_http.listing import Entry
-from ..connection import Connection, omitted_headers
-from ..wire import Profile, known_info
-from .table import CloudCredentials, plain_name
+from ....core.ports import ModelInfo
+from ...model_http.answer import mapping, string
+from ...model_http.faults import ApiRefusal, Fault, no_key, no_model_server, status_of
+from ...model_http.listing import Entry
+from .messages import MessagesConnection, omitted_headers
 
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ANSWERED = (400, 404, 422, 429)
 """Statuses for a request without a question, or for a model that the account lacks."""
 
@@ -62,32 +67,21 @@ _WORDS = {
 """Error types by words of the message, where the clouds send no type."""
 
 
-class CloudConnection(Connection):
-    """``environment`` holds the SDK's variables; those for other addresses are hidden from the
-    SDK. ``learn`` as of CloudModel."""
+class CloudConnection(MessagesConnection):
+    """``options.environment`` holds the SDK's variables; those for other addresses are hidden from
+    the SDK."""
 
-    server: CloudCredentials
+    missing: tuple[type[Exception], ...] = ()
+    """Errors of a cloud's library that found no credentials."""
+    rejections: dict[type[Exception], str] = {}
+    """Errors of a cloud's library for expired ones, and the library's name."""
 
-    def __init__(
-        self,
-        credentials: CloudCredentials,
-        http: httpx2.AsyncClient,
-        profile: Profile,
-        max_tokens: int,
-        effort: str | None,
-        stall: float | None,
-        environment: Mapping[str, str],
-        learn: Callable[[str], None],
-    ) -> None:
-        self.environment = environment
-        self._learn = learn
+    def make_client(self) -> Any:
         self._learnt: set[str] = set()
-        super().__init__(credentials, http, profile, max_tokens, effort, stall)
-
-    def _client_with(self, **options: Any) -> Any:
-        if not (self.server.secret or self.server.its_own):
+        self._credentials: Any = None
+        if not (self.server.secret or self.server.signs_in):
             raise self.no_credentials()
-        return self.client_with(default_headers=omitted_headers(), **options)
+        return self.client_with(default_headers=omitted_headers(), **self.client_options)
 
     # --- for each cloud to override --------------------------------------------------------
 
@@ -120,11 +114,11 @@ class CloudConnection(Connection):
         for secret in self.current_secrets():
             if secret not in self._learnt:
                 self._learnt.add(secret)
-                self._learn(secret)
+                self.options.learn(secret)
 
     async def models(self) -> tuple[ModelInfo, ...]:
         """The table's models, if place and credentials are right."""
-        names = self.server.cloud.models
+        names = self.server.service.models
         with self.faults(names[0]):
             try:
                 stream = await self._post({"model": names[0], "max_tokens": 1, "messages": []})
@@ -141,13 +135,9 @@ class CloudConnection(Connection):
     async def info(self, model: str) -> ModelInfo:
         return self.info_of(Entry(model))
 
-    def info_of(self, listed: Entry) -> ModelInfo:
-        known = known_info(plain_name(listed.id))
-        return ModelInfo(listed.id, known.name, known.context_window)
-
     # --- faults --------------------------------------------------------------------------
 
-    def refusal(self, error: Exception) -> Refusal:
+    def refusal(self, error: Exception) -> ApiRefusal:
         """Handles Anthropic's errors, which pass through, and the cloud's own."""
         assert isinstance(error, anthropic.APIStatusError)
         outer = _error_object(error)
@@ -165,7 +155,7 @@ class CloudConnection(Connection):
             status = status_of(frozenset(known) or kinds)
         else:
             status = error.status_code
-        return Refusal(status, message, kinds, headers=error.response.headers)
+        return ApiRefusal(status, message, kinds, headers=error.response.headers)
 
     def status_fault(self, error: Exception, model: str) -> Fault:
         refusal = self.refusal(error)
@@ -175,17 +165,26 @@ class CloudConnection(Connection):
         expired = "expired" in f"{refusal.message} {refusal.kinds}".lower()
         return self.expired("they have expired" if expired else "they are not valid for it")
 
+    def other_fault(self, error: Exception, model: str) -> Fault:
+        if isinstance(error, self.missing):
+            return self.no_credentials()
+        for kind, library in self.rejections.items():
+            if isinstance(error, kind):
+                self.forget()
+                return self.expired(f"{library} reports, {str(error)[:200].rstrip('.')}")
+        return super().other_fault(error, model)
+
     def expired(self, why: str) -> Fault:
         """The Fault for expired credentials of the cloud."""
         words = f"{self.server.place} rejected the credentials on this machine: {why}."
-        return Fault("wrong_key", f"{words} Run {self.server.cloud.renew}, then try again.")
+        return Fault("wrong_key", f"{words} Run {self.server.service.renew}, then try again.")
 
     def no_credentials(self) -> Fault:
         """The Fault for missing credentials, or none allowed for this address."""
-        cloud = self.server.cloud
+        cloud = self.server.service
         if not cloud.sign_in:
             return no_key(self.server)
-        if not self.server.its_own:
+        if not self.server.signs_in:
             words = f"{self.server.place} is not an address of that cloud"
             return Fault("no_key", f"{words}. Without a key, nothing is sent there.")
         words = f"{self.server.place} needs credentials. None were found on this machine."
@@ -200,12 +199,91 @@ def _error_object(error: Exception) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-# -------------------------------------------------------------------------------------------------
-# The SDK's client for Microsoft Foundry: a resource's Messages API, with the resource's key.
+class BedrockConnection(CloudConnection):
+    """Signed requests, and answers as AWS's event stream."""
+
+    def client_with(self, **options: Any) -> Any:
+        import boto3
+        from botocore.eventstream import ParserError
+        from botocore.exceptions import BotoCoreError
+
+        # Its debug log has signed headers with session tokens, and whole answers of credential
+        # services.
+        logging.getLogger("botocore").setLevel(logging.INFO)
+        self.library_errors = (BotoCoreError, ParserError)
+        self.rejections = {BotoCoreError: "the AWS library"}
+        server = self.server
+        (region,) = server.service.parts(server.base_url, self.options.environment)
+        if server.secret is None:
+            session = boto3.Session(region_name=region or None)
+            region = region or session.region_name or ""
+            self._credentials = session.get_credentials()
+            if self._credentials is None:
+                raise self.no_credentials()
+            self.learn_secrets()
+        if not region:
+            raise Fault("bad_request", f"{server.place} has no region. {server.service.unsaid}")
+        client = anthropic.AsyncAnthropicBedrock(
+            api_key=server.secret, aws_region=region, base_url=server.base_url, **options
+        )
+        client.api_key = server.secret  # never the environment's, which belongs to another address
+        return client
+
+    def current_secrets(self) -> Iterable[str]:
+        """Read the session's private fields: its getters may renew credentials, and block."""
+        found = self._credentials
+        names = ("_secret_key", "_token", "secret_key", "token")
+        held = vars(found) if found is not None else {}
+        return [held[name] for name in names if isinstance(held.get(name), str) and held[name]]
+
+    def forget(self) -> None:
+        """The SDK caches a session forever, with the contents of files at that time."""
+        with suppress(AttributeError):
+            session: Any = _auth._get_session
+            session.cache_clear()
+
+
+class VertexConnection(CloudConnection):
+    def client_with(self, **options: Any) -> Any:
+        import google.auth
+        from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
+
+        self.library_errors = (GoogleAuthError,)
+        self.missing = (DefaultCredentialsError,)
+        self.rejections = {GoogleAuthError: "the Google library"}
+        server = self.server
+        base, project, region = server.service.parts(server.base_url, self.options.environment)
+        found = None
+        if server.secret is None:
+            self._credentials, found = google.auth.default(scopes=[SCOPE])
+        project = project or found or ""
+        if not project:
+            raise Fault("bad_request", f"{server.place} has no project. {server.service.unsaid}")
+        return anthropic.AsyncAnthropicVertex(
+            region=region,
+            project_id=project,
+            access_token=server.secret,
+            credentials=self._credentials,
+            base_url=base,
+            **options,
+        )
+
+    def current_secrets(self) -> Iterable[str]:
+        token = getattr(self._credentials, "token", None)
+        return [token] if isinstance(token, str) and token else []
 
 
 class FoundryConnection(CloudConnection):
+    """A resource's Messages API, with the resource's key."""
+
     def client_with(self, **options: Any) -> Any:
         return anthropic.AsyncAnthropicFoundry(
             api_key=self.server.secret or "", base_url=self.server.base_url, **options
         )
+
+
+CONNECTIONS: dict[str, type[CloudConnection]] = {
+    "bedrock": BedrockConnection,
+    "vertex": VertexConnection,
+    "foundry": FoundryConnection,
+}

@@ -1,4 +1,8 @@
-"""One row for each cloud.
+"""Claude on Amazon Bedrock, Google Vertex AI and Microsoft Foundry: one row each.
+
+A connection's address includes the region, the project or the resource. A person may name just
+those. The cloud's own credentials (AWS's, Google's) go only to the cloud's own hosts, or where the
+environment sends requests.
 
 Addresses, variables and packages come from the anthropic SDK's clients; models from
 platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in
@@ -8,58 +12,36 @@ Microsoft Foundry), November 2026. Bedrock's are the inference profiles that eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import msgspec
+from ....core.providers import Provider
+from ...model_http.provider import provider_of
+from ...model_http.service import Environment, Options, Server, Service
 
-from .....core.errors import ModelError
-from .....core.providers import origin
-from ....model_http.keys import header_safe
+if TYPE_CHECKING:
+    import httpx2
 
-Environment = Mapping[str, str]
-
-
-class Cloud(NamedTuple):
-    """One cloud.
-
-    address       its address according to the environment; "" if that is incomplete
-    settle        makes an address from a shorter name (``place_looks``); "" for anything else
-    url_variable  may name another address, to which the environment's credentials then belong
-    modules       what it needs beside the SDK, of the extra ``extra``
-    its_host      whether an address is the cloud's own, where its own credentials may go
-    sign_in       how a person gets credentials; ``renew``: how to refresh them
-    chosen_by     a variable that nothing else uses: if set, models are offered at once
-    """
-
-    name: str
-    label: str
-    address: Callable[[Environment], str]
-    settle: Callable[[str], str]
-    its_host: Callable[[str], bool]
-    place_looks: str
-    unsaid: str
-    key_variable: str
-    key_looks: str
-    key_page: str
-    sign_in: str
-    renew: str
-    models: tuple[str, ...]
-    url_variable: str
-    chosen_by: str = ""
-    secret_variables: tuple[str, ...] = ()
-    extra: str = ""
-    modules: tuple[str, ...] = ()
-    automatic_caching: bool = True
+    from .cloud_clients import CloudConnection
 
 
-def plain_name(model: str) -> str:
-    """Anthropic's name of the model: clouds put a region before it and versions after it."""
-    return model.rpartition("anthropic.")[2].partition("@")[0].partition("-v1")[0]
+def _open(
+    server: Server, http: httpx2.AsyncClient | None, options: Options
+) -> tuple[httpx2.AsyncClient, CloudConnection]:
+    from .cloud_clients import CONNECTIONS  # heavy SDK, in a worker thread only
+    from .messages import http_client
+
+    http = http or http_client()
+    return http, CONNECTIONS[server.service.name](server, http, options)
 
 
 CLAUDE = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
+
+_COMMON: dict[str, Any] = {
+    "open": _open,
+    "claude": "everywhere",
+    "own_prices": False,
+}
 
 # --- Amazon Bedrock --------------------------------------------------------------------------
 
@@ -87,21 +69,24 @@ def _is_bedrock(url: str) -> bool:
     return parts.scheme == "https" and bool(_BEDROCK_HOST.fullmatch(parts.hostname or ""))
 
 
-BEDROCK = Cloud(
-    "bedrock",
-    "Claude on Amazon Bedrock",
-    lambda environment: _of_region(aws_region("", environment)),
-    _of_region,
-    _is_bedrock,
+BEDROCK = Service(
+    **_COMMON,
+    name="bedrock",
+    label="Claude on Amazon Bedrock",
+    address=lambda environment: _of_region(aws_region("", environment)),
+    settle=_of_region,
+    parts=lambda url, environment: (aws_region(url, environment),),
+    its_host=_is_bedrock,
     place_looks="us-east-1",
     unsaid="Name the region, such as us-east-1, or set AWS_REGION.",
-    key_variable="AWS_BEARER_TOKEN_BEDROCK",
+    key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
     key_looks="ABSK…, or empty to use AWS credentials",
     key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
     sign_in="“aws configure” or “aws sso login” where the Jupyter server runs, or set "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key",
     renew="“aws sso login”, or get new ones another way",
     models=tuple(f"global.anthropic.{name}" for name in CLAUDE),
+    default_model=f"global.anthropic.{CLAUDE[0]}",
     url_variable="ANTHROPIC_BEDROCK_BASE_URL",
     chosen_by="ANTHROPIC_BEDROCK_BASE_URL",
     secret_variables=("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
@@ -157,22 +142,23 @@ def _is_vertex(url: str) -> bool:
     return parts.scheme == "https" and bool(_VERTEX_HOST.fullmatch(parts.hostname or ""))
 
 
-VERTEX = Cloud(
-    "vertex",
-    "Claude on Google Vertex AI",
-    _vertex_address,
-    _of_project,
-    _is_vertex,
+VERTEX = Service(
+    **_COMMON,
+    name="vertex",
+    label="Claude on Google Vertex AI",
+    address=_vertex_address,
+    settle=_of_project,
+    parts=vertex_parts,
+    its_host=_is_vertex,
     place_looks="my-project/global",
     unsaid="Name project and region, such as my-project/global, or set "
     "ANTHROPIC_VERTEX_PROJECT_ID and CLOUD_ML_REGION.",
-    key_variable="",
     key_looks="empty to use Google credentials",
-    key_page="",
     sign_in="“gcloud auth application-default login” where the Jupyter server runs, or set "
     "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
     renew="“gcloud auth application-default login”",
     models=CLAUDE,
+    default_model=CLAUDE[0],
     url_variable="ANTHROPIC_VERTEX_BASE_URL",
     chosen_by="ANTHROPIC_VERTEX_PROJECT_ID",
     extra="vertex",
@@ -190,85 +176,27 @@ def _of_resource(resource: str) -> str:
     return f"https://{resource}.services.ai.azure.com/anthropic" if found else ""
 
 
-FOUNDRY = Cloud(
-    "foundry",
-    "Claude in Microsoft Foundry",
-    lambda environment: _of_resource(environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()),
-    _of_resource,
-    lambda url: False,
+FOUNDRY = Service(
+    **_COMMON,
+    name="foundry",
+    label="Claude in Microsoft Foundry",
+    address=lambda environment: _of_resource(
+        environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()
+    ),
+    settle=_of_resource,
+    its_host=lambda url: False,
     place_looks="my-resource",
     unsaid="Name the resource, such as my-resource, or set ANTHROPIC_FOUNDRY_RESOURCE.",
-    key_variable="ANTHROPIC_FOUNDRY_API_KEY",
+    key_variables=("ANTHROPIC_FOUNDRY_API_KEY",),
     key_looks="of the resource, under Keys and Endpoint",
     key_page="https://ai.azure.com",
-    sign_in="",
-    renew="",
     models=CLAUDE,
+    default_model=CLAUDE[0],
     url_variable="ANTHROPIC_FOUNDRY_BASE_URL",
 )
 
 CLOUDS = (BEDROCK, VERTEX, FOUNDRY)
 
 
-# -------------------------------------------------------------------------------------------------
-# Which address to use, and with whose credentials.
-
-_CLOUD_BY_NAME = {cloud.name: cloud for cloud in CLOUDS}
-
-
-class CloudCredentials(msgspec.Struct, frozen=True):
-    """Where requests go. Without a ``secret``, ``its_own`` allows the cloud's own credentials,
-    which AWS's and Google's libraries find."""
-
-    name: str
-    base_url: str
-    secret: Union[str, None] = None
-    its_own: bool = False
-
-    @property
-    def cloud(self) -> Cloud:
-        return _CLOUD_BY_NAME[self.name]
-
-    @property
-    def is_public(self) -> bool:
-        return self.cloud.its_host(self.base_url)
-
-    @property
-    def variable(self) -> str:
-        return self.cloud.key_variable
-
-    @property
-    def place(self) -> str:
-        """The server's name for people."""
-        return f"{self.cloud.label} ({origin(self.base_url)})"
-
-    def own_name(self, model: str) -> str:
-        return model
-
-
-def home(cloud: Cloud, environment: Environment) -> str:
-    """The environment's address; "" if it is incomplete."""
-    return environment.get(cloud.url_variable, "").strip() or cloud.address(environment)
-
-
-def resolve(
-    cloud: Cloud, key: str | None, url: str | None, environment: Environment
-) -> CloudCredentials:
-    """A given key belongs to the given address. The environment's own belongs to ``home``.
-    Raises ModelError ``wrong_key`` for a key that no server can have issued, ``bad_request`` for
-    an impossible address or none."""
-    at_home = home(cloud, environment)
-    address = (url or "").strip() or at_home
-    if not address:
-        raise ModelError(
-            "bad_request", (f"{cloud.label} needs a place to connect to. {cloud.unsaid}")
-        )
-    if not origin(address):
-        raise ModelError("bad_request", f"“{address}” is not the address of a model server.")
-    secret = header_safe(key)
-    is_home = origin(address) == origin(at_home)
-    if secret is None and is_home and cloud.key_variable:
-        secret = header_safe(environment.get(cloud.key_variable))
-    named = environment.get(cloud.url_variable, "").strip()
-    its_own = cloud.its_host(address) or (bool(named) and origin(named) == origin(address))
-    return CloudCredentials(cloud.name, address, secret, its_own and bool(cloud.sign_in))
+def providers() -> tuple[Provider, ...]:
+    return tuple(provider_of(cloud) for cloud in CLOUDS)
