@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from importlib import import_module
 from typing import Any, NoReturn
 
 from .._version import __version__
+from ..wiring import offering
 
-FEATURES = ("..features.eval", "..features.mcp_server", "..features.mcp_client")
-"""Features with commands: each adds them by its function ``commands``. The function for a command
-has its name, and is in the feature's module ``command``."""
 EXITS = """\
 exit codes:
   0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
@@ -73,13 +70,14 @@ def parser() -> argparse.ArgumentParser:
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
     _command(commands, "doctor", "check the installation and suggest fixes")
     _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
-    for folder in FEATURES:
-        import_module(folder, __package__).commands(Commands(commands, folder))
+    for add in offering("commands"):
+        add(Commands(commands, add.__module__))
     return whole
 
 
 class Commands:
-    """Where a feature adds its commands, or its parts of a command that other features share."""
+    """Where a feature adds its commands, or its parts of a command that other features share. The
+    function that runs a command has its name, and is in the feature's module ``command``."""
 
     def __init__(self, commands: argparse._SubParsersAction[_Parser], feature: str) -> None:
         self._commands = commands

@@ -1,4 +1,4 @@
-"""What extends a server: features of ours, and other packages' tools, hooks, checks and providers.
+"""What extends a server: features of ours, and other packages' tools, hooks and providers.
 
 Both load on first use. Other packages come from entry points, and may import heavy packages. They
 are trusted code: they run in the server's process, as its user. A server can limit them to some
@@ -15,11 +15,12 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from ..wiring import offering
+
 if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
-    from ..core.checks.checks import Checks
-    from ..core.hooks import Hooks
+    from ..core.hooks import Hook, Hooks
     from ..core.model_view.untrusted import Untrusted
     from ..core.ports import Model
     from ..core.providers import Providers
@@ -32,16 +33,9 @@ if TYPE_CHECKING:
 # -------------------------------------------------------------------------------------------------
 # Features of ours.
 
-FEATURES = (
-    "jupyter_codeinterp.features.mcp_client",
-    "jupyter_codeinterp.features.mcp_server",
-)
-"""The package of each feature of a server. Its function ``register`` takes the workbench, and adds
-to ``Workbench.features``. Nothing else imports a feature."""
-
 
 class Features:
-    """What features have added."""
+    """What features have added with their function ``register``."""
 
     def __init__(self) -> None:
         self.models: dict[str, Callable[[str], Model]] = {}
@@ -70,11 +64,9 @@ TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
-CHECKS = "jupyter_codeinterp.checks"
-"""Each names a ``jupyter_codeinterp.api.Check``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", CHECKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -96,6 +88,14 @@ class Added:
         return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
+def own_hooks() -> tuple[Hook, ...]:
+    """The hooks of the core and of the features."""
+    from ..core.hooks import BUILT_IN
+    from ..core.loop.figure_origins import FIGURES
+
+    return (*BUILT_IN, FIGURES, *(hook for hooks in offering("hooks") for hook in hooks()))
+
+
 class Extensions:
     def __init__(self, allowed: Sequence[str] | None = None) -> None:
         """``allowed``: names of the packages whose extensions load; None for all."""
@@ -104,8 +104,8 @@ class Extensions:
         """What packages add, as far as it was needed."""
 
     def load(self) -> None:
-        """Load all tools, hooks and checks."""
-        _ = self.tools, self.hooks, self.checks
+        """Load all tools and hooks."""
+        _ = self.tools, self.hooks
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
@@ -125,17 +125,9 @@ class Extensions:
     def hooks(self) -> Hooks:
         from ..core.hooks import Hooks
 
-        hooks = Hooks()
+        hooks = Hooks(own_hooks())
         self.added += self._add(HOOKS, hooks.add)
         return hooks
-
-    @cached_property
-    def checks(self) -> Checks:
-        from ..core.checks.checks import Checks
-
-        checks = Checks()
-        self.added += self._add(CHECKS, checks.add)
-        return checks
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

@@ -14,7 +14,6 @@ import msgspec
 
 from ..approval import modes
 from ..approval.decisions import Alone, Decisions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import (
@@ -183,7 +182,6 @@ class Services:
     """The model of a name. Raises ModelError."""
     tools: ToolRegistry
     hooks: Hooks
-    checks: Checks
 
 
 class TurnRunner(PersistentSession):
@@ -413,7 +411,6 @@ class TurnRunner(PersistentSession):
             ),
             private=self._private,
             hooks=self.services.hooks,
-            checks=self.services.checks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,
@@ -507,11 +504,14 @@ class TurnRunner(PersistentSession):
     async def _settle_journal(self) -> None:
         """Flush the turn's end to the disk, without making the next turn wait."""
         try:
-            await self.store.settle()
+            await self.store.settle(self.info.session_id)
             await self.store.tidy()
         except StoreError as error:
-            # The journal has the turn. The next turn's end tries this again.
             log.warning("Could not tidy the journal: %s", error.message)
+            # It may lack appends that a network drive has refused.
+            self._deferred.do(partial(self.store.append_events, self.info.session_id, []))
+            if self._unsaved and not self.running:
+                self.show(Note(NOT_SAVED, "warning"))
 
     async def _watch(self, run: StoppedRun) -> None:
         """Notify the person if the kernel ignores the interrupt."""

@@ -39,7 +39,7 @@ from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
 from ...core.wire.commands import DoneElsewhere, SessionInfo
 from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...kernel_side.mark import MODEL, TOKEN, URL
 from ...server.extensions import Extensions
 from .workplace import ProcessWorkplace
 
@@ -391,14 +391,13 @@ class Conversation:
         extensions = models.extensions
         extensions.load()
         self.left_out = [str(one) for one in extensions.added if one.fault]
-        """Other packages' tools and checks that do not work here, for the person."""
+        """Other packages' tools and hooks that do not work here, for the person."""
         self.services = Services(
             self._store,
             rules,
             models.get,
             extensions.tools,
             extensions.hooks,
-            extensions.checks,
         )
         self.live = Session(info, self.services, self.place)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cache, cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +25,9 @@ from ...core.turn.files import Seen
 from ...core.turn.limits import MAX_FILES, Rules
 from ...core.turn.workplace import MoreTools, Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
+from ...wiring import offering
 from ..activity import Activity
-from ..extensions import FEATURES, Extensions, Features
+from ..extensions import Extensions, Features
 from ..files.file_ids import FileIds
 from ..files.live_notebooks import LiveNotebooks
 from ..files.own_commands import own_commands
@@ -118,8 +118,8 @@ class Workbench:
         files = partial(sibling_files, contents)
         self.names = Names(self._kernel_at, files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
-        for feature in FEATURES:
-            import_module(feature).register(self)
+        for register in offering("register"):
+            register(self)
 
     def _rules(self) -> Rules:
         settings = self.settings
@@ -136,12 +136,8 @@ class Workbench:
     def _services(self) -> Services:
         from ...core.session.session import Services  # see ``preload``
 
-        tools, hooks, checks = (
-            self._extensions.tools,
-            self._extensions.hooks,
-            self._extensions.checks,
-        )
-        return Services(self.store, self.manager.rules, self._model, tools, hooks, checks)
+        tools, hooks = self._extensions.tools, self._extensions.hooks
+        return Services(self.store, self.manager.rules, self._model, tools, hooks)
 
     def _make_session(self, info: SessionInfo, manager: SessionManager) -> Session:
         from ...core.session.session import Session  # see ``preload``

@@ -13,7 +13,7 @@ import time
 from itertools import islice
 from typing import Any
 
-from ..variables import (
+from .variables import (
     PLAIN,
     dtype_text,
     is_among,

@@ -1,20 +1,25 @@
-"""Lines for the model on odd columns of tables that a run made or changed, one per table. The
-report is untrusted."""
+"""Tells the model of odd columns of tables that a run made or changed, a finding per table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from itertools import islice
 
 import msgspec
+
+from ...api import CellCode, CellOutputs, Finding
 
 LONGEST = 400
 """Characters of all lines of a run."""
 MOST_TABLES = 3
 MOST_FACTS = 12
-NAME = 40
+MOST_SESSIONS = 50
+MOST_TEXT = 20_000
+"""Characters of outputs that are read."""
+WIDEST = 40
 """Characters of a name."""
+NAME = "Table columns"
 WORDS = {
     "missing": "{column} lacks {count:,} of {rows:,} values",
     "infinite": "{column} is infinite in {count:,} of {rows:,} rows",
@@ -31,41 +36,56 @@ NUMBERS = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?")
 COUNTS = re.compile(r"\b(?:isna|isnull|notna|notnull|info|count|describe)\(")
 """What code calls that counts missing values."""
 
-Fact = tuple[str, str, int, str]
+Odd = tuple[str, str, int, str]
 """A column's name, a kind of ``WORDS``, a count, and a value or another name."""
 
 
 class Table(msgspec.Struct, frozen=True):
     name: str
     rows: int
-    odd: list[Fact] = []
+    odd: list[Odd] = []
 
 
-class _Report(msgspec.Struct, frozen=True):
-    tables: list[Table] = []
+class OddColumns:
+    """Remembers what it has told in the latest turns, and leaves it out."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[int, set[Odd]]] = {}
+        """By session: the turn, and what was told in it."""
+
+    def after_run(self, cell: CellCode, outputs: CellOutputs) -> list[Finding]:
+        """What the person asked about comes first."""
+        turn, known = self._told.pop(cell.session_id, (0, set[Odd]()))
+        known = known if turn == cell.turn else set()
+        self._told[cell.session_id] = (cell.turn, known)
+        if len(self._told) > MOST_SESSIONS:
+            del self._told[next(iter(self._told))]
+        tables = [fact.figures for fact in outputs.facts if fact.kind == "odd_columns"]
+        lines = said(tables, known, cell.asked, cell.source, shown(outputs) if tables else "")
+        return [Finding(NAME, line, audience="model") for line in lines]
 
 
-def lines(
-    report: dict[str, Any],
-    is_private: Callable[[str], bool],
-    clean: Callable[[str], str],
-    known: set[Fact],
-    asked: str = "",
-    source: str = "",
-    shown: str = "",
+def shown(outputs: CellOutputs) -> str:
+    """The first texts of the outputs."""
+    texts = (
+        one.get("text") or one.get("data", {}).get("text/plain") or "" for one in outputs.outputs
+    )
+    return "\n".join(text[:MOST_TEXT] for text in texts)[:MOST_TEXT]
+
+
+def said(
+    tables: Iterable[object], known: set[Odd], asked: str, source: str, shown: str
 ) -> list[str]:
-    """The lines; [] if the report is malformed. ``clean`` removes API keys and line ends. Skips
-    the facts in ``known``, and adds new ones to it. What the person ``asked`` about comes first.
-    ``source`` is the code that ran, ``shown`` its outputs."""
-    try:
-        told = msgspec.convert(report, _Report, strict=True).tables
-    except (msgspec.ValidationError, RecursionError):
-        return []
+    """A line per table; none for a malformed one. Skips what is in ``known``, and adds what is new
+    to it. ``source`` is the code that ran, ``shown`` its outputs."""
     found: list[str] = []
     left = LONGEST
-    open_ = [table for table in told[:MOST_TABLES] if not is_private(table.name)]
-    for table in sorted(open_, key=lambda table: table.name not in asked):
-        line = clean(_line(table, known, asked, source, shown))[:left]
+    try:
+        read = [msgspec.convert(table, Table) for table in islice(tables, MOST_TABLES)]
+    except (msgspec.ValidationError, RecursionError):
+        return []
+    for table in sorted(read, key=lambda table: table.name not in asked):
+        line = " ".join(_line(table, known, asked, source, shown).split())[:left]
         if line:
             found.append(line)
             left -= len(line)
@@ -78,13 +98,13 @@ def _is_chosen(column: str, code: str) -> bool:
     return any(f"{name}{end}==" in code for end in ("", '"]', "']"))
 
 
-def _key(fact: Fact) -> Fact:
+def _key(fact: Odd) -> Odd:
     """What makes it the same fact: part of a table has other examples."""
     column, kind, count, example = fact
     return column, kind, count, "" if kind == "text" else example
 
 
-def _is_plain(fact: Fact, rows: int, source: str, shown: str) -> bool:
+def _is_plain(fact: Odd, rows: int, source: str, shown: str) -> bool:
     """Whether the code asks for it, or its outputs say it already."""
     column, kind, count, _ = fact
     code = source.replace(" ", "")
@@ -102,9 +122,9 @@ def _is_read(name: str, source: str) -> bool:
     return any(line.startswith(f"{name}=") and ".read_" in line for line in lines)
 
 
-def _line(table: Table, known: set[Fact], asked: str, source: str, shown: str) -> str:
+def _line(table: Table, known: set[Odd], asked: str, source: str, shown: str) -> str:
     read = str(table.rows) if _is_read(table.name, source) else ""
-    odd: list[Fact] = []
+    odd: list[Odd] = []
     for fact in table.odd[:MOST_FACTS]:
         keys = {_key(fact)}
         if read and fact[1] == "missing":  # Another file may lack as many.
@@ -116,12 +136,12 @@ def _line(table: Table, known: set[Fact], asked: str, source: str, shown: str) -
     odd.sort(key=lambda fact: fact[0] not in asked)
     told = (
         WORDS[kind].format(
-            column=f"`{column[:NAME]}`" if kind != "blanks" else column[:NAME],
+            column=f"`{column[:WIDEST]}`" if kind != "blanks" else column[:WIDEST],
             count=count,
             rows=table.rows,
-            example=example[:NAME],
+            example=example[:WIDEST],
         )
         for column, kind, count, example in odd
     )
     words = "; ".join(told)
-    return f"`{table.name[:NAME]}`: {words}" if words else ""
+    return f"`{table.name[:WIDEST]}`: {words}" if words else ""

@@ -1,22 +1,18 @@
-"""What a check is, and the run that it reads."""
+"""What the model expects of a cell before it runs: the result's type and size, and which variables
+may change. It is compared with the kernel's report, and never hides a finding."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Union
 
 import msgspec
 from msgspec import Meta
 
-from ...findings import Finding, Place
-from ...hooks import CellCode, CellOutputs
+from ..findings import Finding
+from ..hooks import Change
 
-# -------------------------------------------------------------------------------------------------
-# What the model expects of a cell before it runs: the result's type and size, and which variables
-# may change. ``checks/run/expected.py`` compares it with the kernel's report. It never hides a
-# finding.
-
+NAME = "Expected result"
 LONGEST = 100
 """Characters of a name."""
 MOST_NAMES = 50
@@ -35,6 +31,8 @@ _SAME = {
     "table": "DataFrame",
     "text": "str",
 }
+
+COUNTED = ("list", "tuple", "set", "dict")
 
 Rows = tuple[int, Union[int, None]]
 
@@ -110,28 +108,7 @@ def _is_count(text: str) -> bool:
     return 0 < len(text) <= 12 and text.isascii() and text.isdigit()
 
 
-class Fact(msgspec.Struct, frozen=True):
-    """What the kernel observed at one call in the cell: values by name (``figures``). ``place`` is
-    the call's place in the source, if known."""
-
-    kind: str
-    place: Union[Place, None] = None
-    figures: dict[str, Any] = {}
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What a run did to a variable. ``persons``: the person created the variable. ``before`` and
-    ``after`` describe its values, such as ``DataFrame of 429 rows and 5 columns``."""
-
-    name: str
-    how: str
-    """``added``, ``removed``, ``rebound`` or ``changed`` in place."""
-    persons: bool = False
-    before: str = ""
-    after: str = ""
-
-
-class Result(msgspec.Struct, frozen=True):
+class ResultSeen(msgspec.Struct, frozen=True):
     """The value that a contract describes, as the kernel saw it after the run. ``kinds``: names of
     its class and base classes; () if the variable does not exist. ``missing``: columns of the
     contract that it lacks; None if the kernel did not compare them."""
@@ -141,35 +118,73 @@ class Result(msgspec.Struct, frozen=True):
     missing: Union[tuple[str, ...], None] = None
 
 
-class SeenRun(msgspec.Struct, frozen=True):
-    """A finished run. Only Python kernels report facts and changes. ``asked``: the person's
-    message. ``contract``: the result that the model expects; ``result``: what the kernel saw."""
-
-    cell: CellCode
-    outputs: CellOutputs
-    facts: tuple[Fact, ...] = ()
-    changes: tuple[Change, ...] = ()
-    asked: str = ""
-    contract: Union[Contract, None] = None
-    result: Union[Result, None] = None
+def findings(
+    contract: Contract, result: ResultSeen | None, changes: Sequence[Change]
+) -> list[Finding]:
+    """What differs in a run that succeeded."""
+    found = list(_result(contract, result)) if result is not None else []
+    if contract.may_change is not None:
+        found += _changes(contract, contract.may_change, changes)
+    return found
 
 
-Found = Union[Iterable[Finding], None]
-BeforeRun = Callable[[CellCode], Union[Found, Awaitable[Found]]]
-AfterRun = Callable[[SeenRun], Union[Found, Awaitable[Found]]]
+def held(contract: Contract, result: ResultSeen | None) -> str:
+    """The parts of a contract without findings, if the kernel could compare all of them."""
+    if result is None:
+        return ""
+    known = {"rows": result.rows is not None, "columns": result.missing is not None}
+    parts = [part for part in ("type", "rows", "columns") if getattr(contract, part)]
+    return ", ".join(parts) if all(known.get(part, True) for part in parts) else ""
 
 
-@dataclass(frozen=True)
-class Check:
-    """``before_run`` reads the code, ``after_run`` the finished run. Both return facts, or nothing
-    if all is well.
+def _result(contract: Contract, result: ResultSeen) -> Iterator[Finding]:
+    it = f"`{contract.name}`" if contract.name else "the cell's last value"
+    if not result.kinds:
+        yield Finding(NAME, f"Expected a variable {it}; there is none.")
+        return
+    kind, got = contract.kind, result.kinds[0]
+    if kind and kind not in result.kinds:
+        yield Finding(NAME, f"Expected {it} to be of type {kind}, got {got}.")
+        return
+    bounds = contract.bounds
+    if bounds is not None and result.rows is not None:
+        low, high = bounds
+        if result.rows < low or (high is not None and result.rows > high):
+            what = "items" if set(COUNTED) & set(result.kinds) else "rows"
+            words = f"Expected {_range(low, high)} {what} in {it}, got {result.rows:,}."
+            yield Finding(NAME, words)
+    elif bounds is not None:
+        yield Finding(
+            NAME, f"The rows of {it} cannot be counted: its type is {got}.", None, (), "model"
+        )
+    if result.missing:
+        columns = _listed(tuple(map(repr, result.missing)))
+        verb = "is" if len(result.missing) == 1 else "are"
+        yield Finding(NAME, f"Expected {columns} in {it}, which {verb} missing.")
 
-    A plain function runs in a thread of its own; a coroutine function must not block the
-    server's event loop. One that raises, or takes longer than ``hooks.DEADLINE``
-    seconds, finds nothing.
-    """
 
-    name: str
-    """For people and the model, in the form of ``Hook.name``."""
-    before_run: Union[BeforeRun, None] = None
-    after_run: Union[AfterRun, None] = None
+def _range(low: int, high: int | None) -> str:
+    if high is None:
+        return f"at least {low:,}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _changes(
+    contract: Contract, allowed: tuple[str, ...], changes: Sequence[Change]
+) -> Iterator[Finding]:
+    """A finding on changed variables of the person's that the model did not name."""
+    names = [
+        f"`{change.name}`"
+        for change in changes
+        if change.persons and change.how != "added" and change.name not in (*allowed, contract.name)
+    ]
+    if not names:
+        return
+    only = _listed(tuple(f"`{name}`" for name in allowed[:5]))
+    expected = f"Expected changes of {only} only" if only else "Expected no changed variable"
+    yield Finding(NAME, f"{expected}; changed: {_listed(tuple(names[:5]))}.")
+
+
+def _listed(values: tuple[str, ...]) -> str:
+    """``'a', 'b' and 'c'``"""
+    return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))

@@ -8,12 +8,11 @@ import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from ..approval import installs
 from ..cell_code.cell_names import is_plain, names_of
+from ..cell_code.source import Source, dotted, keyword, parsed
 from ..document.ops import CellView
 from ..findings import WORDS, Kind, Label
-from . import protected
-from .shared.source import Source, dotted, keyword, parsed
+from . import installs, protected
 
 LONGEST = 80
 """Characters of a line in a label."""

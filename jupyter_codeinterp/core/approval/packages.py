@@ -5,11 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection
-from typing import Any
-
-from ..hooks import CellCode
-from ..ports import ExecutionDone
-from ..turn.results import Result, noted
 
 # -------------------------------------------------------------------------------------------------
 # The package of a missing Python module: from the table, else assumed to have the module's name.
@@ -81,14 +76,3 @@ def hint(message: str, local: Collection[str]) -> str:
         f"run_cell with `%pip install {package_of(module)}` alone: the person decides. Then run "
         "the failed cell again with edit_cell."
     )
-
-
-def after_run(code: CellCode, done: ExecutionDone, result: Result) -> Result:
-    if code.language.lower() != "python" or result.done.status != "error":
-        return result
-    error: dict[str, Any] = done.outputs[-1] if done.outputs else {}
-    if error.get("ename") != "ModuleNotFoundError":
-        return result
-    modules = {name.removesuffix(".py").rstrip("/") for name in code.files}
-    words = hint(str(error.get("evalue", ""))[:200], modules)
-    return noted(result, words) if words else result

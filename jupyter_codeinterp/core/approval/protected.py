@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..cell_code.parsing import parse
-from ..findings import Finding
-from .shared.check import Change
-from .shared.source import PARSED, Source, is_true, keyword, parsed
+from ..cell_code.source import PARSED, Source, is_true, keyword, parsed
 
-NAME = "Protected variable"
 CHANGES = "Changes the protected {names}."
 MAY_CHANGE = "This code cannot be read, and it names the protected {names}."
 MOST_SAID = 5
@@ -45,16 +42,6 @@ def notices(source: str, language: str, names: tuple[str, ...]) -> tuple[str, ..
         return (CHANGES.format(names=_listed(found)),) if found else ()
     named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", source)]
     return (MAY_CHANGE.format(names=_listed(named)),) if named else ()
-
-
-def findings(changes: Iterable[Change], names: tuple[str, ...]) -> Iterator[Finding]:
-    """The changes of protected names in a run that nobody was asked about."""
-    for change in changes:
-        if change.name in names and change.how != "added":
-            what = {"removed": "deleted", "rebound": "replaced"}.get(change.how, "changed")
-            was = f": {change.before} before, {change.after} now" if change.after else ""
-            was = was if change.before != change.after else ""
-            yield Finding(NAME, f"The protected `{change.name}` was {what}{was}.")
 
 
 def changed(source: str, names: tuple[str, ...]) -> list[str] | None:
