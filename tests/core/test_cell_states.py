@@ -138,8 +138,12 @@ class CellJobs(RuleBasedStateMachine):
         self.busy = False
 
     @precondition(lambda self: self.state is CellState.ENDED)
-    @rule(mode=st.sampled_from(("review", "auto")), busy=st.booleans())
-    def begin(self, mode: e.Mode, busy: bool) -> None:
+    @rule(
+        mode=st.sampled_from(("review", "review", "auto")),
+        busy=st.booleans(),
+        stops=st.sampled_from((False, False, False, True)),
+    )
+    def begin(self, mode: e.Mode, busy: bool, stops: bool) -> None:
         self.mode, self.busy = mode, busy
         """Whether nobody is asked; whether the kernel runs something else."""
         self.state = CellState.WRITING
@@ -150,6 +154,12 @@ class CellJobs(RuleBasedStateMachine):
         """The kernel's start of the decision, and the present one."""
         self.by_hand, self.is_there = False, True
         self._do(self._begin)
+        if stops:
+            self._stop()
+            return
+        self._do(self._write)
+        self._decide_or_ask(by_policy=self.mode == "auto")
+        self._check()
 
     def _begin(self) -> None:
         session_id = uuid.uuid4().hex
@@ -192,19 +202,16 @@ class CellJobs(RuleBasedStateMachine):
 
     # --- what happens ------------------------------------------------------------------
 
-    @precondition(lambda self: self.state is CellState.WRITING)
-    @rule()
-    def write(self) -> None:
-        self._do(self._write)
-        self._decide_or_ask(by_policy=self.mode == "auto")
-        self._check()
-
     def _write(self) -> None:
         self.task = asyncio.ensure_future(carry_out(self.job, WRITTEN))
 
     @precondition(lambda self: self.state is CellState.WAITING)
-    @rule(edits=st.booleans())
-    def run(self, edits: bool) -> None:
+    @rule(edits=st.booleans(), meanwhile=st.sampled_from(("", "type", "restart")))
+    def run(self, edits: bool, meanwhile: str) -> None:
+        if meanwhile == "restart":
+            self.restart()
+        elif meanwhile and self.is_there and not self.by_hand:
+            self.type()
         source = EDITED if edits else self.source
         self._do(lambda: self._answer("run", source))
         self.decided, self.decided_by, self.state = source, "person", CellState.DECIDED
@@ -290,7 +297,8 @@ class CellJobs(RuleBasedStateMachine):
     @precondition(lambda self: self.state is not CellState.ENDED)
     @rule(how=st.sampled_from(("wait", "wait", "wait", "stop")))
     def wait_or_stop(self, how: str) -> None:
-        self.loop.pass_time(1.0)
+        if self.state is not CellState.BY_HAND:  # It ends by itself if the page is silent.
+            self.loop.pass_time(1.0)
         if how == "stop":
             self._stop()
         self._check()
@@ -368,5 +376,5 @@ class CellJobs(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-CellJobs.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+CellJobs.TestCase.settings = settings(max_examples=30, stateful_step_count=50, deadline=None)
 test_whatever_a_person_does_exactly_the_decided_bytes_run_or_none = CellJobs.TestCase

@@ -71,6 +71,7 @@ async def follow(
 async def _ended(turn: Turn, run: RunByHand) -> None:
     """Wait until the page reports the end, or the page is gone and the kernel idle."""
     ended = asyncio.ensure_future(run.ended.wait())
+    idle: asyncio.Future[None] | None = None
     try:
         await asyncio.wait({ended}, timeout=PATIENCE)
         if not ended.done():
@@ -80,6 +81,8 @@ async def _ended(turn: Turn, run: RunByHand) -> None:
             await asyncio.wait({ended}, timeout=1.0)
     finally:
         ended.cancel()
+        if idle is not None:
+            idle.cancel()
 
 
 async def _idle(turn: Turn) -> None:
