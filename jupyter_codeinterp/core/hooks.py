@@ -256,12 +256,11 @@ async def checked(
 
 
 async def _unseen(cell: CellCode) -> Notes:
-    """Ask a person in every mode about hidden characters and code out of sight (the latter only
-    if somebody reads the code)."""
-    texts = await checked(hidden_characters, cell.source)
-    if not cell.unread:
-        texts += await checked(out_of_sight, cell.source)
-    return Notes(texts, ask=bool(texts))
+    """Ask a person in every mode about hidden characters and code out of sight (about the latter
+    only if somebody reads the code)."""
+    hidden = await checked(hidden_characters, cell.source)
+    apart = await checked(out_of_sight, cell.source)
+    return Notes(hidden + apart, ask=bool(hidden or (apart and not cell.unread)))
 
 
 async def _warnings(cell: CellCode) -> Notes:
