@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeVar, Union
 import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
-from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     CellView,
@@ -62,6 +61,7 @@ from jupyter_codeinterp.core.wire.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.server.extensions import own_hooks
 from tests.kernels import until
 
 E = TypeVar("E")
@@ -378,11 +378,9 @@ class Bench:
         rules: Rules | None = None,
         context_window: int = 200_000,
         hooks: Hooks | None = None,
-        checks: Checks | None = None,
     ) -> None:
         self.model: Any = ScriptedModel(script, context_window)
-        self.hooks = hooks or Hooks()
-        self.checks = checks or Checks()
+        self.hooks = hooks or Hooks(own_hooks())
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )
@@ -407,7 +405,6 @@ class Bench:
                 lambda name: self.model,
                 ToolRegistry(),
                 self.hooks,
-                self.checks,
             ),
             place,
         )

@@ -230,7 +230,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
     to the end. ``report`` is the kernel's report on the run, untrusted: see
-    ``checks.shared.kernel_report``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
+    ``cells/reported.py``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
     that this run has changed; the cell does not have them. ``observed``: observations of a sandbox.
     """
 

@@ -1,5 +1,5 @@
-"""Loads other packages' tools, hooks, checks and providers from entry points, on first use: they
-may import heavy packages.
+"""Loads our own hooks, and other packages' tools, hooks and providers from entry points, on first
+use: they may import heavy packages.
 
 They are trusted code: they run in the server's process, as its user. A server can limit them to
 some packages (``allowed_packages``).
@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from ..wiring import FEATURES
+
 if TYPE_CHECKING:
-    from ..core.checks.checks import Checks
-    from ..core.hooks import Hooks
+    from ..core.hooks import Hook, Hooks
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
 
@@ -25,11 +27,9 @@ TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
-CHECKS = "jupyter_codeinterp.checks"
-"""Each names a ``jupyter_codeinterp.api.Check``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", CHECKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -51,6 +51,15 @@ class Added:
         return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
+def own_hooks() -> tuple[Hook, ...]:
+    """The hooks of the core and of the features."""
+    from ..core.hooks import BUILT_IN
+    from ..core.loop.figure_origins import FIGURES
+
+    features = [import_module(f"..features.{name}", __package__) for name in FEATURES]
+    return (*BUILT_IN, FIGURES, *(hook for feature in features for hook in feature.hooks()))
+
+
 class Extensions:
     def __init__(self, allowed: Sequence[str] | None = None) -> None:
         """``allowed``: names of the packages whose extensions load; None for all."""
@@ -59,8 +68,8 @@ class Extensions:
         """What packages add, as far as it was needed."""
 
     def load(self) -> None:
-        """Load all tools, hooks and checks."""
-        _ = self.tools, self.hooks, self.checks
+        """Load all tools and hooks."""
+        _ = self.tools, self.hooks
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
@@ -80,17 +89,9 @@ class Extensions:
     def hooks(self) -> Hooks:
         from ..core.hooks import Hooks
 
-        hooks = Hooks()
+        hooks = Hooks(own_hooks())
         self.added += self._add(HOOKS, hooks.add)
         return hooks
-
-    @cached_property
-    def checks(self) -> Checks:
-        from ..core.checks.checks import Checks
-
-        checks = Checks()
-        self.added += self._add(CHECKS, checks.add)
-        return checks
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

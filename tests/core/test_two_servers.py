@@ -44,9 +44,7 @@ class Other:
         assert info is not None
         self.session = Session(
             info,
-            Services(
-                self.store, b.rules, lambda name: self.model, ToolRegistry(), b.hooks, b.checks
-            ),
+            Services(self.store, b.rules, lambda name: self.model, ToolRegistry(), b.hooks),
             MemoryPlace(self.document, b.kernel),
             lambda session: self.told.append(session.info),
         )

@@ -16,7 +16,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from jupyter_codeinterp.core.session.service import SessionService
-from jupyter_codeinterp.kernel_side.model_endpoint import MODEL, TOKEN, URL
+from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking

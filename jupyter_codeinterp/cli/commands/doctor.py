@@ -112,7 +112,7 @@ def _unknown_settings(config: Config) -> Iterator[Finding]:
 
 
 def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Finding]:
-    """Tools, hooks, checks and providers of other packages, and those that were left out."""
+    """Tools, hooks and providers of other packages, and those that were left out."""
     extensions = Extensions(settings.allowed_packages)
     extensions.load()
     for one in (*extensions.added, *models.added):

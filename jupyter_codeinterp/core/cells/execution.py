@@ -254,7 +254,7 @@ class Execution:
         if turn.files_kept is not None:
             await asyncio.shield(turn.files_kept)
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
-        await turn.store.settle()
+        await turn.store.settle(turn.session_id)
         done: ExecutionDone | None = None
         expects = self._draft.expects
         try:

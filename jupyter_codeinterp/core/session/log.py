@@ -17,7 +17,6 @@ from typing import Any
 
 import msgspec
 
-from ..checks.checks import Checks
 from ..errors import CommandError, StoreError
 from ..history.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..history.ledger import Ledger
@@ -119,7 +118,6 @@ class Services:
     """The model of a name. Raises ModelError."""
     tools: ToolRegistry
     hooks: Hooks
-    checks: Checks
 
 
 class SessionLog:

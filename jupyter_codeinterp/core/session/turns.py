@@ -303,7 +303,6 @@ class TurnRunner:
             results=Results(untrusted, talk.attached, talk.shown, notebook.stands, talk.pictures),
             private=self._private,
             hooks=services.hooks,
-            checks=services.checks,
             came_late=partial(self.late_outputs.add, number, untrusted.scrub),
             late=self.late_outputs.by_cell,
             asked=replay.asked,
@@ -350,12 +349,16 @@ class TurnRunner:
 
     async def _settle_journal(self) -> None:
         """Flush the turn's end to the disk, without making the next turn wait."""
+        session = self._log
         try:
-            await self._log.store.settle()
-            await self._log.store.tidy()
+            await session.store.settle(session.session_id)
+            await session.store.tidy()
         except StoreError as error:
-            # The journal has the turn. The next turn's end tries this again.
             log.warning("Could not tidy the journal: %s", error.message)
+            # It may lack appends that a network drive has refused.
+            session.deferred.do(partial(session.store.append_events, session.session_id, []))
+            if session.unsaved and not (self._task.running or self._end_explains):
+                session.show(Note(NOT_SAVED, "warning"))
 
     async def _watch(self, run: StoppedRun) -> None:
         """Notify the person if the kernel ignores the interrupt."""

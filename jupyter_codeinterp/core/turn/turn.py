@@ -13,7 +13,6 @@ from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..errors import KernelError
 from ..history.ledger import Ledger
@@ -99,7 +98,6 @@ class Turn:
     results: Results
     private: PrivateNames
     hooks: Hooks
-    checks: Checks
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, Late]
@@ -127,8 +125,6 @@ class Turn:
     # State.
     changed_variables: bool = False
     """Whether the turn's cells changed existing variables, as far as the kernel knows."""
-    told_facts: set[tuple[str, str, int, str]] = field(default_factory=set)
-    """Facts on columns that the model has read in this turn."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Titles of the agent's cells by id, from the journal."""
     asked: str = ""

@@ -25,7 +25,7 @@ import msgspec
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
-from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.anthropic import services as anthropic
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.approval.decisions import Alone
 from ...core.document.ops import CellView
@@ -39,7 +39,7 @@ from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
 from ...core.wire.commands import DoneElsewhere, SessionInfo
 from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...kernel_side.mark import MODEL, TOKEN, URL
 from ...server.extensions import Extensions
 from .workplace import ProcessWorkplace
 
@@ -88,7 +88,7 @@ class ProcessModels:
 
     @property
     def default(self) -> str:
-        own = self._own.default if self._own else anthropic.DEFAULT_MODEL
+        own = self._own.default if self._own else anthropic.ANTHROPIC.default_model
         return os.environ.get(MODEL) or own
 
     def get(self, model_id: str) -> Model:
@@ -392,14 +392,13 @@ class Conversation:
         extensions = models.extensions
         extensions.load()
         self.left_out = [str(one) for one in extensions.added if one.fault]
-        """Other packages' tools and checks that do not work here, for the person."""
+        """Other packages' tools and hooks that do not work here, for the person."""
         self.services = Services(
             self._store,
             rules,
             models.get,
             extensions.tools,
             extensions.hooks,
-            extensions.checks,
         )
         self.live = Session(info, self.services, self.place)
 

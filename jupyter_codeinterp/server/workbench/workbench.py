@@ -145,12 +145,8 @@ class Workbench:
     def _services(self) -> Services:
         from ...core.session.session import Services  # see ``preload``
 
-        tools, hooks, checks = (
-            self._extensions.tools,
-            self._extensions.hooks,
-            self._extensions.checks,
-        )
-        return Services(self.store, self.manager.rules, self._model, tools, hooks, checks)
+        tools, hooks = self._extensions.tools, self._extensions.hooks
+        return Services(self.store, self.manager.rules, self._model, tools, hooks)
 
     def _make_session(self, info: SessionInfo, manager: SessionManager) -> Session:
         from ...core.session.session import Session  # see ``preload``

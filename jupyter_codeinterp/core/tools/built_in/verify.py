@@ -15,7 +15,7 @@ from ...approval import code_warnings, policy
 from ...cells import hooked
 from ...document.ops import PRIVATE
 from ...errors import CommandError, DocumentError
-from ...hooks import CellCode, Checked, Note, checked
+from ...hooks import CellCode, Checked, HookNote, checked
 from ...messages import ToolUse
 from ...model_view.plain_text import clean
 from ...turn.results import Result
@@ -164,7 +164,7 @@ def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
 
 async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
     """Let the hooks check all cells, as before a run of each."""
-    notes: list[Note] = []
+    notes: list[HookNote] = []
     ask = False
     for cell in cells:
         code = CellCode(
