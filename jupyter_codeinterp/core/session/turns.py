@@ -21,7 +21,6 @@ from ..model_view.untrusted import Untrusted
 from ..own_command import skills_of
 from ..ports import Model
 from ..redaction.private_names import PrivateNames
-from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.files import Seen, made
@@ -39,7 +38,7 @@ from .messages import GOES_ON, Queue
 from .waiting_files import WaitingFiles
 
 # -------------------------------------------------------------------------------------------------
-# The tools of a conversation's turns: the agent's own, and those of MCP servers.
+# The tools of a conversation's turns: the agent's own, and those of features.
 
 
 class TurnTools:
@@ -47,26 +46,20 @@ class TurnTools:
         self._own = self.registry = own
         self._workplace = workplace
         self._complete = False
-        """Whether ``registry`` has the tools of all MCP servers; False until the first turn, and
-        while a server fails."""
+        """Whether ``registry`` stays as it is; False until the first turn."""
         self._warned: set[str] = set()
 
     async def find(self, untrusted: Untrusted) -> list[str]:
-        """Add the tools of MCP servers. Returns warnings that the person has not read yet.
+        """Add the tools of features. Returns warnings that the person has not read yet.
 
         Once complete, the tools stay the same within a conversation, because models cache them.
         """
         if self._complete:
             return []
-        found = await self._workplace.outside_tools()
-        if found is None:
-            self._complete = True
-            return []
-        outside, warnings = found
-        self._complete = outside.complete
-        tools, faults = tools_of(outside, untrusted)
-        self.registry = self._own.with_outside(tools)
-        new = [one for one in dict.fromkeys((*warnings, *faults)) if one not in self._warned]
+        more = await self._workplace.more_tools(untrusted)
+        self._complete = more.complete
+        self.registry = self._own.with_more(more.tools)
+        new = [words for words in dict.fromkeys(more.notes) if words not in self._warned]
         self._warned.update(new)
         return new
 
