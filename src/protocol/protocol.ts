@@ -861,13 +861,15 @@ export interface FiguresFound {
 }
 /**
  * A number in an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
- * ``origin`` is None if no output, cell or message of the conversation has the number.
+ * ``origin`` is None if no output, cell or message of the conversation has the number. ``also``:
+ * other places in outputs that have it.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
   origin: Origin | null;
+  also: Origin[];
 }
 /**
  * The origin of a number in an answer. ``output``: index of the cell's output. ``before``,
