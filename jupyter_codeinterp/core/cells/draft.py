@@ -20,7 +20,7 @@ from ..hooks import CellCode, Checked, HookNote, checked
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..turn.results import Room
+from ..turn.results import OutputRoom
 from ..turn.turn import Turn
 from ..wire.events import Draft, DraftDecided, DraftOpened
 from . import hooked
@@ -77,7 +77,7 @@ class DraftCell:
         """Whether an accepted edit of code is left unrun."""
         self.timeout: float | None = None
         """Seconds that the model allows for the run; the turn's own bound applies, too."""
-        self.room = Room()
+        self.room = OutputRoom()
         self.to: tuple[str, ...] = ()
         """For a move: the ids above the new place."""
         self.barred, self.why_barred = False, tuple[str, ...]()

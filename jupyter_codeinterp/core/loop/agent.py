@@ -46,7 +46,7 @@ from . import system_prompt
 from .conversation import Conversation
 from .describing import describe, describe_acts, instructions, late_outputs
 from .final_answer import after_answer
-from .naming import Found, look_up
+from .naming import Mentions, look_up
 
 CUT_OFF = (
     "Your reply was cut off at the output limit, so none of it was run. Write shorter code, in "
@@ -118,7 +118,7 @@ class Agent:
         rests = False  # Whether the model has no more to say until the person acts.
         while True:
             await self._until_due(rests)
-            self._budget.reach(self._limit())
+            self._budget.reach(_limit(self.turn, self.meter))
             if self._budget.stage == "end":
                 return self._budget.ending
             if self.turn.went_on:
@@ -180,7 +180,7 @@ class Agent:
             self.talk.add(user(*self.talk.opening(), *content))
         self._show_notes(found)
 
-    def _show_notes(self, found: Found) -> None:
+    def _show_notes(self, found: Mentions) -> None:
         """Record that the conversation shows these files, and show the notes about them."""
         self.turn.results.has_shown(found.shown)
         for note in found.notes:
@@ -405,22 +405,6 @@ class Agent:
         if outcome := self._calls.stop_discussed():
             self.talk.add(user(*outcome))
 
-    # --- limits ----------------------------------------------------------------------
-
-    def _limit(self) -> budget.Reached | None:
-        """The limit that the turn has reached, apart from the number of model calls."""
-        turn, limits, spent = self.turn, self.turn.limits, self.meter.turn_cost
-        if limits.cost is not None and not self.meter.priced:
-            return budget.no_price(turn.model, limits.cost)
-        another = (spent or 0.0) + (self.meter.latest or 0.0)
-        if limits.cost is not None and spent is not None and another >= limits.cost:
-            # There is room for one more call like the latest, if any.
-            return budget.cost_limit(limits.cost, answers=spent < limits.cost)
-        longest = limits.turn_timeout if turn.allowed.unasked else None
-        if longest is not None and turn.clock.unattended > longest:
-            return budget.time_limit(longest)
-        return None
-
 
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
 """Stop reasons that lead to another model call."""
@@ -441,3 +425,18 @@ def _ending(stop_reason: str) -> Ending:
         return Ending("error", "max_tokens", "The answer was cut off at the model's output limit.")
     words = f"The model stopped for an unknown reason: {stop_reason or 'none'}."
     return Ending("error", "unknown_stop", words)
+
+
+def _limit(turn: Turn, meter: Meter) -> budget.Reached | None:
+    """The limit that the turn has reached, apart from the number of model calls."""
+    limits, spent = turn.limits, meter.turn_cost
+    if limits.cost is not None and not meter.priced:
+        return budget.no_price(turn.model, limits.cost)
+    another = (spent or 0.0) + (meter.latest or 0.0)
+    if limits.cost is not None and spent is not None and another >= limits.cost:
+        # There is room for one more call like the latest, if any.
+        return budget.cost_limit(limits.cost, answers=spent < limits.cost)
+    longest = limits.turn_timeout if turn.allowed.unasked else None
+    if longest is not None and turn.clock.unattended > longest:
+        return budget.time_limit(longest)
+    return None

@@ -23,7 +23,7 @@ from ..ports import Model
 from ..redaction.private_names import PrivateNames
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
-from ..turn.files import Seen, made
+from ..turn.files import FolderScan, made
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
@@ -357,7 +357,7 @@ class TurnRunner:
             self._log.show_unasked(Note(STUCK, "warning"))
 
 
-async def _look_around(workplace: Workplace) -> Seen | None:
+async def _look_around(workplace: Workplace) -> FolderScan | None:
     """Scan the notebook's folder; None if that fails."""
     try:
         return await workplace.look_around()
@@ -389,7 +389,7 @@ async def _made_by(turn: Turn, workplace: Workplace) -> Made:
 
 
 async def _compared(
-    looked: asyncio.Future[Seen | None], workplace: Workplace, scrub: Callable[[str], str]
+    looked: asyncio.Future[FolderScan | None], workplace: Workplace, scrub: Callable[[str], str]
 ) -> Made:
     before, after = await asyncio.gather(looked, _look_around(workplace))
     # Ten thousand paths take milliseconds.

@@ -31,14 +31,14 @@ LONGEST = 100
 """Characters of such a name."""
 
 
-class Room(NamedTuple):
+class OutputRoom(NamedTuple):
     """Room for a run's outputs in a result."""
 
     characters: int = outputs.BUDGET
     images: int = outputs.IMAGES_A_RESULT
 
 
-WHOLE = Room()
+WHOLE = OutputRoom()
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class Results:
     def forget_shown(self) -> None:
         self.attached = self.shown = 0
 
-    async def see(self, cell_outputs: Sequence[Output], room: Room = WHOLE) -> Seen:
+    async def see(self, cell_outputs: Sequence[Output], room: OutputRoom = WHOLE) -> Seen:
         left, scrub = room.images, self._untrusted.scrub
         return await off_loop(
             lambda: outputs.see(

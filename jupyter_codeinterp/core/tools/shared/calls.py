@@ -24,7 +24,7 @@ from ...cells.draft import ACTIONS, DraftCell, Kind
 from ...cells.job import CellJob
 from ...messages import AnyBlock, Image, Text, ToolResult, ToolUse
 from ...ports import ModelToolInput
-from ...turn.notebook import Place
+from ...turn.notebook import NewCellPlace
 from ...turn.results import OUTCOME, Result, noted
 from ...turn.turn import Turn, new_cell_id
 from ...wire.events import Draft, DraftDecided, DraftWaiting, ToolStarted
@@ -420,12 +420,16 @@ def draft_of(
     )
 
 
-def _place(turn: Turn, tool: Tool, given: dict[str, object]) -> tuple[Kind, str, str, Place] | None:
+def _place(
+    turn: Turn, tool: Tool, given: dict[str, object]
+) -> tuple[Kind, str, str, NewCellPlace] | None:
     """Kind and cell of a draft, source as the model last saw it, and place."""
     if tool.draft == "edit":
         found = turn.notebook.find(so_far(given, "cell_id") or "")
         seen = turn.context.source_seen(found.cell_id) if found is not None else None
-        return None if seen is None or found is None else ("edit", found.cell_id, seen, Place())
+        return (
+            None if seen is None or found is None else ("edit", found.cell_id, seen, NewCellPlace())
+        )
     spot = turn.notebook.at(so_far(given, "position") or "")
     kind: Kind = "markdown" if tool.draft == "markdown" else "insert"
     return None if spot is None else (kind, new_cell_id(), "", spot[0])

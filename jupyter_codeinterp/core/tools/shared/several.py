@@ -18,7 +18,7 @@ from ...hooks import HookNote
 from ...messages import Image, ToolUse
 from ...model_view import outputs
 from ...ports import KernelInfo
-from ...turn.results import Result, Room, joined, noted
+from ...turn.results import OutputRoom, Result, joined, noted
 from ...wire.events import Status
 from .calls import DIFFERS, Calls, draft_of
 
@@ -72,7 +72,9 @@ class Several:
         status: Status = "ok"
         failed: list[str] = []
         for number, draft in enumerate(self._drafts, 1):
-            draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
+            draft.room = OutputRoom(
+                max(_LEAST, characters // (len(self._drafts) - number + 1)), images
+            )
             after = _ids(self._drafts[number:])
             cut_off = STOPPED.format(id=draft.cell_id, ids=after)
             results[call.id] = noted(result, turn.untrusted.inert(cut_off))
