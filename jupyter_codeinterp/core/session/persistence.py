@@ -21,7 +21,7 @@ from ..history.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..history.ledger import Ledger
 from ..history.replay import Replay, ends_of_runs
 from ..loop.conversation import Conversation
-from ..loop.figure_origins import not_found
+from ..loop.final_answer import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..redaction.private_names import PrivateNames

@@ -27,7 +27,7 @@ from ..errors import (
 from ..history.event_log import TAKEN
 from ..hooks import Hooks
 from ..loop.agent import Agent
-from ..loop.figure_origins import not_found
+from ..loop.final_answer import not_found
 from ..loop.second_look import Answered, SecondLook, latest
 from ..model_view.context import Late, late_text
 from ..model_view.outputs import size
