@@ -1035,12 +1035,15 @@ export interface Draft {
 }
 /**
  * Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
- * characters. Labels are hints: they can be wrong, and they can be missing.
+ * characters; ``names``: the first variables that it changes, and how many ``more``. Labels are
+ * hints: they can be wrong, and they can be missing.
  */
 export interface Label {
   kind: 'changes' | 'deletes' | 'installs' | 'network' | 'processes' | 'reads_outside' | 'unreadable' | 'writes';
   line: number;
   code: string;
+  names: string[];
+  more: number;
 }
 /**
  * ``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.
