@@ -25,7 +25,7 @@ from ..loop.figure_origins import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..redaction.private_names import PrivateNames
-from ..stores import INHERITED, LEASE_TIME, Holder, LeaseStore, SessionStore
+from ..stores import INHERITED, LEASE_TIME, Holder, SessionStore
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import NOTHING_WAITS, OverlayFiles
 from ..turn.limits import Rules
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionLease:
-    def __init__(self, store: LeaseStore, session_id: str, lost: Callable[[], None]) -> None:
+    def __init__(self, store: SessionStore, session_id: str, lost: Callable[[], None]) -> None:
         """Calls ``lost`` if another server has the lease at a renewal."""
         self._store = store
         self._session_id = session_id

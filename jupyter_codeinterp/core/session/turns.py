@@ -29,7 +29,7 @@ from ..hooks import Hooks
 from ..loop.agent import Agent
 from ..loop.figure_origins import not_found
 from ..loop.second_look import Answered, SecondLook, latest
-from ..model_view.context import Late, late_text
+from ..model_view.context import LateOutputs, late_text
 from ..model_view.outputs import size
 from ..model_view.rule_files import NOT_READ
 from ..model_view.untrusted import Untrusted
@@ -213,7 +213,7 @@ class TurnRunner(PersistentSession):
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
         super().__init__(info, services.store, workplace, services.rules, lambda: changed(self))
-        self._late: dict[str, Late] = {}
+        self._late: dict[str, LateOutputs] = {}
         """Outputs that came after their runs, by cell."""
         self.queue = Queue(self)
         self.waiting_files = WaitingFiles(self, services.rules.scrub)
@@ -495,7 +495,7 @@ class TurnRunner(PersistentSession):
             return  # The cell has run again meanwhile.
         before = self._late.pop(end.cell_id, None)
         known = before.known if before and before.run_id == end.run_id else known
-        self._late[end.cell_id] = Late(end.run_id, known, now)
+        self._late[end.cell_id] = LateOutputs(end.run_id, known, now)
         if len(self._late) > MOST_LATE:
             del self._late[next(iter(self._late))]
         if self.running and self._turn is not None:
