@@ -72,7 +72,7 @@ class KnownCell(msgspec.Struct, frozen=True):
     run_id: str = ""
 
 
-class LateOutputs(msgspec.Struct):
+class LateText(msgspec.Struct):
     """The text of a cell's outputs after its run ended: what the model knows, and the current one
     (``told``: which it knows as well)."""
 
@@ -193,7 +193,7 @@ class Context:
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
-    def describe_late(self, late: Mapping[str, LateOutputs]) -> str:
+    def describe_late(self, late: Mapping[str, LateText]) -> str:
         """Describe outputs that have come after the end of their run; "" if there are none."""
         lines = []
         for cell_id, came in late.items():
