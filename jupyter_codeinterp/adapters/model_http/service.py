@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Literal, Union
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -15,6 +15,9 @@ import msgspec
 from ...core.errors import ModelError
 from ...core.messages import PDF
 from ...core.providers import origin
+
+if TYPE_CHECKING:
+    from .connection import HttpConnection
 
 Environment = Mapping[str, str]
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -27,14 +30,12 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 
     max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
                   of code. An answer cut there ends with stop_reason ``max_tokens``.
-    effort        low, medium, high, xhigh, max; None for the model's default
     stall         seconds without a byte until a stream is dead; None: the service's
     environment   holds the service's variables
     learn         gets each credential found or made, to redact it in all texts
     """
 
     max_tokens: int = 16_000
-    effort: Union[str, None] = None
     stall: Union[float, None] = None
     environment: Environment = os.environ
     learn: Callable[[str], None] = lambda secret: None
@@ -43,7 +44,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """One service, or one kind of server.
 
-    open           makes a connection; imports the SDK, so it runs in a worker thread
+    connection     the class of its connections; imports the SDK, so it runs in a worker thread
     url            its address; "" if a person must name one (``unsaid`` asks for it)
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
@@ -87,7 +88,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    open: Callable[[ModelServer, Any, ConnectionOptions], tuple[Any, Any]]
+    connection: Callable[[], type[HttpConnection]]
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[Environment], str], None] = None
