@@ -23,7 +23,7 @@ from ..history.ledger import Ledger
 from ..history.replay import Replay, ends_of_runs
 from ..hooks import Hooks
 from ..loop.conversation import Conversation
-from ..loop.figure_origins import not_found
+from ..loop.final_answer import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..ports import Model
