@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, Union
+from typing import Any, Literal, Union
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -15,9 +15,6 @@ import msgspec
 from ...core.errors import ModelError
 from ...core.messages import PDF
 from ...core.providers import origin
-
-if TYPE_CHECKING:
-    from .connection import HttpConnection
 
 Environment = Mapping[str, str]
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -44,7 +41,8 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """One service, or one kind of server.
 
-    connection     the class of its connections; imports the SDK, so it runs in a worker thread
+    connection     the class of its connections (a HttpConnection); imports the SDK, so it runs in
+                   a worker thread
     url            its address; "" if a person must name one (``unsaid`` asks for it)
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
@@ -88,7 +86,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    connection: Callable[[], type[HttpConnection]]
+    connection: Callable[[], Any]
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[Environment], str], None] = None
