@@ -46,7 +46,7 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context, Late, late_text
+from jupyter_codeinterp.core.model_view.context import Context, LateText, late_text
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
@@ -149,7 +149,7 @@ def describe_late(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.noted("a", "x")
     now = ({"output_type": "stream", "name": "stdout", "text": text},)
-    return told.describe_late({"a": Late("", "", late_text(now, SECRETS.scrub))})
+    return told.describe_late({"a": LateText("", "", late_text(now, SECRETS.scrub))})
 
 
 def describe_acts(text: str) -> str:
