@@ -21,7 +21,7 @@ from ...core.own_command import OwnCommand
 from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
-from ...core.turn.files import Seen
+from ...core.turn.files import FolderScan
 from ...core.turn.limits import MAX_FILES, Rules
 from ...core.turn.workplace import MoreTools, Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
@@ -349,7 +349,7 @@ class NotebookWorkplace(Workplace):
     async def own_commands(self) -> list[OwnCommand]:
         return await self._bench.own_commands(self._path)
 
-    async def look_around(self) -> Seen | None:
+    async def look_around(self) -> FolderScan | None:
         return await look_around(self._bench.contents, self._path)
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:
