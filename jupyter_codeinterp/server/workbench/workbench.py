@@ -44,7 +44,6 @@ from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
-from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Workbench:
         self._kernel_manager = kernels
         self._server_extensions = extensions
         self.secrets = Secrets()
-        self.models = make_models(settings, self.secrets)
+        self.models = settings.make_models(self.secrets)
         self._know_keys = cache(self.models.learn_secrets)
         self.features = Features()
         self._extensions = Extensions(settings.allowed_packages)
