@@ -19,22 +19,29 @@ from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingTe
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.server.mcp.tokens import Token
+from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
+from jupyter_codeinterp.features.mcp_client.servers import Shown
+from jupyter_codeinterp.features.mcp_server.handlers import (
+    REST_ROUTES,
+    TOKEN,
+    ListedTokens,
+    MadeToken,
+    NewToken,
+)
+from jupyter_codeinterp.features.mcp_server.tokens import Token
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     completions,
-    connections,
     notebooks,
     routes,
     sessions,
     turns,
-    windows,
 )
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
-from jupyter_codeinterp.server.tool_servers.servers import Shown
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"
@@ -139,8 +146,8 @@ PARTS = {
     "([0-9a-f]{32})": "session_id",
     "([0-9]{1,15})": "number",
     routes.PROVIDER: "provider",
-    routes.TOKEN: "token",
-    routes.SERVER: "server",
+    TOKEN: "token",
+    SERVER: "server",
 }
 """Of the addresses that the handlers have, and their names."""
 LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
@@ -216,10 +223,10 @@ ROUTES = {
         "Cancel it.", EXECUTE, answer=notebooks.Verified, query=("notebook",)
     ),
     "GET mcp/tokens": Route(
-        "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens
+        "The tokens of outside agents, without secrets.", LOOK, answer=ListedTokens
     ),
     "POST mcp/tokens": Route(
-        "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
+        "Make one. The answer alone has its secret.", BOTH, NewToken, MadeToken, 201
     ),
     "DELETE mcp/tokens/{token}": Route("Revoke one.", BOTH, status=204),
     "GET tool-servers": Route(
@@ -231,7 +238,7 @@ ROUTES = {
     "PATCH tool-servers/{server}": Route(
         "Approve the server with exactly this entry and start it, end it, or pick its tools.",
         BOTH,
-        connections.Wish,
+        Wish,
         ToolServersFound,
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
@@ -333,7 +340,7 @@ ROUTES = {
 def served() -> dict[str, bool]:
     """Methods and paths that there are, and whether each needs a window or a client."""
     found = {}
-    for pattern, handler in routes.ROUTES:
+    for pattern, handler in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES):
         path = pattern
         for group, name in PARTS.items():
             path = path.replace(group, f"{{{name}}}")
@@ -407,7 +414,7 @@ def _operation(
 
 REQUESTS: dict[type[msgspec.Struct], str] = {
     Key: "ICredentials",
-    connections.Wish: "IWish",
+    Wish: "IWish",
     completions.Completion: "IUnfinished",
     TableAsked: "ITableAsked",
 }
@@ -418,7 +425,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     LocalServers: "ILocalServers",
     LocalServer: "ILocalServer",
     ModelInfo: "IModelInfo",
-    windows.ListedTokens: "IAgentTokens",
+    ListedTokens: "IAgentTokens",
     Token: "IAgentToken",
     ToolServersFound: "IToolServers",
     Shown: "IToolServer",

@@ -41,19 +41,19 @@ class ModelRequest(msgspec.Struct, frozen=True):
     answer_only: bool = False
 
 
-class ModelText(msgspec.Struct, frozen=True):
+class ModelText(msgspec.Struct, frozen=True, tag=True):
     """More text of block ``block`` (index in the message)."""
 
     block: int
     text: str
 
 
-class ModelThinking(msgspec.Struct, frozen=True):
+class ModelThinking(msgspec.Struct, frozen=True, tag=True):
     block: int
     text: str
 
 
-class ModelToolInput(msgspec.Struct, frozen=True):
+class ModelToolInput(msgspec.Struct, frozen=True, tag=True):
     """An unfinished tool call, for display only. The first has an empty ``partial``.
 
     ``partial`` holds the properties so far; the last one may be an unfinished string.
@@ -65,13 +65,13 @@ class ModelToolInput(msgspec.Struct, frozen=True):
     partial: dict[str, Any]
 
 
-class ModelRead(msgspec.Struct, frozen=True):
+class ModelRead(msgspec.Struct, frozen=True, tag=True):
     """Tokens that the server reports before it answers. They cost even if the stream breaks."""
 
     usage: Usage
 
 
-class ModelRetry(msgspec.Struct, frozen=True):
+class ModelRetry(msgspec.Struct, frozen=True, tag=True):
     """The call failed before any output; the next attempt follows in ``delay`` seconds."""
 
     code: str
@@ -80,7 +80,7 @@ class ModelRetry(msgspec.Struct, frozen=True):
     attempt: int
 
 
-class ModelDone(msgspec.Struct, frozen=True):
+class ModelDone(msgspec.Struct, frozen=True, tag=True):
     """The end of the stream, always last. Store ``message`` and send it back.
 
     ``stop_reason`` as in the Messages API: end_turn, stop_sequence, tool_use, pause_turn,
@@ -464,47 +464,3 @@ class Document(Protocol):
 
     async def save(self) -> None:
         """Ask whoever has the notebook open to save it; they report a failure."""
-
-
-# --- tools of MCP servers -------------------------------------------------------------
-
-
-class OutsideTool(msgspec.Struct, frozen=True):
-    """A tool as its server describes it. Everything but ``name`` is untrusted text."""
-
-    server: str
-    """The server's name in the configuration."""
-    tool: str
-    """The server's own name for it."""
-    name: str
-    """The model's name for it."""
-    description: str
-    schema: dict[str, Any]
-    """Already checked (``tools/outside/schemas.py``)."""
-    pinned: str
-    """Digest of the server's entry, and of the tool's name, description and schema."""
-
-
-class OutsideAnswer(msgspec.Struct, frozen=True):
-    """What a call returned, as outputs of a cell."""
-
-    outputs: tuple[Output, ...]
-    is_error: bool = False
-
-
-class OutsideTools(Protocol):
-    """The tools of one conversation."""
-
-    @property
-    def tools(self) -> tuple[OutsideTool, ...]: ...
-
-    @property
-    def complete(self) -> bool:
-        """Whether all servers answered. If not, the next turn asks again."""
-
-    async def pinned(self, tool: OutsideTool) -> str:
-        """The tool's digest as its server describes it now; "" if the server no longer has it.
-        Starts the server if it has ended. Raises ToolServerError."""
-
-    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
-        """Call a tool. Cancelling this cancels the call. Raises ToolServerError."""

@@ -31,8 +31,6 @@ from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.cells.expected import Contract
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.figures import lookup
-from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.history import exports, prose, transcript
 from jupyter_codeinterp.core.history.event_log import DeferredWrites
 from jupyter_codeinterp.core.hooks import BUILT_IN, CellCode, CellOutputs
@@ -48,15 +46,14 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context, Late, late_text
+from jupyter_codeinterp.core.model_view.context import Context, LateText, late_text
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.outside import schemas, tool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared import step
+from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
 from jupyter_codeinterp.core.turn import budget
 from jupyter_codeinterp.core.turn.notebook import found_in
@@ -64,7 +61,9 @@ from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.features.checks import findings
+from jupyter_codeinterp.features.figures import lookup
+from jupyter_codeinterp.features.figures.outputs import Cell
+from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
 from jupyter_codeinterp.server.extensions import own_hooks
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
@@ -94,12 +93,13 @@ READERS = (
     "ops exports untrusted budget html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
-    "packages installs attached references step tracebacks transcript "
+    "packages installs attached references titles tracebacks transcript "
     "labels caution signs cell_names parsing staleness "
-    "verification comparing tool schemas port"
+    "verification comparing tool schemas listing"
 )
-"""Modules of the core that look into texts (two are called ``outputs``). All of their public
-functions are measured: here, or by `by_itself`, which measures what it can in every module."""
+"""Modules of the core and of ``mcp_client`` that look into texts (two are ``outputs``). All of
+their public functions are measured: here, or by `by_itself`, which measures what it can in every
+module."""
 
 
 def refused(work: Callable[[], object]) -> object:
@@ -148,7 +148,7 @@ def describe_late(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.noted("a", "x")
     now = ({"output_type": "stream", "name": "stdout", "text": text},)
-    return told.describe_late({"a": Late("", "", late_text(now, SECRETS.scrub))})
+    return told.describe_late({"a": LateText("", "", late_text(now, SECRETS.scrub))})
 
 
 def describe_acts(text: str) -> str:
@@ -236,7 +236,7 @@ def collect(text: str) -> object:
 def check_all(text: str) -> object:
     """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
     at = (1, 0, 1, 5)
-    kinds = sorted({*findings.INTO, "no_match", "empty_filter", "joined", "text_order"})
+    kinds = ("not_a_number", "not_a_date", "no_match", "empty_filter", "joined")
     figures = {"near": [text], "keys": [text]}
     facts: list[object] = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
     table = {"name": "t", "rows": 20, "odd": [[text, "missing", 5, ""]]}
@@ -392,7 +392,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
     "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
-    "step.title_so_far": lambda t: step.title_so_far("", t),
+    "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "verification.findings": lambda t: verification.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
@@ -425,7 +425,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
     ],
     "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
-    "schemas.names": lambda t: schemas.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "listing.chosen": lambda t: listing.chosen(
+        t, t, [listing.RawTool(t[:99], t, {"type": "object", "description": t})], None
+    ),
+    "listing.names": lambda t: listing.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -433,8 +436,7 @@ NOT_READ = {
         "conversation.Conversation.restart context.Context.noted context.Context.seen "
         "context.Context.seen_source private_names.PrivateNames.learn "
         "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
-        "step.Known.changes step.Known.get step.Known.label step.Step.card "
-        "step.Step.not_started step.Step.say step.joined step.name_of messages.route "
+        "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
     "looks up an id": "context.Context.source_seen ledger.whole_op",
@@ -444,7 +446,7 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks ports.OutsideTools.call",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks",
     "joins what others of this list have read": (
         "attached.see attached.weight budget.no_price messages.checked verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
@@ -470,6 +472,8 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
     for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
+    for module in (listing, schemas, tool):
+        yield module.__name__.rpartition(".")[2], module
 
 
 def takers() -> Iterator[tuple[str, str, Any]]:
@@ -568,8 +572,8 @@ ONLY_AT_THE_START = {
     "features.checks.findings._MARK": "an example, the whole of it",
     "core.approval.labels._SHELL": "a line",
     "core.approval.labels._URL": "a path",
-    "core.figures.answer._VALUE": "the whole text",
-    "core.figures.tables._KEY": "a line, at most 400 characters of it",
+    "features.figures.answer._VALUE": "the whole text",
+    "features.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
@@ -578,8 +582,8 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._NAME": "a host's name, the whole of it",
     "sandbox.network.credentials._NAME": "a header's name, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
-    "core.tools.outside.schemas._NAME": "a property's name, the whole of it",
-    "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
+    "features.mcp_client.schemas._NAME": "a property's name, the whole of it",
+    "features.mcp_client.schemas._REFERENCE": "a reference, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",
     "server.tables.files._NUMBER": "a cell, the whole of it",

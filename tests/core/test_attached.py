@@ -38,8 +38,8 @@ def animated(kind: str) -> bytes:
     return data.getvalue()
 
 
-def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> attached.Seen:
-    return attached.see(name, name, data, info, attached.Room(**{"images": 19, **room}))
+def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> attached.SeenFile:
+    return attached.see(name, name, data, info, attached.FileRoom(**{"images": 19, **room}))
 
 
 def send(b: Bench, text: str, *names: str) -> None:
@@ -94,7 +94,7 @@ async def test_it_is_in_the_journal_and_the_same_after_a_restart(bench: MakeBenc
     before = b.model.requests[0].messages
     b.beside["plot.png"] = picture("PNG", (99, 99))
     b.restart_server()
-    assert (b.session._talk.attached, b.session._talk.shown) == (1, len(picture("PNG")))
+    assert (b.session.log.talk.attached, b.session.log.talk.shown) == (1, len(picture("PNG")))
     b.send("And?")
     await b.ended(2)
     assert b.model.requests[1].messages[: len(before)] == before, "as it was when it was said"
@@ -178,7 +178,7 @@ async def test_a_conversation_that_begins_anew_shows_what_this_turn_has_named(
     await b.ended()
     [message] = b.model.requests[1].messages
     assert len(shown(message)) == 1
-    assert (b.session._talk.attached, b.session._talk.number) == (1, 2)
+    assert (b.session.log.talk.attached, b.session.log.talk.number) == (1, 2)
 
 
 # --- one file ----------------------------------------------------------------------------
@@ -240,12 +240,12 @@ def test_what_cannot_be_shown_is_told_in_words(name: str, data: bytes | None, wh
 
 @pytest.mark.parametrize("name", ["data.csv", "drawing.svg", "notes", "big.parquet"])
 def test_of_other_files_nothing_is_said(name: str) -> None:
-    assert look(name, b"<svg/>") == look(name, None) == attached.Seen()
+    assert look(name, b"<svg/>") == look(name, None) == attached.SeenFile()
 
 
 def test_what_is_shown_is_bounded() -> None:
     png = picture("PNG")
-    room = attached.Room(images=12)
+    room = attached.FileRoom(images=12)
     seen = [attached.see("a.png", "a.png", png, SEES, room) for _ in range(12)]
     assert sum(one.shown is not None for one in seen) == attached.IMAGES_A_MESSAGE
     assert "a message shows at most 10 images" in seen[-1].why

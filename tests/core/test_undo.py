@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import Change, review
+from jupyter_codeinterp.core.history.changes import CellChange, review
 from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.core.session import reviews
 from jupyter_codeinterp.core.wire import events as e
@@ -243,10 +243,10 @@ async def test_a_session_ends_after_its_undo(bench: Benches, how: str) -> None:
     work.cancel()  # The window is gone.
     closing = asyncio.ensure_future(b.session.close())
     await asyncio.sleep(0.05)
-    assert not closing.done() and b.session.undoing and b.session._lease.held
+    assert not closing.done() and b.session.log.undoing and b.session.log.lease.held
     b.document.answer()
     await closing
-    assert not (b.session.undoing or b.session._lease.held)
+    assert not (b.session.log.undoing or b.session.log.lease.held)
     assert len(b.of(e.TurnRedone if how == "redo" else e.TurnUndone)) == 1
 
 
@@ -262,7 +262,7 @@ async def test_a_window_that_hangs_holds_up_no_end(
     await until(lambda: len(b.document.ops) > ops)
     await asyncio.wait_for(b.session.close(), 5)
     await asyncio.wait({work})
-    assert work.cancelled() and not (b.session.undoing or b.session._lease.held)
+    assert work.cancelled() and not (b.session.log.undoing or b.session.log.lease.held)
     assert "Gave up an undo" in caplog.text
 
 
@@ -394,7 +394,7 @@ async def test_the_review_tells_each_cell_before_and_after(bench: Benches) -> No
 
 
 def test_a_review_is_bounded() -> None:
-    many = [Change(f"c{n}", "added", source="x" * 50_000) for n in range(300)]
+    many = [CellChange(f"c{n}", "added", source="x" * 50_000) for n in range(300)]
     bounded = review(1, many, {})
     assert (len(bounded.changes), bounded.left_out) == (200, 100)
     assert len(msgspec.json.encode(bounded)) < 200 * 21_000 and bounded.changes[0].cut

@@ -15,7 +15,7 @@ from time import time
 import msgspec
 
 from ...core.providers import origin
-from .service import Server
+from .service import ModelServer
 
 _SAYS = " It says: "
 _SHORTEST_SECRET = 8
@@ -32,8 +32,6 @@ _SPEND_KINDS = frozenset(
     }
 )
 _SPEND_WORDS = ("api usage limits", "credit balance is too low", "used all available credits")
-_OF_THE_JUPYTER_SERVER = frozenset({"day_limit", "not_allowed", "no_key", "wrong_key", "forbidden"})
-"""Codes with which a Jupyter server refuses its kernels; its words say what to do."""
 _LENGTH_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _LENGTH_WORDS = (
     "prompt is too long",
@@ -120,15 +118,13 @@ def status_of(kinds: frozenset[str]) -> int:
 
 
 def status_fault(
-    refusal: ApiRefusal, server: Server, model: str, optional: tuple[str, ...] = ()
+    refusal: ApiRefusal, server: ModelServer, model: str, optional: tuple[str, ...] = ()
 ) -> Fault:
     """``optional``: parameters that the request can go without."""
     place = server.place
     status = refusal.status
     said = _server_words(refusal.message, server)
     lower = said.lower()
-    if codes := refusal.kinds & _OF_THE_JUPYTER_SERVER:
-        return Fault(min(codes), said.removeprefix(_SAYS))
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",
@@ -190,18 +186,18 @@ def _by_status(refusal: ApiRefusal, place: str, model: str, said: str) -> Fault:
     return Fault("bad_request", f"{place} refused the request ({status}).{said}")
 
 
-def connection_fault(reason: str, server: Server) -> Fault:
+def connection_fault(reason: str, server: ModelServer) -> Fault:
     hint = "Check the network." if server.is_public else "Check that it is running."
     return Fault("offline", f"{server.place} cannot be reached: {reason}. {hint}", again=True)
 
 
-def no_model_server(server: Server) -> Fault:
+def no_model_server(server: ModelServer) -> Fault:
     place = origin(server.base_url).removeprefix("http://")
     message = f"The server at {place} is not a model server. Check the address."
     return Fault("offline", message)
 
 
-def no_key(server: Server) -> Fault:
+def no_key(server: ModelServer) -> Fault:
     ways = ["Paste a key in the panel", "run “jupyter codeinterp key set”"]
     ways += [f"set {name} and restart" for name in server.service.key_variables[:1]]
     words = f"{', '.join(ways[:-1])}, or {ways[-1]}."
@@ -216,7 +212,7 @@ def _wrong_key(place: str) -> Fault:
     )
 
 
-def _server_words(message: object, server: Server) -> str:
+def _server_words(message: object, server: ModelServer) -> str:
     """The server's message as a sentence, shortened, and never with the key in it."""
     words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
     if server.secret and len(server.secret) >= _SHORTEST_SECRET:

@@ -188,8 +188,8 @@ class SessionService:
                 of.info.mode,
                 "",
                 by,
-                rule_files=of.reads_rules,
-                second_look=of.second_look,
+                rule_files=of.turns.options.rule_files,
+                second_look=of.turns.options.second_look,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -320,8 +320,8 @@ class SessionService:
         await session.reviews.remove(cell_id, by)
 
     async def look(self, session_id: str, model: str = "", by: int = 0) -> None:
-        """As ``Session.look``."""
-        await self._here(session_id).look(model, by)
+        """As ``SecondLooks.look``."""
+        await self._here(session_id).turns.second_looks.look(model, by)
 
     def silence(self, session_id: str, key: str, silenced: bool = True, by: int = 0) -> None:
         """Hide findings with this key from the person and the model, in this notebook.
@@ -355,7 +355,7 @@ class SessionService:
 
     def _here(self, session_id: str) -> Session:
         session = self._sessions.session(session_id)
-        session.need_here()
+        session.log.need_here()
         return session
 
 

@@ -16,11 +16,11 @@ from ...core.errors import ModelError, StoreError
 from ...core.messages import Usage
 from ...core.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
 from ...core.providers import Provider
-from ...core.stores import SpendingStore
+from ...core.stores import Journal
 from ...core.turn.meter import CallUsage, price_of
 
 
-class Limits(msgspec.Struct, frozen=True):
+class AllowedModels(msgspec.Struct, frozen=True):
     """Allowed providers and models; None: all.
 
     models            ``provider/model`` with ``*`` as wildcard; the default provider's name is
@@ -59,7 +59,7 @@ class Limits(msgspec.Struct, frozen=True):
             raise ModelError("not_allowed", f"{words} Allowed: {_listed(self.models)}.")
 
 
-NONE = Limits()
+NONE = AllowedModels()
 
 
 def _listed(names: Union[tuple[str, ...], None]) -> str:
@@ -79,7 +79,7 @@ def today() -> date:
 
 
 class Spending:
-    def __init__(self, store: SpendingStore, most: float, day: Callable[[], date] = today) -> None:
+    def __init__(self, store: Journal, most: float, day: Callable[[], date] = today) -> None:
         """``most``: US dollars a day."""
         self._store = store
         self._most = most

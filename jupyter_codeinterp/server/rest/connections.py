@@ -1,20 +1,13 @@
-"""Connections of providers, and the MCP servers of the agent. Keys can be written, never read."""
+"""Connections of providers. Keys can be written, never read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Union
-
-import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.wire.commands import DoneElsewhere
-from ..files.paths import normalize
 from .base import Handler, Nothing
 from .settings import status
-
-if TYPE_CHECKING:
-    from ..tool_servers.servers import ToolServers
 
 
 class ConnectionsHandler(Handler):
@@ -85,51 +78,3 @@ class LocalHandler(Handler):
     @authorized("execute", "kernels")
     async def get(self) -> None:
         self.answer(await self.models.local_servers())
-
-
-# --- MCP servers ---------------------------------------------------------------------
-
-
-class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
-    new conversations get (None: as many as fit)."""
-
-    notebook: str
-    action: Literal["approve", "off", "pick"]
-    tools: Union[tuple[str, ...], None] = None
-
-
-class _ToolServers(Handler):
-    @property
-    def servers(self) -> ToolServers:
-        servers: ToolServers = self.settings["codeinterp_tool_servers"]
-        return servers
-
-    async def answer_list(self, notebook: str) -> None:
-        found, faults = await self.servers.shown(notebook)
-        self.answer({"servers": found, "faults": faults})
-
-
-class ToolServersHandler(_ToolServers):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        """The servers of a notebook. Starts nothing."""
-        await self.answer_list(normalize(self.get_query_argument("notebook", "")))
-
-
-class ToolServerHandler(_ToolServers):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def patch(self, digest: str) -> None:
-        """Carry out a person's wish for the server with exactly this entry."""
-        wish = self.given(Wish)
-        notebook = normalize(wish.notebook)
-        if wish.action == "approve":
-            await self.servers.approve(notebook, digest)
-        elif wish.action == "off":
-            await self.servers.turn_off(notebook, digest)
-        else:
-            await self.servers.pick(notebook, digest, wish.tools)
-        await self.answer_list(notebook)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
-from ..mcp.handler import MCP_ROUTES
 from ..socket.handler import ChannelHandler
 from . import completions, connections, notebooks, sessions, settings, turns, windows
 from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
-TOKEN = r"([0-9a-f]{16})"
-SERVER = r"([0-9a-f]{64})"
 _NUMBER = sessions.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -32,10 +31,6 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"commands", notebooks.CommandsHandler),
     (r"tables", notebooks.TablesHandler),
     (r"verifications", notebooks.VerificationsHandler),
-    (r"mcp/tokens", windows.McpTokensHandler),
-    (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
-    (r"tool-servers", connections.ToolServersHandler),
-    (rf"tool-servers/{SERVER}", connections.ToolServerHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),
@@ -65,7 +60,10 @@ UNKNOWN = r".*"
 """Every other path, after all routes."""
 
 
-def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
+def handlers(
+    base_url: str, more: Iterable[tuple[str, type[web.RequestHandler]]] = ()
+) -> list[tuple[str, type[web.RequestHandler]]]:
+    """``more``: the routes of features."""
     unknown: tuple[str, type[web.RequestHandler]] = (UNKNOWN, UnknownHandler)
-    served = (*ROUTES, *KERNEL_ROUTES, *MCP_ROUTES, unknown)
+    served = (*ROUTES, *KERNEL_ROUTES, *more, unknown)
     return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in served]

@@ -1,16 +1,13 @@
-"""Registers windows, other clients with the same permissions, and tokens of outside agents."""
+"""Registers windows, and other clients with the same permissions."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 
-import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
-from ..mcp.endpoint import Endpoint
-from ..mcp.tokens import Scope, Token
 from ..socket.handler import bearer_of
 from ..windows import Bearer
 from .base import Handler, Nothing
@@ -62,72 +59,5 @@ class LeavingHandler(Handler):
     @authorized("read")
     async def post(self) -> None:
         self.manager.departing(self.manager.windows.number(self.text(self.body(), "secret")))
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
-
-
-# --- outside agents ------------------------------------------------------------------
-
-
-class NewToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``name``: for people. ``scope``: ``look`` reads; ``run`` also changes and runs, by review."""
-
-    name: str
-    scope: Scope = "look"
-
-
-class MadeToken(Token, frozen=True):
-    """``token`` is the secret. Nobody can read it again."""
-
-    token: str = ""
-
-
-class ListedTokens(msgspec.Struct, frozen=True):
-    """``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
-    with the scope ``run`` runs without review."""
-
-    tokens: tuple[Token, ...]
-    installed: bool
-    runs_at_once: bool
-
-
-class _McpTokens(Handler):
-    @property
-    def mcp(self) -> Endpoint:
-        endpoint: Endpoint = self.settings["codeinterp_mcp"]
-        return endpoint
-
-
-class McpTokensHandler(_McpTokens):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        mcp = self.mcp
-        self.answer(ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once))
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self) -> None:
-        given = self.given(NewToken)
-        maker = {name: value for name, value in vars(self.current_user).items() if _is_json(value)}
-        token, secret = self.mcp.tokens.make(given.name, given.scope, maker)
-        self.set_status(HTTPStatus.CREATED)
-        self.answer(MadeToken(**msgspec.structs.asdict(token), token=secret))
-
-
-def _is_json(value: object) -> bool:
-    try:
-        return bool(msgspec.json.encode(value))
-    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        return False
-
-
-class McpTokenHandler(_McpTokens):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def delete(self, token_id: str) -> None:
-        self.mcp.tokens.revoke(token_id)
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()

@@ -16,8 +16,9 @@ from ...core.approval.modes import BY_RANK, HIGHEST
 
 if TYPE_CHECKING:
     from ...adapters.storage.sqlite import Retention
+    from ...core.redaction.secrets import Secrets
     from ...core.turn.limits import Limits
-    from ..models import Limits as Allowed
+    from ..models import AllowedModels, Models
 
 
 class CodeInterpSettings(Configurable):
@@ -246,14 +247,31 @@ class CodeInterpSettings(Configurable):
         return Path(self.data_dir or Path(jupyter_data_dir()) / "codeinterp")
 
     @property
-    def models_allowed(self) -> Allowed:
-        from ..models import Limits as Allowed
+    def models_allowed(self) -> AllowedModels:
+        from ..models import AllowedModels
 
-        return Allowed(
+        return AllowedModels(
             None if self.allowed_providers is None else tuple(self.allowed_providers),
             None if self.allowed_models is None else tuple(self.allowed_models),
             self.keys_from_environment,
             self.day_cost,
+        )
+
+    def make_models(self, secrets: Secrets) -> Models:
+        """The models of all providers. ``secrets`` learns their keys."""
+        from ..models import Models
+
+        return Models(
+            self.folder,
+            secrets,
+            default_model=self.model,
+            base_url=self.base_url,
+            demo_pace=self.demo_pace,
+            limits=self.models_allowed,
+            local_addresses=self.local_addresses,
+            allowed_packages=self.allowed_packages,
+            max_tokens=self.max_tokens,
+            prices=self.prices,
         )
 
     @property

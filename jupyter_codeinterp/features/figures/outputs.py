@@ -1,0 +1,112 @@
+"""The numbers in the outputs of cells, bounded; cells that this conversation ran come first."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ...core.document.ops import Output
+from ...core.model_view.outputs import see
+from ...core.model_view.plain_text import clean
+from .names import Names
+from .tables import Value, values
+
+MOST_OF_ONE = 16_000
+"""Characters read of one output: more than a model gets at once."""
+_LEFT_OUT = re.compile(r"^\[… [^\n]*…\]$", re.MULTILINE)
+
+
+def text_of(output: Any, most: int = MOST_OF_ONE) -> str:
+    """An output's text as the model sees it, cut in the middle. "" for pictures and tracebacks."""
+    if not isinstance(output, dict):
+        return ""
+    if output.get("output_type") == "error":
+        evalue = output.get("evalue")
+        return clean(evalue[:most]) if isinstance(evalue, str) else ""
+    data = output.get("data")
+    if isinstance(data, dict) and any(str(media).startswith("image/") for media in data):
+        return ""
+    return _LEFT_OUT.sub("", see([output], images_left=None, budget=most, most=most).text)
+
+
+Scrub = Callable[[str], str]
+
+
+def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tuple[str, str, str]:
+    """The text before, at and after a value. Words stay whole, so that ``scrub`` finds every
+    key."""
+    before, after = text[max(0, start - room) : start], text[end : end + room]
+    if start > room:
+        cut = re.search(r"\s", before)
+        before = "…" + before[cut.start() :] if cut is not None else "…"
+    if end + room < len(text):
+        cut_at = max(after.rfind(" "), after.rfind("\t"))
+        after = after[: cut_at + 1] + "…" if cut_at >= 0 else "…"
+    whole = f"{before}{text[start:end]}{after}"
+    if scrub(whole) != whole:
+        return "", scrub(text[start:end]), ""
+    return before, text[start:end], after
+
+
+MOST_TEXT = 100_000
+"""Characters read of all outputs."""
+MOST_OUTPUTS = 500
+MOST_NUMBERS = 4_000
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """``ran``: whether this conversation ran the cell."""
+
+    cell_id: str
+    outputs: tuple[Output, ...]
+    ran: bool = True
+
+
+class Shown(msgspec.Struct, frozen=True, gc=False):
+    """A number and the output that shows it."""
+
+    value: Value
+    cell_id: str
+    output: int
+    ran: bool
+
+
+class Outputs:
+    """The numbers and names in the outputs of some cells."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.names = Names()
+        self.shown: list[Shown] = []
+        self._used = 0
+        outputs = 0
+        for cell in sorted(cells, key=lambda cell: not cell.ran):
+            for index, output in enumerate(cell.outputs):
+                outputs += 1
+                if outputs <= MOST_OUTPUTS and self._used < MOST_TEXT:
+                    self._read(cell, index, output)
+        self.names.finish()
+        self._order = sorted(range(len(self.shown)), key=self._size)
+        self._sizes = list(map(self._size, self._order))
+
+    def _size(self, number: int) -> float:
+        return abs(self.shown[number].value.number.value)
+
+    def _read(self, cell: Cell, index: int, output: Output) -> None:
+        text = text_of(output, min(MOST_OF_ONE, MOST_TEXT - self._used))
+        self._used += len(text)
+        for value in values(text, f"{cell.cell_id}:{index}"):
+            if len(self.shown) >= MOST_NUMBERS:
+                return
+            self.shown.append(Shown(value, cell.cell_id, index, cell.ran))
+            for label in value.labels:
+                self.names.learn(label)
+
+    def between(self, low: float, high: float, most: int = 50) -> Iterator[Shown]:
+        """Numbers whose absolute value is in this range."""
+        first, last = bisect_left(self._sizes, low), bisect_right(self._sizes, high)
+        for number in sorted(self._order[first : min(last, first + 2_000)])[:most]:
+            yield self.shown[number]

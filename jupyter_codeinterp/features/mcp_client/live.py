@@ -1,0 +1,151 @@
+"""One approved MCP server: starts on demand, restarts once, and lists its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import ToolServerError
+from .entries import ServerEntry, filled, secrets_of
+
+if TYPE_CHECKING:
+    from .client import ServerConnection
+    from .listing import OutsideAnswer, RawTool
+
+CLIENT = "jupyter_codeinterp.features.mcp_client.client"
+RESTARTS = 1
+"""Restarts in a row, after a server ended by itself."""
+ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
+OFF = "The person has turned this server off."
+NOT_INSTALLED = (
+    "MCP servers need a package. Install it and restart the server: "
+    "pip install 'jupyter_codeinterp[mcp]'"
+)
+
+
+class Live:
+    def __init__(
+        self,
+        entry: ServerEntry,
+        environment: Mapping[str, str],
+        scrub: Callable[[str], str],
+        call_timeout: float,
+    ) -> None:
+        self.entry = entry
+        self.fault = ""
+        """Why it does not run, for people."""
+        self.told: list[RawTool] = []
+        """Its tools as last listed."""
+        self.secrets = secrets_of(entry, environment)
+        """Texts that are redacted while it is on."""
+        self._env = filled(entry.env, environment)
+        self._headers = filled(entry.headers, environment)
+        self._scrub = scrub
+        self._call_timeout = call_timeout
+        self._connection: ServerConnection | None = None
+        self._one = asyncio.Lock()
+        self._ends = 0
+        self._closed = False
+
+    @property
+    def running(self) -> bool:
+        return self._connection is not None and self._connection.alive
+
+    @property
+    def pid(self) -> int:
+        """The process id of its program; 0 if it has none."""
+        return self._connection.pid if self._connection is not None and self.running else 0
+
+    async def start_again(self) -> None:
+        """Start after a person's approval, with new restarts. Raises ToolServerError."""
+        async with self._one:
+            self._ends = 0
+            if self.fault:
+                await self._disconnect()
+        await self.look()
+
+    async def look(self) -> list[RawTool]:
+        """List its tools again. Raises ToolServerError."""
+        try:
+            self.told = await self._listed()
+            self.fault = ""
+            return self.told
+        except ToolServerError as error:
+            failed = self._failed(error)
+            self.fault = failed.message
+            raise failed from None
+
+    async def _listed(self) -> list[RawTool]:
+        connection = await self._connected()
+        try:
+            return await connection.list_tools()
+        except ToolServerError as error:
+            if error.code != "ended":
+                raise
+        # Listing has no effect, so it can be repeated. A remote server's restart shows only in the
+        # first request after it.
+        return await (await self._connected()).list_tools()
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
+        """Raises ToolServerError. No call is repeated, because it may have done something."""
+        try:
+            connection = await self._connected()
+            answer = await connection.call(tool, arguments, self._call_timeout)
+            self._ends = 0
+            return answer
+        except ToolServerError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: ToolServerError) -> ToolServerError:
+        words = self._scrub(error.message)
+        if not self.running:
+            self.fault = words
+        return ToolServerError(error.code, words)
+
+    async def _connected(self) -> ServerConnection:
+        async with self._one:
+            if self._connection is not None and not self._connection.alive:
+                await self._disconnect()
+                self._ends += 1
+            if self._connection is None and not self._closed:
+                if self._ends > RESTARTS:
+                    raise ToolServerError("not_started", ENDED)
+                await self._connect()
+            if self._connection is None or self._closed:
+                raise ToolServerError("not_started", OFF)
+            return self._connection
+
+    async def _connect(self) -> None:
+        """``close`` ends it. Raises ToolServerError."""
+        try:
+            # The import takes seconds.
+            client = await asyncio.to_thread(importlib.import_module, CLIENT)
+        except ImportError:
+            raise ToolServerError("not_installed", NOT_INSTALLED) from None
+        if self._closed:
+            return
+        made: ServerConnection = client.ServerConnection(self.entry, self._env, self._headers)
+        self._connection = made
+        try:
+            await made.start()
+        except ToolServerError:
+            self._ends += 1
+            if self._closed:
+                raise ToolServerError("not_started", OFF) from None
+            raise
+        finally:
+            if not made.alive:
+                self._connection = None
+
+    async def _disconnect(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    async def close(self) -> None:
+        """Stop it for good, even while it starts."""
+        self._closed = True
+        if self._connection is not None:
+            await self._connection.close()

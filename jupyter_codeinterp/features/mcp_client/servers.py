@@ -1,0 +1,366 @@
+"""Approvals and states of MCP servers, and their tools for conversations.
+
+Only the admin's servers start without a person's approval: an entry starts a program, and files
+may come with a notebook.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Union
+
+import msgspec
+
+from ...core.errors import CommandError, ToolServerError
+from ...core.redaction.found_secrets import without_secrets
+from ...core.visible import visible_line
+from ...server.private_file import PrivateFile
+from . import entries as files
+from .entries import ServerEntry
+from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
+from .live import OFF, Live
+from .places import SLOW, Places
+
+# -------------------------------------------------------------------------------------------------
+# ``mcp-approved.json``: the MCP servers that a person has approved, by the digest of the entry.
+#
+# The command line and several servers change the file; each reads it again when it has changed.
+
+MOST = 500
+"""Kept entries; the oldest are dropped."""
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """A person's decision on an entry. ``picked``: the tools that conversations get; None: as many
+    as fit. ``when``: seconds since 1970."""
+
+    approved: bool
+    off: bool = False
+    picked: Union[tuple[str, ...], None] = None
+    when: float = 0.0
+
+
+NONE = Approval(approved=False)
+
+
+class _Content(msgspec.Struct, frozen=True):
+    version: Literal[1] = 1
+    words: dict[str, Approval] = {}
+
+
+class Approvals:
+    def __init__(self, folder: Path) -> None:
+        path = folder / "mcp-approved.json"
+        self._file = PrivateFile(path, _Content(), "the list of approved servers")
+
+    def of(self, digest: str) -> Approval:
+        """Raises CommandError ``not_kept``."""
+        return self._file.content.words.get(digest, NONE)
+
+    def set(self, digest: str, change: Callable[[Approval], Approval]) -> None:
+        """Raises CommandError ``not_kept``."""
+
+        def changed(content: _Content) -> _Content:
+            approval = change(content.words.get(digest, NONE))
+            approval = msgspec.structs.replace(approval, when=time.time())
+            every = {**content.words, digest: approval}
+            kept = sorted(every, key=lambda one: every[one].when)[-MOST:]
+            return _Content(words={one: every[one] for one in kept})
+
+        self._file.change(changed)
+
+
+WAITS = 10.0
+"""Seconds that the first turn of a conversation waits for servers."""
+MOST_TOOLS = 64
+"""Tools of all servers in one conversation."""
+MOST_CONVERSATIONS = 1_000
+"""Conversations whose tools are kept; the oldest are dropped."""
+ASKS = "The MCP server “{name}” ({place}) waits for your approval. Open the gear, Tool servers."
+STARTING = (
+    "The MCP server “{name}” is still starting. Its tools will be there in a new conversation."
+)
+FAILED = "The MCP server “{name}” is not available: {why}"
+NOT_READ = "The agent has no tools of MCP servers: {why}"
+LEFT_OUT = "{count} tools of MCP servers are left out. See the gear, Tool servers."
+UNKNOWN = "The entry of this server was changed or removed. Reload the list."
+log = logging.getLogger(__name__)
+
+State = Literal["asks", "off", "refused", "stopped", "running", "failed"]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
+    without secrets for an admin's server. ``why``: why it cannot be used."""
+
+    id: str
+    name: str
+    place: str
+    state: State
+    lines: tuple[str, ...]
+    why: str = ""
+    tools: tuple[Listed, ...] = ()
+
+
+class ToolServers:
+    def __init__(
+        self,
+        contents: Any,
+        folder: Path,
+        *,
+        admins: Mapping[str, Any],
+        others: bool,
+        env: Sequence[str],
+        call_timeout: float,
+        learn: Callable[[str], None],
+        forget: Callable[[str], None],
+        scrub: Callable[[str], str],
+    ) -> None:
+        """``admins``: the admin's servers. ``others``: whether files may name more. ``env``: names
+        of variables that entries may use. ``learn`` gets secrets, which ``scrub`` removes until
+        ``forget`` gets them."""
+        self._places = Places(contents, folder, admins, others)
+        self._env = frozenset(env)
+        self._call_timeout = call_timeout
+        self._learn = learn
+        self._forget = forget
+        self._scrub = scrub
+        self.approvals = Approvals(folder)
+        self._live: dict[str, Live] = {}
+        self._sessions: dict[str, SessionTools] = {}
+        self._background: set[asyncio.Future[Any]] = set()
+
+    def _refused(self, one: ServerEntry) -> str:
+        return one.fault or files.missing(one, self._env, os.environ)
+
+    def _may_start(self, one: ServerEntry) -> bool:
+        known = self.approvals.of(one.digest)
+        return (known.approved or one.place == "admin") and not known.off and not self._refused(one)
+
+    async def shown(self, notebook: str) -> tuple[list[Shown], list[str]]:
+        """The notebook's servers and faults of files. Starts nothing. Raises CommandError
+        ``not_kept``."""
+        found, faults = await self._places.found(notebook)
+        return [self._shown(one) for one in found], faults
+
+    def _shown(self, one: ServerEntry) -> Shown:
+        approval = self.approvals.of(one.digest)
+        live = self.live(one.digest)
+        why = self._refused(one)
+        state: State = "stopped"
+        if why:
+            state = "refused"
+        elif approval.off:
+            state = "off"
+        elif not self._may_start(one):
+            state = "asks"
+        elif live is not None and live.fault:
+            state, why = "failed", live.fault
+        elif live is not None and live.running:
+            state = "running"
+        listed = chosen(one.name, one.digest, live.told, approval.picked)[1] if live else ()
+        return Shown(
+            one.digest,
+            self._clean(one.name),
+            one.place,
+            state,
+            self._lines(one),
+            self._scrub(why),
+            tuple(
+                Listed(self._clean(tool.name), self._clean(tool.description), tool.why)
+                for tool in listed
+            ),
+        )
+
+    def _lines(self, one: ServerEntry) -> tuple[str, ...]:
+        if one.place != "admin":
+            return tuple(files.described(one, whole=True))
+        return tuple(map(self._scrub, files.described(one, whole=False)))
+
+    def _clean(self, text: str) -> str:
+        return without_secrets(self._scrub(visible_line(text)))
+
+    # --- approvals -------------------------------------------------------------------
+
+    async def allow(self, notebook: str, digest: str) -> ServerEntry:
+        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``files_slow``,
+        ``server_refused`` or ``not_kept``."""
+        one = await self._one(notebook, digest)
+        why = self._refused(one)
+        if why:
+            raise CommandError("server_refused", "This server cannot be used: {why}.", why=why)
+        self.approvals.set(digest, lambda old: Approval(True, picked=old.picked))
+        return one
+
+    async def approve(self, notebook: str, digest: str) -> None:
+        """Allow it and start it. Raises as ``allow``, and CommandError ``server_failed``."""
+        entry = await self.allow(notebook, digest)
+        try:
+            await self._alive(entry).start_again()
+        except ToolServerError as error:
+            raise CommandError("server_failed", "{why}", why=error.message) from None
+
+    async def turn_off(self, notebook: str, digest: str) -> None:
+        """Stop it, and keep it off. Raises CommandError as ``approve``."""
+        await self._one(notebook, digest)
+        self.approvals.set(digest, lambda old: msgspec.structs.replace(old, off=True))
+        live = self._live.pop(digest, None)
+        if live is not None:
+            await self._end(live)
+
+    async def _end(self, live: Live) -> None:
+        await live.close()
+        for secret in live.secrets:
+            self._forget(secret)
+
+    async def pick(self, notebook: str, digest: str, names: Union[tuple[str, ...], None]) -> None:
+        """Set the tools that new conversations get. Raises CommandError as ``approve``."""
+        await self._one(notebook, digest)
+        self.approvals.set(digest, lambda old: msgspec.structs.replace(old, picked=names))
+
+    async def _one(self, notebook: str, digest: str) -> ServerEntry:
+        found, faults = await self._places.found(notebook)
+        for one in found:
+            if one.digest == digest:
+                return one
+        if SLOW in faults:
+            raise CommandError("files_slow", "{why} Try again.", why=SLOW)
+        raise CommandError("unknown_server", UNKNOWN)
+
+    # --- for conversations -----------------------------------------------------------
+
+    def _alive(self, entry: ServerEntry) -> Live:
+        if entry.digest not in self._live:
+            self._live[entry.digest] = Live(entry, os.environ, self._scrub, self._call_timeout)
+            for secret in self._live[entry.digest].secrets:
+                self._learn(secret)
+        return self._live[entry.digest]
+
+    def live(self, digest: str) -> Union[Live, None]:
+        """The server with this entry; None if it was turned off, also by the command line."""
+        if self.approvals.of(digest).off and digest in self._live:
+            self._in_background(self._end(self._live.pop(digest)))
+        return self._live.get(digest)
+
+    async def for_session(
+        self, session_id: str, notebook: str, contents: Any = None
+    ) -> tuple[SessionTools, list[str]]:
+        """The tools of a conversation, and notes for the person. If they are ``complete``,
+        they stay the same until the server's end. Waits for servers that start. Raises nothing: a
+        turn goes on without tools."""
+        if session_id in self._sessions:
+            return self._sessions[session_id], []
+        found, said = await self._places.found(notebook, contents)
+        complete = SLOW not in said
+        tools: list[OutsideTool] = []
+        try:
+            looks = self._looks(found, said)
+            if looks:
+                await asyncio.wait(looks.values(), timeout=WAITS)
+            tools = self._offered(found, looks, said)
+        except CommandError as error:
+            said.append(NOT_READ.format(why=error.message))
+            complete = False
+        made = SessionTools(self, tools, complete)
+        if complete:
+            self._sessions[session_id] = made
+        while len(self._sessions) > MOST_CONVERSATIONS:
+            self._sessions.pop(next(iter(self._sessions)))
+        return made, said
+
+    def _looks(
+        self, found: Sequence[ServerEntry], said: list[str]
+    ) -> dict[str, asyncio.Future[Any]]:
+        """The lists of tools to come, by the entry's digest. Raises CommandError ``not_kept``."""
+        looks: dict[str, asyncio.Future[Any]] = {}
+        for one in found:
+            if self._may_start(one):
+                looks[one.digest] = self._in_background(self._alive(one).look())
+            elif not self._refused(one) and not self.approvals.of(one.digest).off:
+                said.append(ASKS.format(name=self._clean(one.name), place=one.place))
+        return looks
+
+    def _offered(
+        self,
+        found: Sequence[ServerEntry],
+        looks: Mapping[str, asyncio.Future[Any]],
+        said: list[str],
+    ) -> list[OutsideTool]:
+        """The tools that are there. Raises CommandError ``not_kept``."""
+        tools: list[OutsideTool] = []
+        left_out = 0
+        for entry in (one for one in found if one.digest in looks):
+            look, name = looks[entry.digest], self._clean(entry.name)
+            if not look.done():
+                said.append(STARTING.format(name=name))
+            elif look.cancelled():
+                said.append(FAILED.format(name=name, why="it was stopped."))
+            elif (error := look.exception()) is not None:
+                said.append(FAILED.format(name=name, why=str(error)))
+            else:
+                picked = self.approvals.of(entry.digest).picked
+                offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
+                room = MOST_TOOLS - len(tools)
+                tools += offered[:room]
+                left_out += sum(bool(tool.why) for tool in listed) + len(offered[room:])
+                left_out -= sum(tool.why == "not picked" for tool in listed)
+        if left_out:
+            said.append(LEFT_OUT.format(count=left_out))
+        return tools
+
+    def _in_background(self, work: Any) -> asyncio.Future[Any]:
+        """Start a task that outlives the turn."""
+        task: asyncio.Future[Any] = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Future[Any]) -> None:
+        self._background.discard(task)
+        if not task.cancelled():
+            task.exception()  # ``Live.fault`` keeps the error.
+
+    async def close(self) -> None:
+        for task in self._background:
+            task.cancel()
+        ends = [live.close() for live in self._live.values()]
+        self._live.clear()
+        for fault in await asyncio.gather(*ends, return_exceptions=True):
+            if fault is not None:
+                log.error("Could not stop an MCP server", exc_info=fault)
+
+
+class SessionTools:
+    """The tools of one conversation."""
+
+    def __init__(self, servers: ToolServers, tools: Sequence[OutsideTool], complete: bool) -> None:
+        """``complete``: whether all servers answered."""
+        self.complete = complete
+        self.tools = named(tools)
+        self._servers = servers
+
+    async def pinned(self, tool: OutsideTool) -> str:
+        """The tool's digest as its server describes it now; "" if the server no longer has it.
+        Starts the server if it has ended. Raises ToolServerError."""
+        listed = await self._live(tool).look()
+        now, _ = chosen(tool.server, tool.entry, listed, (tool.tool,))
+        return now[0].pinned if now else ""
+
+    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
+        """Cancelling this cancels the call. Raises ToolServerError."""
+        return await self._live(tool).call(tool.tool, arguments)
+
+    def _live(self, tool: OutsideTool) -> Live:
+        """Raises ToolServerError."""
+        try:
+            live = self._servers.live(tool.entry)
+        except CommandError as error:
+            raise ToolServerError("not_started", error.message) from None
+        if live is None:
+            raise ToolServerError("not_started", OFF)
+        return live

@@ -1,0 +1,233 @@
+"""Makes tools of the registry from tools of MCP servers. Each call asks the person."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...core.approval import policy
+from ...core.approval.code_warnings import hidden_characters
+from ...core.document.ops import Output
+from ...core.errors import ToolServerError
+from ...core.injection.signs import signs
+from ...core.messages import ToolUse
+from ...core.model_view.outputs import BUDGET, IMAGES_A_RESULT
+from ...core.model_view.plain_text import READ, clean, cut
+from ...core.model_view.untrusted import Untrusted
+from ...core.tools.shared.base import Tool
+from ...core.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ...core.turn.turn import Turn
+from ...core.visible import visible_line
+from ...core.wire.events import Status
+from . import schemas
+from .listing import OutsideTool
+from .schemas import BadSchema
+
+if TYPE_CHECKING:
+    from .servers import SessionTools
+
+# -------------------------------------------------------------------------------------------------
+# Bounds the outputs of a call to an MCP server.
+
+MOST = BUDGET - 500
+"""Characters of all texts. Stays below the cut that refers to ``read_output``, which cannot read
+these."""
+LEAST = 200
+"""Room (characters) below which a text is left out."""
+NO_IMAGE = "[image not shown: a result has at most {most}]"
+
+
+def bounded(outputs: Sequence[Output], scrub: Callable[[str], str]) -> Iterator[Output]:
+    """The outputs within the limits of a result, with at most three images and without keys."""
+    left, images = MOST, IMAGES_A_RESULT
+    for number, output in enumerate(outputs):
+        text = output["data"].get("text/plain")
+        if text is None:
+            images -= 1
+            shown = output if images >= 0 else None
+            text = NO_IMAGE.format(most=IMAGES_A_RESULT) if shown is None else ""
+        else:
+            shown = None
+            text = clean(scrub(cut(text, READ)))
+        if shown is not None:
+            yield shown
+        elif left < LEAST:
+            yield _text(f"[{len(outputs) - number} more parts left out]")
+            return
+        else:
+            text = cut(text, left)
+            left -= len(text)
+            yield _text(text)
+
+
+def _text(text: str) -> Output:
+    return {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
+
+
+# -------------------------------------------------------------------------------------------------
+# The text of a call that people read before they decide: nothing cut, nothing hidden.
+
+LONGEST = 20_000
+"""Characters of a call's arguments. A person cannot review more."""
+LONGEST_TITLE = 60
+
+
+def title(server: str, tool: str) -> str:
+    text = visible_line(f"{tool} ({server})")
+    return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
+
+
+def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
+    """The draft's text. Raises ValueError, with words for the model, if the call is not
+    reviewable."""
+    try:
+        plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise ValueError("The arguments are no plain JSON.") from None
+    if len(plain) > LONGEST:
+        words = f"The arguments have {len(plain):,} characters; {LONGEST:,} are allowed."
+        raise ValueError(words)
+    place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
+    return f"{place}\nArguments: {_visible(plain)}"
+
+
+def _visible(text: str) -> str:
+    """The same JSON with escapes for characters that cannot be seen."""
+    if text.isascii():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+LONGEST_DESCRIPTION = 1_000
+"""Characters of a tool's description."""
+LONGEST_NAME = 60
+DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
+SPEAKS = "its description or its schema gives the model orders"
+GONE = "The server no longer has this tool."
+HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
+CHANGED = (
+    "The server has changed the tool's description since the conversation began. The model knows "
+    "the old one."
+)
+
+_STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
+"""The status of a failed call that had begun, by the error's code."""
+
+
+def tools_of(source: SessionTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
+    """The tools for one conversation, and why others are left out."""
+    made: list[Tool] = []
+    faults: list[str] = []
+    for tool in source.tools:
+        try:
+            made.append(_tool(source, tool, untrusted))
+        except BadSchema as error:
+            faults.append(f"{title(tool.server, tool.tool)}: {error}.")
+    return made, faults
+
+
+def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+    """Raises BadSchema."""
+    told = clean(tool.description)
+    if any(signs(text, 1) for text in (told, *schemas.texts(tool.schema))):
+        raise BadSchema(SPEAKS)
+    server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
+    quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
+
+    async def work(calls: Calls, call: ToolUse, given: dict[str, Any]) -> None:
+        await _Call(calls, call, given, source, tool).run()
+
+    return Tool(
+        tool.name,
+        title(tool.server, tool.tool),
+        f"{DESCRIPTION.format(server=server)}\n{quoted}",
+        dict,
+        effect="changes",
+        work=work,
+        action="outside",
+        whole_schema=schemas.for_model(tool.schema, untrusted.inert),
+    )
+
+
+class _NotCalled(Exception):
+    """Its text says why nothing was sent."""
+
+
+class _Call:
+    def __init__(
+        self,
+        calls: Calls,
+        call: ToolUse,
+        given: dict[str, Any],
+        source: SessionTools,
+        tool: OutsideTool,
+    ) -> None:
+        self._turn: Turn = calls.turn
+        self._calls = calls
+        self._call = call
+        self._given = given
+        self._source = source
+        self._tool = tool
+        self._title = title(tool.server, tool.tool)
+
+    async def run(self) -> None:
+        if self._calls.is_refused(self._call):
+            return
+        try:
+            words = call(self._tool.server, self._tool.tool, self._given)
+        except ValueError as error:
+            self._end("not_started", str(error))
+            return
+        try:
+            if self._turn.untrusted.known(words) != words:
+                raise _NotCalled(HAS_KEY)
+            await self._ask_and_call(words)
+        except _NotCalled as error:
+            self._end("not_started", str(error))
+        except ToolServerError as error:
+            self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
+
+    async def _ask_and_call(self, words: str) -> None:
+        turn, why = self._turn, ""
+        while True:
+            now = await self._source.pinned(self._tool)
+            if not now:
+                raise _NotCalled(GONE)
+            notices = self._notices(now, words)
+            draft = draft_of(self._call, "tool", self._title, words, why, *notices)
+            decision = await self._calls.confirm(self._call, draft)
+            if decision is None:
+                return
+            why = "" if decision.source == words else DIFFERS
+            if not why and await self._source.pinned(self._tool) == now:
+                break
+            why = why or CHANGED
+        # The result in case Stop comes meanwhile.
+        self._end("interrupted", CUT_OFF)
+        answer = await self._source.call(self._tool, self._given)
+        scrub = turn.untrusted.scrub
+        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, scrub)))
+        seen = await turn.results.see(fit)
+        self._calls.results[self._call.id] = turn.results.make(
+            self._call,
+            "error" if answer.is_error else "ok",
+            title=self._title,
+            images=seen.images,
+            quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
+        )
+
+    def _notices(self, now: str, words: str) -> tuple[str, ...]:
+        """What the person should know before deciding."""
+        found = list(hidden_characters(words))
+        if now != self._tool.pinned:
+            found.append(CHANGED)
+        if self._turn.cautions.sign:
+            found.append(policy.SPOKEN_TO.format(sign=self._turn.cautions.sign))
+        return tuple(found)
+
+    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
+        self._calls.results[self._call.id] = self._turn.results.make(
+            self._call, status, words, title=self._title, summary=words, is_error=is_error
+        )
