@@ -20,7 +20,6 @@ from ...core.model_view.plain_text import READ, clean, cut
 from ...core.model_view.untrusted import Untrusted
 from ...core.tools.shared.base import Tool
 from ...core.tools.shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
-from ...core.turn.results import Result
 from ...core.turn.turn import Turn
 from ...core.visible import visible_line
 from ...core.wire.events import DraftWaiting, Event, Status
@@ -82,16 +81,19 @@ def title(server: str, tool: str) -> str:
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
 
 
+class NotCalled(ValueError):
+    """Its text says why nothing was sent, for the model."""
+
+
 def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
-    """The draft's text. Raises ValueError, with words for the model, if the call is not
-    reviewable."""
+    """The draft's text. Raises NotCalled if a person could not review it."""
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
-        raise ValueError("The arguments are no plain JSON.") from None
+        raise NotCalled("The arguments are no plain JSON.") from None
     if len(plain) > LONGEST:
         words = f"The arguments have {len(plain):,} characters; {LONGEST:,} are allowed."
-        raise ValueError(words)
+        raise NotCalled(words)
     place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
     return f"{place}\nArguments: {_visible(plain)}"
 
@@ -153,10 +155,6 @@ def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
     )
 
 
-class _NotCalled(Exception):
-    """Its text says why nothing was sent."""
-
-
 class _Call:
     def __init__(
         self,
@@ -181,15 +179,11 @@ class _Call:
             return
         try:
             words = call(self._tool.server, self._tool.tool, self._given)
-        except ValueError as error:
-            self._end("not_started", str(error))
-            return
-        try:
             if turn.untrusted.known(words) != words:
-                raise _NotCalled(HAS_KEY)
+                raise NotCalled(HAS_KEY)
             async for event in self._decided(words):
                 yield event
-        except _NotCalled as error:
+        except NotCalled as error:
             self._end("not_started", str(error))
         except ToolServerError as error:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
@@ -199,7 +193,7 @@ class _Call:
         while True:
             now = await self._source.pinned(self._tool)
             if not now:
-                raise _NotCalled(GONE)
+                raise NotCalled(GONE)
             notices = self._notices(now, words)
             draft = draft_of(self._call, "tool", self._title, words, why)
             draft = msgspec.structs.replace(draft, notices=(*draft.notices, *notices))
@@ -237,21 +231,11 @@ class _Call:
         return tuple(found)
 
     def _reject(self, words: str, summary: str = "", by: str = "policy") -> None:
-        results = self._turn.results
-        self._set(results.not_run(self._call, words, self._title, "", summary, by=by))
-
-    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
-        results = self._turn.results
-        self._set(
-            results.make(
-                self._call,
-                status,
-                words,
-                title=self._title,
-                summary=words,
-                is_error=is_error,
-            )
+        self._results[self._call.id] = self._turn.results.not_run(
+            self._call, words, self._title, "", summary, by=by
         )
 
-    def _set(self, result: Result) -> None:
-        self._results[self._call.id] = result
+    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
+        self._results[self._call.id] = self._turn.results.make(
+            self._call, status, words, title=self._title, summary=words, is_error=is_error
+        )
