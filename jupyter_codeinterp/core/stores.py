@@ -49,7 +49,7 @@ NumberedEvents = list[tuple[int, Event]]
 WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
-"""Named here because ``SessionTable.list`` hides the built-in within the class."""
+"""Named here because ``SessionStore.list`` hides the built-in within the class."""
 
 
 class Beginning(msgspec.Struct, frozen=True):
@@ -63,29 +63,6 @@ class Beginning(msgspec.Struct, frozen=True):
     steps: int
     model: str
     replaced: str = ""
-
-
-class SessionTable(Protocol):
-    def update(self, info: SessionInfo) -> None: ...
-
-    def list(self, notebook: str | None = None) -> Sessions:
-        """Sessions, newest first."""
-
-
-class LeaseStore(Protocol):
-    """Which server works on which session."""
-
-    def take_lease(self, session_id: str) -> Holder | None:
-        """Reserve the session for this server until it releases the lease, does not renew it for
-        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
-
-    def renew_lease(self, session_id: str) -> bool:
-        """Call well within ``LEASE_TIME``. False if the lease is lost."""
-
-    def release_lease(self, session_id: str) -> None: ...
-
-    def holder(self, session_id: str) -> Holder | None:
-        """The other server that works on the session now."""
 
 
 class EventStore(Protocol):
@@ -149,14 +126,6 @@ class OpStore(Protocol):
         """Ops with their outputs, for a document."""
 
 
-class FindingStore(Protocol):
-    """Keys of findings that a person has hidden, by notebook."""
-
-    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
-
-    def silenced(self, notebook: str) -> frozenset[str]: ...
-
-
 class OutputStore(Protocol):
     """Outputs, each stored once under its digest. The journal may drop old ones."""
 
@@ -173,7 +142,45 @@ class OutputStore(Protocol):
         """Outputs of a cell's last run in the session, for ``read_output``."""
 
 
-class AllSessions(Protocol):
+class SpendingStore(Protocol):
+    """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
+    journal."""
+
+    def spend(self, day: str, dollars: float) -> None: ...
+
+    def spent(self, day: str) -> float: ...
+
+
+class SessionStore(EventStore, MessageStore, OpStore, OutputStore, Protocol):
+    """The part of the journal that a session uses."""
+
+    def update(self, info: SessionInfo) -> None: ...
+
+    def list(self, notebook: str | None = None) -> Sessions:
+        """Sessions, newest first."""
+
+    def take_lease(self, session_id: str) -> Holder | None:
+        """Reserve the session for this server until it releases the lease, does not renew it for
+        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
+
+    def renew_lease(self, session_id: str) -> bool:
+        """Call well within ``LEASE_TIME``. False if the lease is lost."""
+
+    def release_lease(self, session_id: str) -> None: ...
+
+    def holder(self, session_id: str) -> Holder | None:
+        """The other server that works on the session now."""
+
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
+        """Hide findings with this key in the notebook, or show them again."""
+
+    def silenced(self, notebook: str) -> frozenset[str]:
+        """Keys of hidden findings."""
+
+
+class Journal(SessionStore, Protocol):
+    """The whole journal, with warnings about itself for the person."""
+
     def create(self, info: SessionInfo) -> None: ...
 
     def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
@@ -188,9 +195,7 @@ class AllSessions(Protocol):
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
-
-class SavedOpStore(Protocol):
-    """Records which ops the notebooks' files contain."""
+    # --- which ops the notebooks' files contain ---
 
     def set_saved(self, session_id: str, seq: int) -> None:
         """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
@@ -210,32 +215,6 @@ class SavedOpStore(Protocol):
     def unsaved_ops(self, notebook: str) -> OpsBySession:
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one
         session grouped. Omits sessions that another server works on."""
-
-
-class SpendingStore(Protocol):
-    """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
-    journal."""
-
-    def spend(self, day: str, dollars: float) -> None: ...
-
-    def spent(self, day: str) -> float: ...
-
-
-class SessionStore(
-    SessionTable,
-    LeaseStore,
-    EventStore,
-    MessageStore,
-    OpStore,
-    FindingStore,
-    OutputStore,
-    Protocol,
-):
-    """The part of the journal that a session uses."""
-
-
-class Journal(SessionStore, AllSessions, SavedOpStore, Protocol):
-    """The whole journal, with warnings about itself for the person."""
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:
         """A step's request with its messages."""
