@@ -1,4 +1,4 @@
-"""The journal's interface: one protocol for each role, and all of them together.
+"""The journal's interface: what a session uses of it, and all of it.
 
 Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
 append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one
@@ -65,8 +65,29 @@ class Beginning(msgspec.Struct, frozen=True):
     replaced: str = ""
 
 
-class EventStore(Protocol):
-    """Events, numbered from 1 in each session."""
+class SessionStore(Protocol):
+    """The part of the journal that a session uses."""
+
+    def update(self, info: SessionInfo) -> None: ...
+
+    def list(self, notebook: str | None = None) -> Sessions:
+        """Sessions, newest first."""
+
+    # --- leases: which server works on which session ---------------------------------
+
+    def take_lease(self, session_id: str) -> Holder | None:
+        """Reserve the session for this server until it releases the lease, does not renew it for
+        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
+
+    def renew_lease(self, session_id: str) -> bool:
+        """Call well within ``LEASE_TIME``. False if the lease is lost."""
+
+    def release_lease(self, session_id: str) -> None: ...
+
+    def holder(self, session_id: str) -> Holder | None:
+        """The other server that works on the session now."""
+
+    # --- events, numbered from 1 in each session ---------------------------------------
 
     def last_seq(self, session_id: str) -> int:
         """The number of the last event; 0 before the first."""
@@ -87,9 +108,7 @@ class EventStore(Protocol):
     def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
         """At most ``most`` events as the stored JSON."""
 
-
-class MessageStore(Protocol):
-    """Messages of the conversation, and requests to the model."""
+    # --- messages of the conversation, and requests to the model -----------------------
 
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
@@ -108,9 +127,7 @@ class MessageStore(Protocol):
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """Store a step's request: model, system, names of tools, number of messages."""
 
-
-class OpStore(Protocol):
-    """Ops on notebooks."""
+    # --- ops on notebooks ---------------------------------------------------------------
 
     def append_op(self, session_id: str, op: StoredOp) -> None: ...
 
@@ -125,9 +142,7 @@ class OpStore(Protocol):
     def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
         """Ops with their outputs, for a document."""
 
-
-class OutputStore(Protocol):
-    """Outputs, each stored once under its digest. The journal may drop old ones."""
+    # --- outputs, each stored once under its digest. The journal may drop old ones ------
 
     async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Write outputs in a worker thread. Returns their digest; "" for none."""
@@ -141,41 +156,11 @@ class OutputStore(Protocol):
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         """Outputs of a cell's last run in the session, for ``read_output``."""
 
+    # --- findings that a person has hidden, by notebook ----------------------------------
 
-class SpendingStore(Protocol):
-    """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
-    journal."""
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
 
-    def spend(self, day: str, dollars: float) -> None: ...
-
-    def spent(self, day: str) -> float: ...
-
-
-class SessionStore(EventStore, MessageStore, OpStore, OutputStore, Protocol):
-    """The part of the journal that a session uses."""
-
-    def update(self, info: SessionInfo) -> None: ...
-
-    def list(self, notebook: str | None = None) -> Sessions:
-        """Sessions, newest first."""
-
-    def take_lease(self, session_id: str) -> Holder | None:
-        """Reserve the session for this server until it releases the lease, does not renew it for
-        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
-
-    def renew_lease(self, session_id: str) -> bool:
-        """Call well within ``LEASE_TIME``. False if the lease is lost."""
-
-    def release_lease(self, session_id: str) -> None: ...
-
-    def holder(self, session_id: str) -> Holder | None:
-        """The other server that works on the session now."""
-
-    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
-        """Hide findings with this key in the notebook, or show them again."""
-
-    def silenced(self, notebook: str) -> frozenset[str]:
-        """Keys of hidden findings."""
+    def silenced(self, notebook: str) -> frozenset[str]: ...
 
 
 class Journal(SessionStore, Protocol):
@@ -195,7 +180,10 @@ class Journal(SessionStore, Protocol):
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
-    # --- which ops the notebooks' files contain ---
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        """A step's request with its messages."""
+
+    # --- which ops the notebooks' files contain -----------------------------------------
 
     def set_saved(self, session_id: str, seq: int) -> None:
         """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
@@ -216,8 +204,13 @@ class Journal(SessionStore, Protocol):
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one
         session grouped. Omits sessions that another server works on."""
 
-    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """A step's request with its messages."""
+    # --- costs of models in US dollars by UTC day (2026-11-23), over all servers ---------
+
+    def spend(self, day: str, dollars: float) -> None: ...
+
+    def spent(self, day: str) -> float: ...
+
+    # --- the journal itself -------------------------------------------------------------
 
     @property
     def warning(self) -> str:
