@@ -101,7 +101,7 @@ class Turn:
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, LateText]
-    """LateText outputs, by cell id."""
+    """Late outputs, by cell id."""
 
     # Limits.
     limits: Limits
