@@ -21,7 +21,7 @@ from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
-from jupyter_codeinterp.features.mcp_client.servers import Shown
+from jupyter_codeinterp.features.mcp_client.servers import ShownServer
 from jupyter_codeinterp.features.mcp_server.handlers import (
     REST_ROUTES,
     TOKEN,
@@ -85,7 +85,7 @@ class Connections(msgspec.Struct):
 class ToolServersFound(msgspec.Struct):
     """``faults``: what is wrong with files."""
 
-    servers: list[Shown]
+    servers: list[ShownServer]
     faults: list[str]
 
 
@@ -428,7 +428,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     ListedTokens: "IAgentTokens",
     Token: "IAgentToken",
     ToolServersFound: "IToolServers",
-    Shown: "IToolServer",
+    ShownServer: "IToolServer",
     Review: "IReview",
     Reviewed: "IChange",
     FilesOffer: "IFilesOffer",
