@@ -49,6 +49,7 @@ ROUTES = (
     ("POST", "tables", "read contents"),
     ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
+    ("POST", "command", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
@@ -108,7 +109,7 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here() -> None:
-    patterns = [pattern for pattern, _ in handlers("/")]
+    patterns = [pattern for pattern, *_ in handlers("/")]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {
         re.sub(f"{SERVER}|{SESSION}|{TOKEN}", "ID", path).replace("/1", "/N")

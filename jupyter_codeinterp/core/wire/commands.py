@@ -13,6 +13,18 @@ import msgspec
 from ..document.ops import CellView, Op, Output, Receipt
 from .events import Event, Mode, Reference
 
+Permissions = tuple[tuple[str, str], ...]
+"""(action, resource) pairs of jupyter_server's authorizer."""
+LOOK = ("read", "contents")
+CHANGE = ("write", "contents")
+EXECUTE = ("execute", "kernels")
+BOTH: Permissions = (EXECUTE, CHANGE)
+NOT_ALLOWED = {
+    LOOK: "You are not allowed to read notebooks on this server.",
+    CHANGE: "You are not allowed to change notebooks on this server.",
+    EXECUTE: "You are not allowed to run code on this server.",
+}
+
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
     pass
@@ -372,7 +384,7 @@ class CodeCells(_Frame, frozen=True, tag="code_cells"):
     id: int = 0
 
 
-Command = Union[
+SessionCommand = Union[
     SendMessage,
     Branch,
     TakeBack,
@@ -389,6 +401,11 @@ Command = Union[
     RemoveCell,
     SilenceFinding,
     LookForMistakes,
+]
+"""To a conversation, from any front. How each is carried out: ``COMMANDS`` of
+``core/session/service.py``."""
+Command = Union[
+    SessionCommand,
     Subscribe,
     Unsubscribe,
     OpenNotebook,

@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...adapters.providers.replay.model import ReplayModel, parse
-from ...cli.commands.turn import LocalConversation, to_the_end
+from ...cli.commands.turn import Conversation, InProcess, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
 from ...cli.terminal.fronts import Decision, Program, covers
@@ -167,8 +167,9 @@ class Trial:
             file.write_text(json.dumps(EMPTY), encoding="utf-8")
         before = json.loads(file.read_bytes())
         async with (bench := _Bench(self._setup, root, played)):
-            conversation = LocalConversation(bench, spec.notebook)
-            front, self.kill = _Front(bench), conversation.leave
+            server = InProcess(bench, spec.notebook)
+            conversation = Conversation(server, spec.notebook)
+            front, self.kill = _Front(bench), server.leave
             self._events = front.events
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
             left, stop_reason = list(spec.questions), "end_turn"

@@ -18,6 +18,8 @@ from ...adapters.providers.outside import Answer, Desk
 from ...core.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...core.errors import CommandError
 from ...core.messages import Text, ToolResult, ToolUse
+from ...core.session.service import Caller
+from ...core.wire import commands as c
 from ...core.wire.events import DraftWaiting, Event, RunStarted, TurnEnded
 
 if TYPE_CHECKING:
@@ -62,16 +64,16 @@ class Conversation:
             try:
                 return await self._carried_out(call, answer, self._mode(scope), by, tell)
             except asyncio.CancelledError:
-                self.stop(by)
+                await self.stop(by)
                 raise
             finally:
                 self.at_work = False
                 self._desk.withdraw(call.id)
 
-    def stop(self, by: int) -> None:
+    async def stop(self, by: int) -> None:
         """Stop the turn, as the person's Stop does."""
         with suppress(CommandError):  # The session was deleted.
-            self._manager.service.stop(self._session_id, by)
+            await self._manager.service.stop(c.Cancel(self._session_id), Caller(by))
 
     def _mode(self, scope: str) -> Any:
         if scope != "run":
@@ -107,14 +109,10 @@ class Conversation:
             return session, False
         self._desk.begin()
         words = f"By {self._desk.client}"
-        self._manager.service.send(
-            words,
-            session_id=session.info.session_id,
-            mode=mode,
-            by=by,
-            headless=True,
-            rule_files=False,
+        message = c.SendMessage(
+            words, "", session_id=session.info.session_id, mode=mode, rule_files=False
         )
+        await self._manager.service.send(message, Caller(by, headless=True))
         return session, True
 
     async def _idle_or_ours(self) -> Session:

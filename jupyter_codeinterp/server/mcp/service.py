@@ -14,11 +14,13 @@ from tornado import web
 from ...core.approval.modes import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError
 from ...core.messages import Image, Message, Text, ToolResult
+from ...core.session.service import Caller
 from ...core.visible import visible_line
+from ...core.wire import commands as c
+from ...core.wire.commands import NOT_ALLOWED
 from ...sandbox.shared import trees
 from ..files.paths import normalize, root_of
 from ..notebook_kernels import no_notebook
-from ..socket.connection import NOT_ALLOWED
 from ..windows import Bearer
 from .clients import MODELS, Clients
 from .conversations import Conversation, Tell, end_of_turn
@@ -98,15 +100,16 @@ async def ask(
     """
     if where.get("session_id") and manager.session(where["session_id"]).running:
         raise CommandError("busy", "A turn is running in this conversation. Try again later.")
-    given: dict[str, Any] = dict(where)
-    session = manager.service.send(text, **given, mode=mode, by=by, headless=True).session
+    notebook, to = where.get("notebook", ""), where.get("session_id", "")
+    message = c.SendMessage(text, notebook, session_id=to, mode=mode)
+    session, _ = await manager.service.send(message, Caller(by, headless=True))
     session_id, store = session.info.session_id, manager.store
     before = store.count_messages(session_id)
     try:
         ended = await end_of_turn(session, session.event_log.last_seq, tell)
     except asyncio.CancelledError:
         with suppress(CommandError):  # The session was deleted.
-            manager.service.stop(session_id, by)
+            await manager.service.stop(c.Cancel(session_id), Caller(by))
         raise
     messages = store.all_messages(session_id)[before:]
     facts = [f"conversation: {session_id}"]
@@ -220,7 +223,7 @@ class OutsideClients:
         conversation = self._conversation(token, client, path)
         if name == "interrupt":
             if conversation.at_work:
-                conversation.stop(by)
+                await conversation.stop(by)
                 return Result((Text("Stopped your call in this notebook."),))
             name, rest = "kernel", {"action": "interrupt"}
         if name not in LOOKS:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
+from typing import Any
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 
 from ...core.errors import CommandError
 from ..mcp.endpoint import Endpoint
@@ -22,30 +20,21 @@ TOKEN_ONLY = (
 )
 
 
-class TicketsHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        """Register a window. Needs the browser's cookies and no token: code in a kernel can read
-        the server's token, but not cookies."""
-        bearer = _browser(self)
-        ticket, secret = self.manager.windows.issue(bearer, self.text(self.body(), "secret"))
-        self.answer({"ticket": ticket, "secret": secret})
+async def issue_ticket(handler: Handler) -> dict[str, str]:
+    """Register a window. Needs the browser's cookies and no token: code in a kernel can read
+    the server's token, but not cookies."""
+    bearer = _browser(handler)
+    secret = handler.text(handler.body(), "secret")
+    ticket, secret = handler.manager.windows.issue(bearer, secret)
+    return {"ticket": ticket, "secret": secret}
 
 
-class ClientsHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        """Register a client without a socket, by the same rule."""
-        bearer = _browser(self)
-        self.given(Nothing)
-        number, secret = self.manager.windows.admit(bearer)
-        self.answer({"client": number, "secret": secret})
+async def admit_client(handler: Handler) -> dict[str, Any]:
+    """Register a client without a socket, by the same rule."""
+    bearer = _browser(handler)
+    handler.given(Nothing)
+    number, secret = handler.manager.windows.admit(bearer)
+    return {"client": number, "secret": secret}
 
 
 def _browser(handler: Handler) -> Bearer:
@@ -55,15 +44,9 @@ def _browser(handler: Handler) -> Bearer:
     return bearer
 
 
-class LeavingHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        self.manager.departing(self.manager.windows.number(self.text(self.body(), "secret")))
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
+async def leave(handler: Handler) -> None:
+    secret = handler.text(handler.body(), "secret")
+    handler.manager.departing(handler.manager.windows.number(secret))
 
 
 # --- outside agents ------------------------------------------------------------------
@@ -91,29 +74,21 @@ class ListedTokens(msgspec.Struct, frozen=True):
     runs_at_once: bool
 
 
-class _McpTokens(Handler):
-    @property
-    def mcp(self) -> Endpoint:
-        endpoint: Endpoint = self.settings["codeinterp_mcp"]
-        return endpoint
+def _mcp(handler: Handler) -> Endpoint:
+    endpoint: Endpoint = handler.settings["codeinterp_mcp"]
+    return endpoint
 
 
-class McpTokensHandler(_McpTokens):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        mcp = self.mcp
-        self.answer(ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once))
+async def mcp_tokens(handler: Handler) -> ListedTokens:
+    mcp = _mcp(handler)
+    return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
 
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self) -> None:
-        given = self.given(NewToken)
-        maker = {name: value for name, value in vars(self.current_user).items() if _is_json(value)}
-        token, secret = self.mcp.tokens.make(given.name, given.scope, maker)
-        self.set_status(HTTPStatus.CREATED)
-        self.answer(MadeToken(**msgspec.structs.asdict(token), token=secret))
+
+async def make_mcp_token(handler: Handler) -> MadeToken:
+    given = handler.given(NewToken)
+    maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
+    token, secret = _mcp(handler).tokens.make(given.name, given.scope, maker)
+    return MadeToken(**msgspec.structs.asdict(token), token=secret)
 
 
 def _is_json(value: object) -> bool:
@@ -123,11 +98,5 @@ def _is_json(value: object) -> bool:
         return False
 
 
-class McpTokenHandler(_McpTokens):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def delete(self, token_id: str) -> None:
-        self.mcp.tokens.revoke(token_id)
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
+async def revoke_mcp_token(handler: Handler, token_id: str) -> None:
+    _mcp(handler).tokens.revoke(token_id)
