@@ -17,7 +17,7 @@ trusted code: it works in the server's process, in every mode and without a revi
         "count_words", "Count words", "Count the words of a cell.", Words, run=count,
     )
 
-To check each run, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
+To check code, runs and answers, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
 
     def no_production(cell: CellCode) -> Refusal | None:
         return Refusal("Use the copy.") if "prod.db" in cell.source else None
@@ -25,16 +25,19 @@ To check each run, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
     def rows(cell: CellCode, outputs: CellOutputs) -> Notes:
         return Notes(("The audit log has it.",))
 
-    AUDIT = Hook("audit", before_run=no_production, after_run=rows)
+    def sources(answer: FinalAnswer) -> Notes | None:
+        return None if "http" in answer.text else Notes(("The answer names no source.",))
 
-To check what code and runs do to data, name a ``Check`` in the group ``jupyter_codeinterp.checks``.
-It states facts and returns nothing when all is well::
+    AUDIT = Hook("audit", before_run=no_production, after_run=rows, after_answer=sources)
+
+A ``Finding`` is a fact with a place in the code, which a person can hide. ``before_run`` and
+``after_run`` may also return or yield findings, and none when all is well::
 
     def old_file(cell: CellCode) -> Iterator[Finding]:
         if "sales_2019" in cell.source:
-            yield Finding("Old files", "`sales_2019.csv` was replaced by `sales.csv` in 2021.")
+            yield Finding("", "`sales_2019.csv` was replaced by `sales.csv` in 2021.")
 
-    OLD_FILES = Check("Old files", before_run=old_file)
+    OLD_FILES = Hook("Old files", before_run=old_file)
 
 To add models, name a ``Provider`` in the group ``jupyter_codeinterp.providers``, with the entry
 point named like the provider. Its ``connect`` returns a ``Connection``, whose ``stream`` yields
@@ -48,11 +51,22 @@ point named like the provider. Its ``connect`` returns a ``Connection``, whose `
 
 from __future__ import annotations
 
-from .core.checks.shared.check import Change, Check, Fact, SeenRun
 from .core.document.ops import CellView
 from .core.errors import DocumentError, KernelError, ModelError
 from .core.findings import Finding, Place
-from .core.hooks import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
+from .core.hooks import (
+    AfterAnswer,
+    AfterRun,
+    BeforeRun,
+    CellCode,
+    CellOutputs,
+    Change,
+    Fact,
+    FinalAnswer,
+    Hook,
+    Notes,
+    Refusal,
+)
 from .core.messages import (
     Document,
     Image,
@@ -82,6 +96,7 @@ from .core.redaction.private_names import Variable
 from .core.tools.shared.base import CellOutcome, Tool, ToolContext
 
 __all__ = [
+    "AfterAnswer",
     "AfterRun",
     "BeforeRun",
     "CellCode",
@@ -89,12 +104,12 @@ __all__ = [
     "CellOutputs",
     "CellView",
     "Change",
-    "Check",
     "Connection",
     "Credentials",
     "Document",
     "DocumentError",
     "Fact",
+    "FinalAnswer",
     "Finding",
     "Hook",
     "Image",
@@ -114,7 +129,6 @@ __all__ = [
     "Provider",
     "Refusal",
     "Seen",
-    "SeenRun",
     "Settings",
     "Text",
     "Thinking",

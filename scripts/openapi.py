@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.servers import LocalServer
+from jupyter_codeinterp.adapters.providers.anthropic.services import LocalServer
 from jupyter_codeinterp.core.history.changes import FilesOffer, Review, Reviewed
 from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
 from jupyter_codeinterp.core.session.service import COMMANDS

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, Profile
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.model_http.service import Service
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import Message, Text, user
 from jupyter_codeinterp.core.ports import (
@@ -23,6 +25,8 @@ from jupyter_codeinterp.core.ports import (
 from tests.fake_anthropic import FakeAnthropic, Step
 
 KEY = "sk-ant-test-key-0123456789"
+CLAUDE = msgspec.structs.replace(ANTHROPIC, claude="everywhere")
+"""Anthropic's own API at any address, such as the fake's."""
 TOOLS = (
     ToolSpec(
         "run_cell",
@@ -54,12 +58,12 @@ def asking(*messages: Message, model: str = "claude-sonnet-5-5") -> ModelRequest
 
 @asynccontextmanager
 async def talking(
-    *steps: Step, profile: Profile = ANTHROPIC, key: str | None = KEY, **options: Any
-) -> AsyncIterator[tuple[AnthropicModel, FakeAnthropic]]:
+    *steps: Step, service: Service = CLAUDE, key: str | None = KEY, **options: Any
+) -> AsyncIterator[tuple[HttpModel, FakeAnthropic]]:
     """A model and the fake that it talks to; nothing that it sends may be wrong."""
     async with FakeAnthropic(steps) as api:
         options = {"wait": lambda attempt: 0.0, **options}
-        model = AnthropicModel(lambda: (key, api.url), profile=profile, **options)
+        model = HttpModel(service, lambda: (key, api.url), **options)
         try:
             yield model, api
         finally:
@@ -67,7 +71,7 @@ async def talking(
         assert api.violations == []
 
 
-async def events(model: AnthropicModel, request: ModelRequest) -> list[ModelEvent]:
+async def events(model: HttpModel, request: ModelRequest) -> list[ModelEvent]:
     return [event async for event in model.stream(request)]
 
 

@@ -23,6 +23,7 @@ from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.document.ops import BeginRun, Op, Receipt, Snapshot
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.server.files.live_notebooks import LiveNotebooks
 from jupyter_codeinterp.server.session_manager import SessionManager
 from jupyter_codeinterp.server.socket.connection import ClientConnection
 from tests.model_window import PATH, Disk, Page
@@ -236,16 +237,24 @@ class Site:
         nothing = cast(Any, None)
         self.manager = SessionManager(
             self.store,
-            model=nothing,
-            default_model=nothing,
-            surroundings=nothing,
             rules=nothing,
+            make_session=nothing,
+            make_notebooks=self._notebooks,
+            default_model=nothing,
             activity=nothing,
-            file_writer=self._file_writer,
-            tools=nothing,
-            hooks=nothing,
-            checks=nothing,
-            grace=self.grace,
+        )
+
+    def _notebooks(self, manager: SessionManager) -> LiveNotebooks:
+        return LiveNotebooks(
+            self.store,
+            manager.sessions,
+            manager.session,
+            self._file_writer,
+            self.grace,
+            leave_grace=5.0,
+            moved=lambda old, new: None,
+            seen=lambda path: None,
+            has_rooms=lambda: False,
         )
 
     def _engage(self) -> None:

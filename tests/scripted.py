@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeVar, Union
 import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
-from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     CellView,
@@ -45,16 +44,14 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
-    NewNotebooks,
+    OutsideTools,
 )
-from jupyter_codeinterp.core.session.session import Session
-from jupyter_codeinterp.core.staleness import Watch
+from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
-from jupyter_codeinterp.core.tools.outside.port import OutsideTools
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.verify.verification import FreshRuns
+from jupyter_codeinterp.core.turn.workplace import Workplace
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.core.wire.events import (
     Draft,
@@ -64,6 +61,7 @@ from jupyter_codeinterp.core.wire.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.server.extensions import own_hooks
 from tests.kernels import until
 
 E = TypeVar("E")
@@ -307,15 +305,14 @@ class MemoryDocument:
         self.notebook["cells"] = [c for c in self.notebook["cells"] if c["id"] != cell_id]
 
 
-class MemoryPlace:
+class MemoryPlace(Workplace):
+    document: MemoryDocument
+
     def __init__(
         self, document: MemoryDocument, kernel: Kernel, beside: dict[str, bytes] | None = None
     ) -> None:
         self.document = document
         self.kernel = kernel
-        self.new_notebooks: NewNotebooks | None = None
-        self.fresh_runs: FreshRuns | None = None
-        self.watch: Watch | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
         self.outside: OutsideTools | None = None
@@ -324,12 +321,6 @@ class MemoryPlace:
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
-
-    def end_turn(self) -> None:
-        return None
-
-    def expect_no_window(self) -> None:
-        return None
 
     around: Seen | None = None
     """What lies under the notebook's folder."""
@@ -387,11 +378,9 @@ class Bench:
         rules: Rules | None = None,
         context_window: int = 200_000,
         hooks: Hooks | None = None,
-        checks: Checks | None = None,
     ) -> None:
         self.model: Any = ScriptedModel(script, context_window)
-        self.hooks = hooks or Hooks()
-        self.checks = checks or Checks()
+        self.hooks = hooks or Hooks(own_hooks())
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )
@@ -410,14 +399,14 @@ class Bench:
         assert info is not None
         return Session(
             info,
-            self.store,
-            lambda name: self.model,
+            Services(
+                self.store,
+                self.rules,
+                lambda name: self.model,
+                ToolRegistry(),
+                self.hooks,
+            ),
             place,
-            self.rules,
-            lambda session: None,
-            ToolRegistry(),
-            self.hooks,
-            self.checks,
         )
 
     def restart_server(self) -> None:

@@ -16,7 +16,7 @@ from tests.test_added_hooks import result_of
 PACKAGE = """
 from collections.abc import Iterator
 
-from jupyter_codeinterp.api import CellCode, Check, Finding, SeenRun
+from jupyter_codeinterp.api import CellCode, CellOutputs, Finding, Hook
 
 
 def before(cell: CellCode) -> Iterator[Finding]:
@@ -24,16 +24,16 @@ def before(cell: CellCode) -> Iterator[Finding]:
         yield Finding("Notes", "The code has a todo.")
 
 
-async def after(seen: SeenRun) -> list[Finding]:
-    names = [change.name for change in seen.changes if change.how == "added"]
+async def after(cell: CellCode, outputs: CellOutputs) -> list[Finding]:
+    names = [change.name for change in outputs.changes if change.how == "added"]
     return [Finding("x", f"New here: {', '.join(names)}.", audience="model")] if names else []
 
 
-LOOKS = Check("looks", before_run=before, after_run=after)
+LOOKS = Hook("looks", before_run=before, after_run=after)
 NO_CHECK = "something else"
 """
 POINTS = """
-[jupyter_codeinterp.checks]
+[jupyter_codeinterp.hooks]
 looks = look_check:LOOKS
 broken = look_check:MISSING
 nothing = look_check:NO_CHECK

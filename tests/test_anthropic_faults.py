@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelRetry, ModelText
 from tests.anthropic_talk import KEY, ask, asking, events, failure, joined, talking
@@ -186,7 +187,7 @@ async def test_the_server_may_name_a_time_for_the_last_failure() -> None:
 @on_loop
 async def test_an_answer_that_is_no_stream_is_said() -> None:
     async with FakeAnthropic(routes={"POST /v1/messages": lambda _: {"hello": 1}}) as api:
-        model = AnthropicModel(lambda: (KEY, api.url), attempts=1)
+        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url), attempts=1)
         with pytest.raises(ModelError) as caught:
             await events(model, asking())
         await model.aclose()
@@ -207,7 +208,7 @@ def test_a_stream_of_something_else_is_said(data: str) -> None:
 
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()
-            model = AnthropicModel(lambda: (KEY, f"http://{host}:{port}"), attempts=1)
+            model = HttpModel(ANTHROPIC, lambda: (KEY, f"http://{host}:{port}"), attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()

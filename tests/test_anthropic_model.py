@@ -9,8 +9,9 @@ import json
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, OTHER, Profile
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.model_http.service import Service
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.core.messages import (
     Image,
     ImageSource,
@@ -23,7 +24,7 @@ from jupyter_codeinterp.core.messages import (
     user,
 )
 from jupyter_codeinterp.core.ports import ModelDone, ModelText, ModelToolInput, ToolSpec
-from tests.anthropic_talk import KEY, PNG, ask, asking, done, events, joined, talking
+from tests.anthropic_talk import CLAUDE, KEY, PNG, ask, asking, done, events, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
     FakeAnthropic,
@@ -201,7 +202,7 @@ async def test_anthropic_gets_all_its_features() -> None:
 async def test_other_servers_get_the_plain_api() -> None:
     plot = Image(ImageSource("image/png", PNG))
     async with FakeAnthropic([answer(run_cell("1")), answer(text("ok"))]) as api:
-        model = AnthropicModel(lambda: (KEY, api.url))  # the host decides
+        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url))  # the host decides
         end = (await events(model, asking()))[-1]
         assert isinstance(end, ModelDone)
         said = results(end.message, Text("status=ok"), plot)
@@ -230,9 +231,9 @@ def test_unsigned_thinking_goes_back_only_where_it_is_not_refused() -> None:
     )
 
     @on_loop
-    async def kinds(profile: Profile, expected: list[str]) -> None:
+    async def kinds(service: Service, expected: list[str]) -> None:
         async with FakeAnthropic([answer(unsigned, text("Hi"))] * 2, check=False) as api:
-            model = AnthropicModel(lambda: (KEY, api.url), profile=profile)
+            model = HttpModel(service, lambda: (KEY, api.url))
             end = (await events(model, asking()))[-1]
             assert isinstance(end, ModelDone)
             assert end.message.content[0] == Thinking("Hm.", "")
@@ -241,5 +242,5 @@ def test_unsigned_thinking_goes_back_only_where_it_is_not_refused() -> None:
             content = api.requests[1].body["messages"][1]["content"]
             assert [block["type"] for block in content] == expected
 
-    kinds(profile=ANTHROPIC, expected=["text"])
-    kinds(profile=OTHER, expected=["thinking", "text"])
+    kinds(service=CLAUDE, expected=["text"])
+    kinds(service=ANTHROPIC, expected=["thinking", "text"])

@@ -273,14 +273,14 @@ async def test_it_is_taken_up_as_it_was(site: Site, api: FakeAnthropic) -> None:
     manager = site.extension.manager
     before = manager.session(w.session_id)
     begun = manager.new_branch(before.info, 2, before.reviews.beginning(2)).info.session_id
-    manager._sessions.pop(begun)
+    manager.sessions.pop(begun)
     assert asked(site, begun) == ["Make a"]
     w.session_id = begun
     assert (await w.ask("Go on from there")).error is None
     await site.until(lambda: not manager.running)
     told = sent(api)
     assert BRANCHED in told and "Make a" in told and "Make b" not in told
-    manager._sessions.pop(begun)
+    manager.sessions.pop(begun)
     assert manager.session(begun)._note == ""
 
 

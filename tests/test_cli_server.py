@@ -73,7 +73,7 @@ async def test_a_turn_on_a_server(site: Site, api: FakeAnthropic, file: Path) ->
     assert "It is 42." in out and out.endswith("Cells: 3 added.\n")
     book = nbformat.read(file, as_version=4)
     assert [cell.source for cell in book.cells] == ["import math", *CELLS]
-    (session,) = site.extension.manager.live_sessions
+    (session,) = site.extension.manager.sessions.values()
     assert session.info.mode == "auto"
 
 
@@ -122,7 +122,7 @@ async def test_after_a_cut_it_goes_on(site: Site, api: FakeAnthropic, file: Path
             seen = await has(process, b'"run_started"')
             link.cut()
             go_on.touch()
-            (session,) = site.extension.manager.live_sessions
+            (session,) = site.extension.manager.sessions.values()
             await site.until(lambda: not session.running)
             link.reconnect()
             out, err = await process.communicate()
@@ -214,7 +214,7 @@ async def test_a_chat_on_a_server(site: Site, api: FakeAnthropic, file: Path) ->
     cells = nbformat.read(file, as_version=4).cells
     assert [cell.source for cell in cells] == ["import math", "kept = 6", "kept * 7"]
     assert cells[2].outputs[0].data["text/plain"] == "42"
-    (session,) = site.extension.manager.live_sessions
+    (session,) = site.extension.manager.sessions.values()
     assert not session.running
 
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic.clouds import provider, table
-from jupyter_codeinterp.adapters.providers.anthropic.clouds.model import CloudModel
-from jupyter_codeinterp.adapters.providers.anthropic.clouds.table import (
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.model_http.service import Service, resolve
+from jupyter_codeinterp.adapters.providers.anthropic.clouds import (
     BEDROCK,
     CLOUDS,
     FOUNDRY,
     VERTEX,
-    Cloud,
+    providers,
+    vertex_parts,
 )
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import Text, user
@@ -62,21 +63,21 @@ def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     forget_sessions()
 
 
-def asking(cloud: Cloud) -> ModelRequest:
+def asking(cloud: Service) -> ModelRequest:
     return ModelRequest(cloud.models[0], "Be brief.", (), (user(Text("Hello?")),))
 
 
-async def said(model: CloudModel, cloud: Cloud) -> str:
+async def said(model: HttpModel, cloud: Service) -> str:
     try:
         return joined([event async for event in model.stream(asking(cloud))], ModelText)
     finally:
         await model.aclose()
 
 
-async def failure(cloud: Cloud, **options: Any) -> ModelError:
+async def failure(cloud: Service, **options: Any) -> ModelError:
     options = {"attempts": 1, **options}
     with pytest.raises(ModelError) as caught:
-        await said(CloudModel(cloud, **options), cloud)
+        await said(HttpModel(cloud, **options), cloud)
     assert SECRET_KEY not in str(caught.value) and caught.value.__cause__ is None
     return caught.value
 
@@ -98,7 +99,7 @@ def test_a_request_to_bedrock_is_signed_as_aws_wants(monkeypatch: pytest.MonkeyP
     async def run() -> None:
         async with FakeBedrock([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            assert await said(CloudModel(BEDROCK), BEDROCK) == "Hi."
+            assert await said(HttpModel(BEDROCK), BEDROCK) == "Hi."
             headers = api.requests[0].headers
             assert api.violations == []
         assert headers["authorization"].startswith(f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/")
@@ -123,7 +124,7 @@ def test_keys_of_a_profile_are_found_and_kept_out_of_everything(
     async def run() -> None:
         async with FakeBedrock([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            assert await said(CloudModel(BEDROCK, learn=learnt.append), BEDROCK) == "Hi."
+            assert await said(HttpModel(BEDROCK, learn=learnt.append), BEDROCK) == "Hi."
 
     run()
     assert set(learnt) == {SECRET_KEY, SESSION}
@@ -147,7 +148,7 @@ def test_a_token_of_google_is_made_used_and_kept_out_of_everything(
                 monkeypatch.setenv("ANTHROPIC_VERTEX_BASE_URL", f"{api.url}/v1")
                 monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
                 monkeypatch.setenv("CLOUD_ML_REGION", "eu-west-1")
-                model = CloudModel(VERTEX, learn=learnt.append)
+                model = HttpModel(VERTEX, learn=learnt.append)
                 assert await said(model, VERTEX) == "Hi."
                 assert api.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
                 assert tokens.asked == 1 and api.violations == []
@@ -168,7 +169,7 @@ def test_a_key_of_foundry_belongs_to_its_resource(monkeypatch: pytest.MonkeyPatc
         async with FakeFoundry([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_FOUNDRY_BASE_URL", api.place)
             monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
-            assert await said(CloudModel(FOUNDRY), FOUNDRY) == "Hi."
+            assert await said(HttpModel(FOUNDRY), FOUNDRY) == "Hi."
             headers = api.requests[0].headers
         assert headers["x-api-key"] == KEY
         assert "of-anthropic" not in str(headers).lower()
@@ -181,7 +182,7 @@ def test_a_key_of_foundry_belongs_to_its_resource(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("cloud", [BEDROCK, VERTEX], ids=lambda cloud: cloud.name)
 def test_a_missing_package_is_said_with_the_line_that_installs_it(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+    cloud: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, cloud.modules[0], None)
 
@@ -195,7 +196,7 @@ def test_a_missing_package_is_said_with_the_line_that_installs_it(
 
 
 @pytest.mark.parametrize("cloud", CLOUDS, ids=lambda cloud: cloud.name)
-def test_a_cloud_without_a_place_asks_for_one(cloud: Cloud) -> None:
+def test_a_cloud_without_a_place_asks_for_one(cloud: Service) -> None:
     @on_loop
     async def run() -> None:
         error = await failure(cloud, environment={})
@@ -213,7 +214,7 @@ def test_a_cloud_without_a_place_asks_for_one(cloud: Cloud) -> None:
     ],
     ids=lambda it: getattr(it, "name", ""),
 )
-def test_without_credentials_it_is_said_what_to_run(cloud: Cloud, words: str) -> None:
+def test_without_credentials_it_is_said_what_to_run(cloud: Service, words: str) -> None:
     places = {
         "AWS_REGION": "eu-west-1",
         "ANTHROPIC_VERTEX_PROJECT_ID": "my-project",
@@ -243,7 +244,7 @@ def test_expired_credentials_of_aws_are_said_to_be_and_new_ones_are_taken(
         api = FakeBedrock([answer(text("Hi."))])
         async with api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            model = CloudModel(BEDROCK, attempts=1)
+            model = HttpModel(BEDROCK, attempts=1)
             api.expired = True
             with pytest.raises(ModelError) as caught:
                 await anext(model.stream(asking(BEDROCK)))
@@ -301,7 +302,7 @@ def test_an_account_of_google_that_is_refused_is_said_with_what_to_run(
 @pytest.mark.usefixtures("aws")
 @pytest.mark.parametrize("cloud", [BEDROCK, VERTEX], ids=lambda cloud: cloud.name)
 def test_credentials_of_the_machine_go_to_no_address_that_a_person_names(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    cloud: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Nor does the API key of the environment, which belongs to the environment's region."""
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
@@ -334,8 +335,8 @@ def test_credentials_of_the_machine_go_to_no_address_that_a_person_names(
         (VERTEX, "https://aiplatform.googleapis.com.evil.example/v1"),
     ],
 )
-def test_what_only_looks_like_the_cloud_is_not_it(cloud: Cloud, url: str) -> None:
-    assert not cloud.its_host(url)
+def test_what_only_looks_like_the_cloud_is_not_it(cloud: Service, url: str) -> None:
+    assert not resolve(cloud, None, url, {}).is_public
 
 
 @pytest.mark.parametrize(
@@ -366,12 +367,12 @@ def test_what_only_looks_like_the_cloud_is_not_it(cloud: Cloud, url: str) -> Non
         (FOUNDRY, "evil.example", ""),
     ],
 )
-def test_a_name_stands_for_an_address(cloud: Cloud, name: str, url: str) -> None:
+def test_a_name_stands_for_an_address(cloud: Service, name: str, url: str) -> None:
     assert cloud.settle(name) == url
     if url and cloud.sign_in:
-        assert cloud.its_host(url)
+        assert resolve(cloud, None, url, {}).is_public
     if url and cloud is VERTEX:
-        base, project, region = table.vertex_parts(url, {})
+        base, project, region = vertex_parts(url, {})
         assert f"{base}/projects/{project}/locations/{region}" == url
 
 
@@ -380,11 +381,11 @@ def test_credentials_that_lie_there_for_other_programs_connect_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/account.json")
-    bedrock, vertex, foundry = provider.providers()
+    bedrock, vertex, foundry = providers()
     assert not any(one.ready(Credentials()) for one in (bedrock, vertex, foundry))
     assert bedrock.ready(Credentials(None, bedrock.home)), "who connects it means it"
     monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
     monkeypatch.setenv("ANTHROPIC_FOUNDRY_RESOURCE", "mine")
-    assert all(one.ready(Credentials()) for one in provider.providers())
+    assert all(one.ready(Credentials()) for one in providers())

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic.clouds import provider as clouds
-from jupyter_codeinterp.adapters.providers.anthropic.servers import ROWS, Row, providers
+from jupyter_codeinterp.adapters.model_http.service import Service
+from jupyter_codeinterp.adapters.providers.anthropic import clouds
+from jupyter_codeinterp.adapters.providers.anthropic.services import ROWS, providers
 from jupyter_codeinterp.core.errors import CommandError, ModelError
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
@@ -235,12 +236,12 @@ def test_each_row_says_all_that_a_person_needs() -> None:
     for row in ROWS:
         scheme, remote = ("http", False) if row.local else ("https", True)
         assert origin(row.url).startswith(f"{scheme}://") and not row.url.endswith(("/", "/v1"))
-        assert bool(row.variable) is bool(row.key_page) is remote
+        assert bool(row.key_variables) is bool(row.key_page) is remote
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_each_server_is_asked_as_it_wants_to_be(
-    row: Row, monkeypatch: pytest.MonkeyPatch
+    row: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its own key in its own headers, under its own path; Anthropic's key stays here."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
@@ -262,8 +263,8 @@ async def test_each_server_is_asked_as_it_wants_to_be(
         models_api=not row.models,
     ) as fake:
         (one,) = [p for p in providers({row.name: fake.url + prefix}) if p.name == row.name]
-        if row.variable:
-            monkeypatch.setenv(row.variable, key)
+        for variable in row.key_variables:
+            monkeypatch.setenv(variable, key)
         for entered in (Credentials(), Credentials(key or None, fake.url + prefix)):
             connection = one.connect(partial(Credentials, entered.key, entered.url), Settings())
             found = [info.id for info in await connection.list_models()]

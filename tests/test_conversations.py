@@ -39,7 +39,7 @@ async def rename(site: Site, session_id: str, title: Any) -> Any:
 def at_rest(site: Site) -> SessionManager:
     """The session manager as after a restart: it has taken up no session from the journal yet."""
     manager = site.extension.manager
-    manager._sessions.clear()
+    manager.sessions.clear()
     return manager
 
 

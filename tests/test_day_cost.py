@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.ports import (
     ModelRetry,
     ModelText,
 )
-from jupyter_codeinterp.kernel_side.model_endpoint import TOKEN, URL
+from jupyter_codeinterp.kernel_side.mark import TOKEN, URL
 from jupyter_codeinterp.server.models.limits import MeteredModel, Spending
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.test_kernel_models import ASK, post, started

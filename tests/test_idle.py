@@ -105,7 +105,7 @@ async def test_a_kernel_of_nobody_is_culled_beside_a_turn(site: Site, api: FakeA
 
 def waited(site: Site) -> float:
     """Seconds that the turn has waited for the person."""
-    (session,) = site.extension.manager.live_sessions
+    (session,) = site.extension.manager.sessions.values()
     return session.decisions.waited
 
 

@@ -550,6 +550,16 @@ async def test_a_turn_that_runs_keeps_the_notebook() -> None:
     assert live.idle
 
 
+async def test_later_reports_of_a_run_replace_each_other_while_the_notebook_is_closed() -> None:
+    live = LiveNotebook("a.ipynb")
+    insert(live, 1)
+    for seq in range(2, 100):
+        output = {"output_type": "stream", "name": "stdout", "text": f"{seq}\n"}
+        live.apply_later(S, seq, FinishRun("x", f"r{seq % 2}", (output,), 1))
+    assert Tab(live).open().ops == [1, 98, 99]
+    assert not live.waits
+
+
 async def test_ops_of_the_journal_go_before_later_ones() -> None:
     live = LiveNotebook("a.ipynb")
     insert(live, 3)

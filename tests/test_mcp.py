@@ -68,8 +68,8 @@ def sources(file: Path) -> list[str]:
 
 async def begun(site: Site) -> str:
     """The id of the one conversation, once there is one."""
-    await site.until(lambda: site.extension.manager.live_sessions)
-    (session,) = site.extension.manager.live_sessions
+    await site.until(lambda: site.extension.manager.sessions)
+    (session,) = site.extension.manager.sessions.values()
     return str(session.info.session_id)
 
 
@@ -116,7 +116,7 @@ async def test_a_client_that_may_look_reads_and_changes_nothing(
         lost = await client.call_tool("read_notebook", {"notebook": "../other.ipynb"})
         assert lost.is_error and "No notebook" in texts(lost)
     assert sources(file) == before
-    (session,) = site.extension.manager.live_sessions
+    (session,) = site.extension.manager.sessions.values()
     assert session.info.mode == "plan" and session.info.title.startswith("By ")
 
 
@@ -141,7 +141,7 @@ async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> No
             draft = await second(rest, session_id)
             await rest.decide(session_id, draft)
             assert "ZeroDivisionError" in texts(await calling)
-        (session,) = site.extension.manager.live_sessions
+        (session,) = site.extension.manager.sessions.values()
         assert session.turn == 1 and session.running
         await rest.post("sessions", session_id, "stop")
     assert sources(file) == ["import math", "print(6 * 7)", "1 / 0"]
@@ -177,7 +177,7 @@ async def test_a_person_stops_a_client_and_the_next_call_begins_anew(
             assert stopped.is_error and texts(stopped)
         read = await client.call_tool("read_notebook", {"notebook": PATH})
         assert not read.is_error
-        (session,) = site.extension.manager.live_sessions
+        (session,) = site.extension.manager.sessions.values()
         assert session.turn == 2 and session.info.session_id == session_id
 
 
@@ -244,14 +244,14 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
             await rest.post("sessions", session_id, "messages", text="And you?", model=model)
             await stream.event("turn_ended", 3)
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
-    assert len(site.extension.manager.live_sessions) == 2
+    assert len(site.extension.manager.sessions) == 2
 
 
 async def test_another_conversation_does_not_get_the_clients_calls(site: Site, file: Path) -> None:
     rest = await rest_client(site)
     async with outside(site, await token(rest)) as client:
         await client.call_tool("read_notebook", {"notebook": PATH})
-        (session,) = site.extension.manager.live_sessions
+        (session,) = site.extension.manager.sessions.values()
         model = session.info.model
         other = await rest.post("sessions", notebook=PATH, model=model)
         await rest.post("sessions", other["session_id"], "messages", text="Go")

@@ -75,7 +75,6 @@ def _is_other_text(node: ast.expr) -> bool:
 
 
 OTHERS = {
-    "adapters/providers/anthropic/wire.py": '"auto"',
     "adapters/providers/openai/responses.py": '"auto"',
     "adapters/tool_servers/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',

@@ -356,7 +356,7 @@ async def test_a_conversation_that_only_the_journal_knows_follows(
     await away(site, w)
     manager = site.extension.manager
     await until(lambda: not manager.running)
-    manager._sessions.clear()
+    manager.sessions.clear()
     manager.notebooks._notebooks.clear()
     await site.rename("work", "done")
     await until(lambda: site.extension.store.list("done/a.ipynb"))

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.openai import model as adapter
-from jupyter_codeinterp.adapters.providers.openai.model import INSTALL, OpenAIModel
-from jupyter_codeinterp.adapters.providers.openai.provider import providers
-from jupyter_codeinterp.adapters.providers.openai.services import resolve
+from jupyter_codeinterp.adapters.model_http import model as adapter
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.model_http.service import resolve
+from jupyter_codeinterp.adapters.providers.openai.services import providers
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone, ModelText
 from jupyter_codeinterp.core.providers import Credentials, Providers
@@ -39,7 +39,7 @@ def test_no_key_for_a_public_service_sends_nothing(name: str) -> None:
     @on_loop
     async def run() -> None:
         with pytest.raises(ModelError) as caught:
-            await anext(OpenAIModel(OF[name]).stream(CHAT.asking()))
+            await anext(HttpModel(OF[name]).stream(CHAT.asking()))
         assert caught.value.code == "no_key"
         assert OF[name].label in caught.value.message
         assert OF[name].key_variables[0] in caught.value.message
@@ -50,7 +50,7 @@ def test_no_key_for_a_public_service_sends_nothing(name: str) -> None:
 @on_loop
 async def test_a_server_without_an_address_is_asked_for_one() -> None:
     with pytest.raises(ModelError) as caught:
-        await anext(OpenAIModel(OF["openai-compatible"]).stream(CHAT.asking()))
+        await anext(HttpModel(OF["openai-compatible"]).stream(CHAT.asking()))
     assert caught.value.code == "bad_request" and "Name the address" in caught.value.message
 
 
@@ -89,7 +89,7 @@ def test_the_environment_gives_key_address_and_organization(
             monkeypatch.setenv("OPENAI_API_KEY", KEY)
             monkeypatch.setenv("OPENAI_BASE_URL", f"{api.url}/v1/")
             monkeypatch.setenv("OPENAI_ORG_ID", "org-x")
-            model = OpenAIModel(OF["openai"])
+            model = HttpModel(OF["openai"])
             shown = [event async for event in model.stream(CHAT.asking())]
             assert joined(shown, ModelText) == "Hi."
             await model.aclose()
@@ -115,7 +115,7 @@ def test_a_resource_of_azure_is_asked_by_its_name_and_where_its_api_is(
             monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{api.url}/")
             monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
             monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0123456789")
-            model = OpenAIModel(OF["azure-openai"])
+            model = HttpModel(OF["azure-openai"])
             shown = [event async for event in model.stream(CHAT.asking())]
             assert joined(shown, ModelText) == "Hi."
             await model.aclose()
@@ -193,7 +193,7 @@ async def test_a_newer_name_of_the_limit_is_used_where_the_older_is_refused() ->
     async with FakeOpenAI(
         LOCAL, [errors.refused("max_tokens", words), answer(text("Hi."))], check=False
     ) as api:
-        model = OpenAIModel(OF["openai-compatible"], lambda: (KEY, api.url))
+        model = HttpModel(OF["openai-compatible"], lambda: (KEY, api.url))
         shown = [event async for event in model.stream(CHAT.asking())]
         await model.aclose()
         assert joined(shown, ModelText) == "Hi."
@@ -215,7 +215,7 @@ async def test_openai_keeps_nothing_and_gives_its_reasoning_encrypted() -> None:
 @on_loop
 async def test_only_models_that_talk_can_be_chosen() -> None:
     async with FakeOpenAI(RESPONSES) as api:
-        model = OpenAIModel(OF["openai"], lambda: (KEY, api.url))
+        model = HttpModel(OF["openai"], lambda: (KEY, api.url))
         ids = [info.id for info in await model.list_models()]
         await model.aclose()
     assert ids == ["gpt-6-sol", "gpt-6-luna", "gpt-6.1-terra"]
@@ -224,7 +224,7 @@ async def test_only_models_that_talk_can_be_chosen() -> None:
 @on_loop
 async def test_gemini_lists_its_models_by_longer_names() -> None:
     async with FakeOpenAI(GEMINI, models={"gemini-3-pro": ""}) as api:
-        model = OpenAIModel(OF["gemini"], lambda: (KEY, api.url))
+        model = HttpModel(OF["gemini"], lambda: (KEY, api.url))
         assert [info.id for info in await model.list_models()] == ["gemini-3-pro"]
         await model.aclose()
 
@@ -246,7 +246,7 @@ def test_the_window_is_read_by_any_of_its_names(entry: dict[str, Any]) -> None:
     async def run() -> None:
         listed = {"GET /v1/models": lambda _: {"data": [{"id": "m", **entry}]}}
         async with FakeOpenAI(LOCAL, routes=listed) as api:
-            model = OpenAIModel(OF["openai-compatible"], lambda: (None, api.url))
+            model = HttpModel(OF["openai-compatible"], lambda: (None, api.url))
             info = await model.info("m")
             assert (info.context_window, info.prices) == (4_096, None)
             assert (await model.info("other")).context_window is None
@@ -259,7 +259,7 @@ def test_the_window_is_read_by_any_of_its_names(entry: dict[str, Any]) -> None:
 async def test_mistral_says_how_long_a_conversation_may_be() -> None:
     async with FakeOpenAI(MISTRAL, context_window=32_768) as api:
         prices = {"gpt-6-sol": (1.0, 2.0, 0.0, 0.0)}
-        model = OpenAIModel(OF["mistral"], lambda: (KEY, api.url), prices=prices)
+        model = HttpModel(OF["mistral"], lambda: (KEY, api.url), prices=prices)
         info = await model.info("gpt-6-sol")
         await model.aclose()
     assert (info.context_window, info.prices) == (32_768, prices["gpt-6-sol"])
@@ -280,7 +280,7 @@ async def test_a_connection_that_the_server_has_closed_is_not_an_error() -> None
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         host, port = server.sockets[0].getsockname()
-        model = OpenAIModel(OF["openai-compatible"], lambda: (None, f"http://{host}:{port}"))
+        model = HttpModel(OF["openai-compatible"], lambda: (None, f"http://{host}:{port}"))
         for _n in range(3):
             assert [info.id for info in await model.list_models()] == ["m"]
         await model.aclose()
@@ -302,7 +302,7 @@ def test_an_answer_is_whole_with_its_reason_to_stop(monkeypatch: pytest.MonkeyPa
             await asyncio.Event().wait()
 
         async with stranger(never_ends) as there:
-            model = OpenAIModel(OF["openai-compatible"], lambda: (None, there.url))
+            model = HttpModel(OF["openai-compatible"], lambda: (None, there.url))
             shown = [event async for event in model.stream(CHAT.asking())]
             await model.aclose()
         assert isinstance(shown[-1], ModelDone) and shown[-1].stop_reason == "end_turn"
@@ -351,15 +351,16 @@ async def test_without_the_package_the_line_that_installs_it_is_said(
     """To whoever wants it; a key may lie in the environment for other programs."""
     monkeypatch.setattr(adapter, "find_spec", lambda name: None)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    install = 'pip install "jupyter_codeinterp[openai]"'
     models = Models(tmp_path, Secrets(), default_model="m", base_url=None)
     listed, error = await models.available()
     assert error is None and not any(info.id.startswith("openai/") for info in listed)
-    assert models.described("openai").said.endswith(INSTALL)
+    assert models.described("openai").said.endswith(install)
     asked = models.get("openai/gpt-6-sol").stream(CHAT.asking())
     with pytest.raises(ModelError) as caught:
         await anext(asked)
     assert caught.value.code == "not_installed"
-    assert caught.value.message.endswith('pip install "jupyter-codeinterp[openai]"')
+    assert caught.value.message.endswith(install)
     await models.close()
 
 
@@ -383,8 +384,8 @@ async def test_a_server_is_connected_by_its_address_and_answers(tmp_path: Path) 
 
 def test_importing_the_adapter_imports_no_sdk() -> None:
     script = (
-        "import sys, jupyter_codeinterp.adapters.providers.openai.provider as p;"
-        "import jupyter_codeinterp.adapters.providers.openai.model;"
+        "import sys, jupyter_codeinterp.adapters.providers.openai.services;"
+        "import jupyter_codeinterp.adapters.model_http.model;"
         "print([n for n in ('anthropic', 'openai', 'httpx2', 'pydantic') if n in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

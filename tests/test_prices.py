@@ -15,9 +15,8 @@ import pytest
 from jupyter_codeinterp.adapters.model_http.facts import Fact, completed, fact, facts, load
 from jupyter_codeinterp.adapters.model_http.listing import entry
 from jupyter_codeinterp.adapters.model_http.model import is_loopback
-from jupyter_codeinterp.adapters.providers.anthropic.servers import ROWS, providers
-from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC
-from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.model_http.service import resolve
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC, ROWS, providers
 from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
 from jupyter_codeinterp.core.messages import Usage
 from jupyter_codeinterp.core.ports import ModelInfo
@@ -61,7 +60,7 @@ def test_no_model_has_two_rows() -> None:
 
 
 def test_each_provider_of_the_file_is_one() -> None:
-    known = {ANTHROPIC.vendor, *(row.name for row in ROWS), *(one.name for one in SERVICES)}
+    known = {ANTHROPIC.name, *(row.name for row in ROWS), *(one.name for one in SERVICES)}
     assert {row.provider for row in facts()} <= known
 
 
@@ -134,10 +133,8 @@ async def test_only_a_server_that_runs_models_is_local() -> None:
 
 async def test_prices_of_a_service_are_not_those_of_another_address() -> None:
     service = next(one for one in SERVICES if one.name == "openai")
-    there = OpenAIModel(service, lambda: ("sk-a-key", None))
-    assert there._vendor(there._server()) == "openai"
-    elsewhere = OpenAIModel(service, lambda: ("sk-a-key", "https://gateway.example.org/v1"))
-    assert elsewhere._vendor(elsewhere._server()) == ""
+    assert resolve(service, "sk-a-key", None, {}).vendor == "openai"
+    assert resolve(service, "sk-a-key", "https://gateway.example.org/v1", {}).vendor == ""
 
 
 # --- what servers say ------------------------------------------------------------------------

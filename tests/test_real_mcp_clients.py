@@ -96,7 +96,7 @@ async def test_the_inspector_runs_a_cell_after_a_decision(
     inspector = Inspector(site, rest, await token(rest), transport)
     given = ("--tool-name", "run_cell", "--tool-arg", f"notebook={PATH}", "source=print(6 * 7)")
     calling = asyncio.ensure_future(inspector.ask(tmp_path, "tools/call", *given))
-    await until(lambda: site.extension.manager.live_sessions, 90)
+    await until(lambda: site.extension.manager.sessions, 90)
     session_id = await begun(site)
     async with rest.follow(session_id) as stream:
         await rest.decide(session_id, (await stream.event("draft_waiting"))["draft"])

@@ -12,8 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.ports import ModelDone, ModelRead, ModelRequest, ModelText
 from jupyter_codeinterp.core.wire import commands as c
@@ -27,9 +26,9 @@ from tests.wires import OF, PLOT
 
 MOST = 16
 WIRES: dict[str, Any] = {
-    "messages": lambda endpoint: AnthropicModel(endpoint, max_tokens=MOST),
-    "responses": lambda endpoint: OpenAIModel(OF["openai"], endpoint, max_tokens=MOST),
-    "chat": lambda endpoint: OpenAIModel(OF["openai-compatible"], endpoint, max_tokens=MOST),
+    "messages": lambda endpoint: HttpModel(ANTHROPIC, endpoint, max_tokens=MOST),
+    "responses": lambda endpoint: HttpModel(OF["openai"], endpoint, max_tokens=MOST),
+    "chat": lambda endpoint: HttpModel(OF["openai-compatible"], endpoint, max_tokens=MOST),
 }
 
 
@@ -46,7 +45,7 @@ def test_a_real_server_speaks_the_wire(wire: str, server: str) -> None:
 
     @on_loop
     async def run() -> None:
-        model: HttpModel[Any] = WIRES[wire](lambda: (None, server))
+        model: HttpModel = WIRES[wire](lambda: (None, server))
         (info,) = await model.list_models()
         messages = [user(Text("Count to fifty, please."))]
         for more in (user(Text("And what is this?"), PLOT), None):

@@ -48,7 +48,7 @@ async def asked(site: Site, book: Any = None, **given: Any) -> Any:
     w = await site.window(book=book, kernel_id=await site.kernel())
     await w.send(c.SendMessage("Sales?", w.path, mode="auto", **given))
     await w.ended()
-    (session,) = site.extension.manager.live_sessions
+    (session,) = site.extension.manager.sessions.values()
     w.session_id = session.info.session_id
     return w
 
@@ -123,7 +123,7 @@ async def test_private_cells_and_secrets_stay_here(site: Site, api: FakeAnthropi
 async def test_a_cell_made_private_since(site: Site, api: FakeAnthropic) -> None:
     api.play(playing("[]"))
     await asked(site)
-    looked = site.extension.manager.live_sessions[0]
+    (looked,) = site.extension.manager.sessions.values()
     snapshot = await looked.workplace.document.snapshot()
     (ran,) = [cell for cell in snapshot.cells if cell.source == CODE]
     assert second_look._cells(looked._answered(), snapshot) == {snapshot.cells.index(ran) + 1: ran}

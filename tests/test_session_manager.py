@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ async def test_a_server_that_was_killed(site: Site, api: FakeAnthropic) -> None:
     store, manager = site.extension.store, site.extension.manager
     await site.until(lambda: not manager.running)
     info = manager.session(w.session_id).info
-    manager._sessions.clear()
+    manager.sessions.clear()
     store.update(msgspec.structs.replace(info, running=True))
     last = info.last_seq
     started = e.TurnStarted(2, "And then?", "review", info.model)
@@ -142,22 +143,23 @@ async def test_files_beside_the_notebook(
     site: Site, monkeypatch: pytest.MonkeyPatch, api: FakeAnthropic
 ) -> None:
     make_files(Path(site.app.root_dir))
-    files = await site.extension.workbench._files("work/a.ipynb")
+    files_of = partial(siblings.sibling_files, site.extension.workbench.contents)
+    files = await files_of("work/a.ipynb")
     assert files[:3] == [("data/", 2), ("f00.csv", 3), ("f01.csv", 3)]
-    everything = dict(await site.extension.workbench._files("work/a.ipynb", 99))
+    everything = dict(await files_of("work/a.ipynb", 99))
     assert everything.get("zzz/", 0) == 0  # A link out of the root counts nothing.
     assert len(files) == MAX_FILES
     assert "a.ipynb" not in dict(files) and ".hidden" not in dict(files)
-    assert await site.extension.workbench._files("nowhere/a.ipynb") == []
-    assert await site.extension.workbench._files("../../etc/a.ipynb") == []
+    assert await files_of("nowhere/a.ipynb") == []
+    assert await files_of("../../etc/a.ipynb") == []
 
     class Slow(ContentsManager):
         async def get(self, *args: Any, **kwargs: Any) -> Any:
             await asyncio.sleep(60)
 
     monkeypatch.setattr(siblings, "LISTING_TIMEOUT", 0.01)
-    monkeypatch.setattr(site.extension.workbench, "_contents", Slow())
-    assert await site.extension.workbench._files("work/a.ipynb") == []
+    monkeypatch.setattr(site.extension.workbench, "contents", Slow())
+    assert await siblings.sibling_files(Slow(), "work/a.ipynb") == []
     # A folder that cannot be listed ends no turn.
     api.play(in_order([DONE]))
     w = await site.window("gone/a.ipynb")

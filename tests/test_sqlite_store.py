@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
@@ -7,7 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -508,6 +509,113 @@ async def test_on_a_network_drive_all_of_it_works_without_a_log(
     store.close()
 
 
+@pytest.fixture
+def drive(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+    """A journal on a network drive."""
+    monkeypatch.setattr(journal_file, "_kind_of_file_system", lambda folder: 0x6969)
+    monkeypatch.setattr(journal_file, "LOCK_WAIT", 60.0)
+    store = SqliteStore(path)
+    store.create(info())
+    yield store
+    store.close()
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Another server writes to the file: nobody else can commit."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        yield
+        db.execute("ROLLBACK")
+
+
+async def test_an_append_does_not_wait_for_a_network_drive(drive: SqliteStore, path: Path) -> None:
+    ops = [StoredOp(1, 1, Delete("a", "x")), StoredOp(2, 1, Delete("b", "y"))]
+    with held(path):
+        for seq in (1, 2, 3):
+            drive.append_events("s1", [(seq, Note(str(seq)))])
+        drive.append_messages("s1", (user(Text("a")), assistant(Text("b"))), 1)
+        drive.append_request("s1", 1, {"system": "S"})
+        for op in ops:
+            drive.append_op("s1", op)
+        drive.set_receipt("s1", 1, Receipt("done"))
+        drive.set_saved("s1", 1)
+        drive.update(msgspec.structs.replace(info(), title="New"))
+        drive.spend("2026-11-23", 0.5)
+        settled = asyncio.ensure_future(drive.settle("s1"))
+        done, _ = await asyncio.wait({settled}, timeout=0.05)
+        assert not done
+    await settled
+    with closing(sqlite3.connect(path)) as db:
+        count = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM ops)"
+        assert db.execute(count).fetchone() == (3, 2)
+    assert drive.ops("s1")[0].receipt == Receipt("done")
+    assert drive.get("s1").title == "New"  # type: ignore[union-attr]
+    assert drive.spent("2026-11-23") == 0.5 and drive.saved_ops("a.ipynb") == {"s1": 1}
+    request = drive.request("s1", 1)
+    assert request is not None and len(request["messages"]) == 2
+
+
+async def test_reads_of_a_network_drive_see_what_was_appended(drive: SqliteStore) -> None:
+    large: tuple[dict[str, Any], ...] = ({"output_type": "stream", "text": "x" * 60_000},)
+    for seq in range(1, 200):
+        drive.append_events("s1", [(seq, Note("a"))])
+        assert drive.last_seq("s1") == seq
+    kept = await drive.keep_outputs("s1", large)
+    drive.append_op("s1", StoredOp(1, 1, FinishRun("a", "r", large, 1, kept=kept)))
+    assert await drive.cell_outputs("s1", "a") == large
+    drive.delete("s1")
+    assert drive.events("s1") == []
+
+
+async def test_a_failed_write_to_a_network_drive_is_told_and_repeated(
+    drive: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive._db.execute("PRAGMA busy_timeout=0")
+    with held(path):
+        drive.append_events("s1", [(1, Note("a"))])
+        with pytest.raises(StoreError) as caught:
+            await drive.settle("s1")
+        assert caught.value.code == "locked"
+        with pytest.raises(StoreError):
+            drive.append_events("s1", [(2, Note("b"))])
+        with pytest.raises(StoreError):
+            await drive.settle("s1")
+    await drive.settle("s1")
+    drive.append_events("s1", [(2, Note("b"))])
+    assert drive.events("s1") == [(1, Note("a")), (2, Note("b"))]
+
+
+async def test_another_server_was_first_on_a_network_drive(drive: SqliteStore, path: Path) -> None:
+    """Only the session that it has taken is concerned."""
+    drive.create(info("s2"))
+    other = SqliteStore(path)
+    other.append_events("s1", [(1, Note("theirs"))])
+    await other.settle("s1")
+    with held(path):
+        for seq in (1, 2):
+            drive.append_events("s1", [(seq, Note("ours"))])
+            drive.append_events("s2", [(seq, Note("ours"))])
+    with pytest.raises(StoreError) as caught:
+        await drive.settle("s1")
+    assert caught.value.code == "repeated"
+    await drive.settle("s2")
+    with pytest.raises(StoreError) as caught:
+        drive.append_events("s1", [(3, Note("ours"))])
+    assert caught.value.code == "repeated"
+    assert drive.events("s1") == [(1, Note("theirs"))] and drive.last_seq("s2") == 2
+    other.close()
+
+
+async def test_closing_waits_for_a_network_drive(path: Path, drive: SqliteStore) -> None:
+    for seq in range(1, 100):
+        drive.append_events("s1", [(seq, Note("a"))])
+    drive.close()
+    store = SqliteStore(path)
+    assert store.last_seq("s1") == 99
+    store.close()
+
+
 def test_it_survives_a_killed_process(path: Path) -> None:
     script = f"""
 import os, signal
@@ -700,8 +808,14 @@ async def test_outputs_are_in_the_file_once(store: SqliteStore, path: Path) -> N
     store.append_op("s1", StoredOp(1, 1, FinishRun("c", "r", (large,), 1, kept=named)))
     was = {"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [large]}
     store.append_op("s1", StoredOp(2, 2, Delete("c", "x")))
-    light = store.set_receipt("s1", 2, Receipt("done", before=was))
-    assert light.outputs == named and light.before is not None and light.before["outputs"] == []
+    store.set_receipt("s1", 2, Receipt("done", before=was))
+    light = store.ops("s1", 1)[0].receipt
+    assert (
+        light is not None
+        and light.outputs == named
+        and light.before is not None
+        and light.before["outputs"] == []
+    )
     assert store._db.execute("SELECT count(*), sum(bytes) FROM outputs").fetchone() == (
         1,
         len(msgspec.json.encode([large])),

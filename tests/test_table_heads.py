@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters import table_heads
 from jupyter_codeinterp.adapters.table_heads import COLUMNS, JOURNAL, _database, heads
+from jupyter_codeinterp.sandbox.shared import trees
 
 
 def database(*statements: str) -> bytes:
@@ -21,6 +26,7 @@ def database(*statements: str) -> bytes:
         return Path(folder, "a").read_bytes()
 
 
+FILLED = [f"INSERT INTO a VALUES ('{'x' * 4_000}')"] * 99
 SHOP = (
     "CREATE TABLE orders(id INTEGER PRIMARY KEY AUTOINCREMENT, ' DIR' TEXT)",
     "INSERT INTO orders(id) VALUES (1), (2)",
@@ -68,9 +74,36 @@ def test_a_table(tmp_path: Path, name: str, data: bytes, words: str) -> None:
 
 def test_a_large_database_is_counted_no_longer_than_others(tmp_path: Path) -> None:
     rows = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 99999) SELECT x"
-    path = tmp_path / "a.db"
-    path.write_bytes(database(f"CREATE TABLE a AS {rows} FROM n"))
-    assert _database(path, time.monotonic() - 1) == "tables a (x)"
+    file = io.BytesIO(database(f"CREATE TABLE a AS {rows} FROM n"))
+    assert _database(file, time.monotonic() - 1) == "tables a (x)"
+
+
+def test_a_larger_database_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.db").write_bytes(database("CREATE TABLE a(x)", *FILLED))
+    assert heads(tmp_path, "", ["a.db"]) == {"a.db": "tables a (99 rows: x)"}
+    monkeypatch.setattr(table_heads, "READ_OF_DATABASE", 20_000)
+    assert heads(tmp_path, "", ["a.db"]) == {"a.db": "tables a (x)"}
+
+
+def test_a_database_is_the_file_that_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code may put a link in its place meanwhile."""
+    root, outside = tmp_path / "root", tmp_path / "outside.db"
+    root.mkdir()
+    (root / "a.db").write_bytes(database("CREATE TABLE mine(x)"))
+    outside.write_bytes(database("CREATE TABLE secret(x)"))
+    below = trees.below
+
+    @contextmanager
+    def swapped(*of: Any) -> Iterator[Any]:
+        with below(*of) as opened:
+            (root / "a.db").unlink()
+            (root / "a.db").symlink_to(outside)
+            yield opened
+
+    monkeypatch.setattr(trees, "below", swapped)
+    assert heads(root, "", ["a.db"]) == {"a.db": "tables mine (0 rows: x)"}
 
 
 def test_what_is_no_file_of_the_folder_is_not_read(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_codeinterp.adapters.tool_servers import client as client_module
 from jupyter_codeinterp.adapters.tool_servers import stdio as stdio_module
 from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.core.ports import OutsideTool
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.outside.port import OutsideTool
 from jupyter_codeinterp.server.tool_servers import live as live_module
 from jupyter_codeinterp.server.tool_servers import servers as servers_module
 from jupyter_codeinterp.server.tool_servers.servers import SessionTools, ToolServers

@@ -17,8 +17,9 @@ import msgspec
 import pytest
 from PIL import Image as pillow
 
-from jupyter_codeinterp.adapters.model_http.accumulator import Accumulator
+from jupyter_codeinterp.adapters.model_http.answer import AnswerBuilder
 from jupyter_codeinterp.adapters.model_http.files import NO_IMAGE, REFUSED
+from jupyter_codeinterp.adapters.providers.anthropic.messages import MessagesReader
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
     PICTURE_OF,
@@ -684,7 +685,7 @@ async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire)
     """There the server hands an answer on as one of the Messages API, and gets it back so."""
     turn = answer(thinking("Hm."), text("Ä"), run_cell("1"))
     async with wire.talking(turn, answer(text("Done."))) as (model, _):
-        relayed, accumulator = Answer("m"), Accumulator()
+        relayed, reader = Answer("m"), MessagesReader(AnswerBuilder(1_000))
         heard: list[ModelEvent] = []
         frames = [relayed.begin()]
         async for event in model.stream(wire.asking()):
@@ -692,7 +693,7 @@ async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire)
             frames += made
         for line in b"".join(frames).decode().split("\n"):
             if line.startswith("data: "):
-                heard += accumulator.feed(json.loads(line.removeprefix("data: ")))
+                heard += reader.feed(json.loads(line.removeprefix("data: ")))
         end = last(heard)
         asked = wire.asking(*wire.asking().messages, end.message, results(end.message, Text("1")))
         body = msgspec.json.encode({**msgspec.to_builtins(asked), "max_tokens": 100})

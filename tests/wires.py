@@ -11,16 +11,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.clouds.model import CloudModel
-from jupyter_codeinterp.adapters.providers.anthropic.clouds.table import (
-    BEDROCK,
-    FOUNDRY,
-    VERTEX,
-    Cloud,
-)
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
-from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC
-from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.model_http.service import Service
+from jupyter_codeinterp.adapters.providers.anthropic.clouds import BEDROCK, FOUNDRY, VERTEX
 from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
@@ -34,7 +26,7 @@ from jupyter_codeinterp.core.messages import (
 )
 from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRequest
 from tests import fake_anthropic
-from tests.anthropic_talk import PNG, TOOLS
+from tests.anthropic_talk import CLAUDE, PNG, TOOLS
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step
 from tests.fake_clouds import FakeBedrock, FakeFoundry, FakeVertex
 from tests.fake_openai import (
@@ -57,7 +49,7 @@ PAPER = Document(
 OF = {service.name: service for service in SERVICES}
 VARIABLES = {name for one in SERVICES for name in (*one.key_variables, one.url_variable) if name}
 
-Pair = tuple[HttpModel[Any], FakeAnthropic]
+Pair = tuple[HttpModel, FakeAnthropic]
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class Wire:
     name: str
     model: str
     fake: Callable[..., FakeAnthropic]
-    connect: Callable[..., HttpModel[Any]]
+    connect: Callable[..., HttpModel]
     faults: dict[str, HttpError]
     manner: Manner | None = None
 
@@ -117,7 +109,7 @@ MESSAGES = Wire(
     "messages",
     "claude-sonnet-5-5",
     FakeAnthropic,
-    lambda endpoint, **options: AnthropicModel(endpoint, profile=ANTHROPIC, **options),
+    lambda endpoint, **options: HttpModel(CLAUDE, endpoint, **options),
     {
         "rate limit": fake_anthropic.rate_limited("0.01"),
         "overloaded": fake_anthropic.overloaded(),
@@ -136,7 +128,7 @@ def _of(manner: Manner) -> Wire:
         manner.name,
         "gpt-6-sol",
         lambda steps=(), **options: FakeOpenAI(manner, steps, **options),
-        lambda endpoint, **options: OpenAIModel(service, endpoint, **options),
+        lambda endpoint, **options: HttpModel(service, endpoint, **options),
         {
             "rate limit": errors.rate_limited("0.01"),
             "overloaded": errors.overloaded(),
@@ -150,7 +142,7 @@ def _of(manner: Manner) -> Wire:
     )
 
 
-def _behind(cloud: Cloud, fake: Callable[..., FakeAnthropic]) -> Wire:
+def _behind(cloud: Service, fake: Callable[..., FakeAnthropic]) -> Wire:
     faults = {**MESSAGES.faults}
     if cloud is BEDROCK:
         del faults["spend limit"]  # it has a bill, and no limit
@@ -164,7 +156,7 @@ def _behind(cloud: Cloud, fake: Callable[..., FakeAnthropic]) -> Wire:
         cloud.name,
         cloud.models[0],
         fake,
-        lambda endpoint, **options: CloudModel(
+        lambda endpoint, **options: HttpModel(
             cloud, endpoint, environment={"AWS_REGION": "eu-west-1"}, **options
         ),
         faults,

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from ..sandbox.shared import trees
@@ -23,6 +24,10 @@ MOST, SECONDS = 20, 0.5
 """Files, and the time for all of them."""
 READ = 1_000_000
 """Bytes of a text file."""
+READ_OF_DATABASE = 50_000_000
+"""Bytes. The rows of a larger database are not counted."""
+_PAGE_SIZE, _COUNT = slice(16, 18), slice(28, 32)
+"""Bytes of an SQLite file's header: the size of a page (1 for 65,536), and the number of pages."""
 COLUMNS, LONGEST = 30, 60
 """Names, and characters of one."""
 TEXTS = (".csv", ".tsv")
@@ -46,10 +51,8 @@ def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
             continue
         try:
             with trees.below(root, path) as (file, _):
-                if name.lower().endswith(DATABASES):
-                    found[name] = _database(Path(os.path.realpath(root), path), until)
-                else:
-                    found[name] = _text(file)
+                is_database = name.lower().endswith(DATABASES)
+                found[name] = _database(file, until) if is_database else _text(file)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)
     return found
@@ -98,10 +101,29 @@ def _decoded(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _database(path: Path, until: float) -> str:
+def _database(file: BinaryIO, until: float) -> str:
     """Tables of an SQLite file. Views and virtual tables, which may run anything, are not read;
     counting ends at the time ``until``."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+    with TemporaryDirectory() as folder:
+        # SQLite opens files by name, and code may have put a link there.
+        path = Path(folder, "copy")
+        path.write_bytes(_beginning(file))
+        rest = bool(file.read(1))
+        return _tables(f"{path.as_uri()}?mode=ro&immutable=1", until, counts=not rest)
+
+
+def _beginning(file: BinaryIO) -> bytearray:
+    """A database of at most ``READ_OF_DATABASE`` bytes. Of a larger one, SQLite reads the pages
+    that are there if its header counts no more."""
+    data = bytearray(file.read(READ_OF_DATABASE))
+    if len(data) == READ_OF_DATABASE:
+        size = int.from_bytes(data[_PAGE_SIZE], "big")
+        data[_COUNT] = (len(data) // (65_536 if size == 1 else size)).to_bytes(4, "big")
+    return data
+
+
+def _tables(uri: str, until: float, counts: bool) -> str:
+    with closing(sqlite3.connect(uri, uri=True)) as db:
         db.execute("PRAGMA trusted_schema=OFF")
         db.set_progress_handler(lambda: time.monotonic() > until, 1_000)
         found = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite\\_%'"
@@ -115,7 +137,7 @@ def _database(path: Path, until: float) -> str:
             rows = ""
             with suppress(sqlite3.OperationalError):  # The time is up; count(*) would not notice.
                 counted = f"SELECT coalesce(sum(1), 0) FROM {_quoted(name)}"
-                rows = _rows(db.execute(counted).fetchone()[0])
+                rows = _rows(db.execute(counted).fetchone()[0]) if counts else ""
             described.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
     more = len(names) - len(described)
     others = f" and {more:,} more" if more else ""

@@ -230,7 +230,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
     to the end. ``report`` is the kernel's report on the run, untrusted: see
-    ``checks.shared.kernel_report``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
+    ``cells/reported.py``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
     that this run has changed; the cell does not have them. ``observed``: observations of a sandbox.
     """
 
@@ -464,3 +464,47 @@ class Document(Protocol):
 
     async def save(self) -> None:
         """Ask whoever has the notebook open to save it; they report a failure."""
+
+
+# --- tools of MCP servers -------------------------------------------------------------
+
+
+class OutsideTool(msgspec.Struct, frozen=True):
+    """A tool as its server describes it. Everything but ``name`` is untrusted text."""
+
+    server: str
+    """The server's name in the configuration."""
+    tool: str
+    """The server's own name for it."""
+    name: str
+    """The model's name for it."""
+    description: str
+    schema: dict[str, Any]
+    """Already checked (``tools/outside/schemas.py``)."""
+    pinned: str
+    """Digest of the server's entry, and of the tool's name, description and schema."""
+
+
+class OutsideAnswer(msgspec.Struct, frozen=True):
+    """What a call returned, as outputs of a cell."""
+
+    outputs: tuple[Output, ...]
+    is_error: bool = False
+
+
+class OutsideTools(Protocol):
+    """The tools of one conversation."""
+
+    @property
+    def tools(self) -> tuple[OutsideTool, ...]: ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether all servers answered. If not, the next turn asks again."""
+
+    async def pinned(self, tool: OutsideTool) -> str:
+        """The tool's digest as its server describes it now; "" if the server no longer has it.
+        Starts the server if it has ended. Raises ToolServerError."""
+
+    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
+        """Call a tool. Cancelling this cancels the call. Raises ToolServerError."""

@@ -1,7 +1,8 @@
 """The journal's interface: one protocol for each role, and all of them together.
 
 Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
-append takes 0.1 ms (SQLite, WAL).
+append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one
+is raised at the next append, or at ``settle``.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ class EventStore(Protocol):
         """Append events. They survive the end of the process at once, a power cut after
         ``settle``."""
 
-    async def settle(self) -> None:
-        """Flush appended data to the disk (2 to 50 ms)."""
+    async def settle(self, session_id: str = "") -> None:
+        """Flush appended data to the disk (2 to 50 ms). On a network drive it also raises the
+        error of an append of this session, because appends only wait for the drive here."""
 
     async def tidy(self) -> None:
         """Do slow periodic maintenance."""
@@ -135,8 +137,7 @@ class OpStore(Protocol):
 
     def append_op(self, session_id: str, op: StoredOp) -> None: ...
 
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> Receipt:
-        """Store a receipt. Returns it without outputs of the earlier cell, as stored."""
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
 
     def last_op(self, session_id: str) -> int:
         """The number of the last op; 0 before the first."""

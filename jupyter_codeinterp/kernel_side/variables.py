@@ -5,9 +5,9 @@ than built-ins, numpy's or pandas' is untrusted code and never runs: the type co
 ``type()``, compared by identity, and only values of known types are inspected.
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
-``columns`` (at most 50 of ``[label, dtype]``), ``engine`` (see ``engines/facts.py``) and
+``columns`` (at most 50 of ``[label, dtype]``), ``engine`` (see ``engine_facts.py``) and
 ``value`` (at most 200 characters). Of tables asked for by name it has the facts of
-``engines/sizes.py``, too. Where only names are asked for, it is ``{name, type}``, ``len`` or
+``estimates``, too. Where only names are asked for, it is ``{name, type}``, ``len`` or
 ``shape``, and on request ``columns`` of ``[key, type]``.
 
 A key is a column's label, or a dictionary's key, as Python writes it: ``'net price'``.
@@ -28,8 +28,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from .engines.facts import engine_facts
-from .engines.sizes import estimates
+from .engine_facts import engine_facts, estimates
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8

@@ -124,6 +124,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
+            codeinterp_own_commands=bench.own_commands,
             codeinterp_tables=bench.tables,
             codeinterp_tool_servers=bench.tool_servers,
             codeinterp_verifier=bench.verifier,

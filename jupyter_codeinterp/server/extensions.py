@@ -1,5 +1,5 @@
-"""Loads other packages' tools, hooks, checks and providers from entry points, on first use: they
-may import heavy packages.
+"""Loads our own hooks, and other packages' tools, hooks and providers from entry points, on first
+use: they may import heavy packages.
 
 They are trusted code: they run in the server's process, as its user. A server can limit them to
 some packages (``allowed_packages``).
@@ -11,12 +11,15 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
+from ..wiring import FEATURES
+
 if TYPE_CHECKING:
-    from ..core.checks.checks import Checks
-    from ..core.hooks import Hooks
+    from ..core.hooks import Hook, Hooks
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
 
@@ -24,11 +27,9 @@ TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
-CHECKS = "jupyter_codeinterp.checks"
-"""Each names a ``jupyter_codeinterp.api.Check``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", CHECKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -50,35 +51,47 @@ class Added:
         return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
-class Extensions:
-    """``allowed``: names of the packages whose extensions load; None for all."""
+def own_hooks() -> tuple[Hook, ...]:
+    """The hooks of the core and of the features."""
+    from ..core.hooks import BUILT_IN
+    from ..core.loop.figure_origins import FIGURES
 
+    features = [import_module(f"..features.{name}", __package__) for name in FEATURES]
+    return (*BUILT_IN, FIGURES, *(hook for feature in features for hook in feature.hooks()))
+
+
+class Extensions:
     def __init__(self, allowed: Sequence[str] | None = None) -> None:
+        """``allowed``: names of the packages whose extensions load; None for all."""
         self._allowed = None if allowed is None else {_normal(name) for name in allowed}
+        self.added: list[Added] = []
+        """What packages add, as far as it was needed."""
+
+    def load(self) -> None:
+        """Load all tools and hooks."""
+        _ = self.tools, self.hooks
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
         found = entry_points()
         return any(found.select(group=group) for group in KINDS)
 
-    def tools(self) -> tuple[ToolRegistry, list[Added]]:
-        """The registry with other packages' tools, and all that they add."""
+    @cached_property
+    def tools(self) -> ToolRegistry:
+        """The agent's own tools, and those of other packages."""
         from ..core.tools.registry import ToolRegistry  # see ``preload``
 
         registry = ToolRegistry()
-        return registry, self._add(TOOLS, registry.add)
+        self.added += self._add(TOOLS, registry.add)
+        return registry
 
-    def hooks(self) -> tuple[Hooks, list[Added]]:
+    @cached_property
+    def hooks(self) -> Hooks:
         from ..core.hooks import Hooks
 
-        found = Hooks()
-        return found, self._add(HOOKS, found.add)
-
-    def checks(self) -> tuple[Checks, list[Added]]:
-        from ..core.checks.checks import Checks
-
-        found = Checks()
-        return found, self._add(CHECKS, found.add)
+        hooks = Hooks(own_hooks())
+        self.added += self._add(HOOKS, hooks.add)
+        return hooks
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

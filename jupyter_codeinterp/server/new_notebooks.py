@@ -21,7 +21,7 @@ class NotebookMaker:
     def __init__(self, contents: Any, kernels: NotebookKernels) -> None:
         """``contents`` is jupyter_server's contents manager."""
         self._contents = contents
-        self._kernels = kernels
+        self.kernels = kernels
         self._making = asyncio.Lock()
         """Two conversations must not find the same name free."""
 
@@ -41,7 +41,7 @@ class NotebookMaker:
         folder = beside.rpartition("/")[0]
         path = f"{folder}/{name}" if folder else name
         try:
-            metadata = await self._kernels.metadata(beside)
+            metadata = await self.kernels.metadata(beside)
             content = {"cells": [], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
             model = {"type": "notebook", "format": "json", "content": content}
             async with self._making:
@@ -65,14 +65,12 @@ class NotebooksBeside:
     def __init__(
         self,
         maker: NotebookMaker,
-        kernels: NotebookKernels,
         manager: SessionManager,
         session_id: str,
         path: Callable[[], str],
     ) -> None:
         """``path`` returns the current path of the conversation's notebook."""
         self._maker = maker
-        self._kernels = kernels
         self._manager = manager
         self._session_id = session_id
         self._path = path
@@ -83,7 +81,7 @@ class NotebooksBeside:
     async def go_on(self, name: str, task: str, by: int) -> tuple[str, str]:
         path = await self._maker.make(self._path(), name)
         # A window that opens the notebook takes this kernel.
-        await self._kernels.ready(path)
+        await self._maker.kernels.ready(path)
         manager = self._manager
         notebook = manager.notebooks.at(path)
         if manager.broadcaster.has(by):

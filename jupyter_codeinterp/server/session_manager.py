@@ -12,26 +12,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..adapters.documents.live import FileWriter, LiveNotebook
 from ..core.errors import CommandError
-from ..core.ports import Model
 from ..core.stores import Beginning, Journal, Sessions
 from ..core.turn.limits import Rules
 from ..core.wire.commands import DoneElsewhere, SessionChanged, SessionInfo, WaitingChanged
 from ..core.wire.events import Mode
 from .activity import Activity
 from .files.live_notebooks import LiveNotebooks
-from .place import NotebookPlace, Surroundings
 from .preload import preload
 from .windows import Broadcaster, FrontWindow, Windows
 
 if TYPE_CHECKING:
-    from ..core.checks.checks import Checks
-    from ..core.hooks import Hooks
     from ..core.redaction.private_names import PrivateNames
     from ..core.session.service import SessionService
     from ..core.session.session import Session
-    from ..core.tools.registry import ToolRegistry
     from .windows import ReportedCells
 
 
@@ -91,61 +85,28 @@ class SessionManager:
     def __init__(
         self,
         store: Journal,
-        model: Callable[[str], Model],
-        default_model: Callable[[str], str],
-        surroundings: Surroundings,
         rules: Rules,
+        make_session: Callable[[SessionInfo, SessionManager], Session],
+        make_notebooks: Callable[[SessionManager], LiveNotebooks],
+        default_model: Callable[[str], str],
         activity: Activity,
-        file_writer: Callable[[LiveNotebook], FileWriter],
-        grace: float,
-        tools: Callable[[], ToolRegistry],
-        hooks: Callable[[], Hooks],
-        checks: Callable[[], Checks],
         on_window: Callable[[], None] = preload,
-        leave_grace: float = 5.0,
-        moved: Callable[[str, str], None] = lambda old, new: None,
-        seen: Callable[[str], None] = lambda path: None,
-        has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Set up an empty manager.
-
-        model          model by id
-        default_model  id of the default model, by notebook path
-        file_writer    edits a notebook's file when no window has had it open for ``grace``
-                       seconds, or for ``leave_grace`` if the last one announced its departure
-        moved          called after the move of a notebook that no window has open
-        seen           called when somebody opens a path: another notebook may have moved there
-        tools, hooks, checks  called with the first session
-        on_window      called with each window
-        has_rooms      whether windows may share a notebook in a room of this server
-        """
+        """``default_model``: the id of the default model, by notebook path. Calls ``on_window``
+        with each window."""
         self.store = store
         self.rules = rules
-        self.surroundings = surroundings
-        self._activity = activity
-        self._model = model
+        self._make_session = make_session
         self._default_model = default_model
-        self._tools = tools
-        self._hooks = hooks
-        self._checks = checks
+        self._activity = activity
         self._on_window = on_window
-        self._seen = seen
-        self._sessions: dict[str, Session] = {}
-        self._idle = IdleSessions(self._sessions)
+        self.sessions: dict[str, Session] = {}
+        """The sessions in memory, by id."""
+        self._idle = IdleSessions(self.sessions)
         self.broadcaster = Broadcaster()
         self._at_close: list[Callable[[], None]] = []
         self.windows = Windows(self.broadcaster.has)
-        self.notebooks = LiveNotebooks(
-            store,
-            self._sessions,
-            self.session,
-            file_writer,
-            grace,
-            leave_grace,
-            moved,
-            seen,
-            has_rooms,
-        )
+        self.notebooks = make_notebooks(self)
 
     @cached_property
     def stale_cells(self) -> ReportedCells:
@@ -164,7 +125,7 @@ class SessionManager:
     def join(self, window: FrontWindow) -> None:
         self._on_window()
         self.broadcaster.join(window)
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             if session.running:
                 window.send(changed(session))
 
@@ -190,34 +151,30 @@ class SessionManager:
 
     # --- sessions --------------------------------------------------------------------
 
-    @property
-    def live_sessions(self) -> tuple[Session, ...]:
-        return tuple(self._sessions.values())
-
     def live(self, session_id: str) -> Session | None:
-        return self._sessions.get(session_id)
+        return self.sessions.get(session_id)
 
     def session(self, session_id: str) -> Session:
         """The live session, loaded from the journal if needed.
 
         Raises CommandError ``unknown_session``.
         """
-        if session_id not in self._sessions:
+        if session_id not in self.sessions:
             info = self.store.get(session_id)
             if info is None:
                 raise CommandError("unknown_session", "This conversation does not exist.")
             if info.running:
                 self.notebooks.at(info.notebook)  # It loads sessions of a killed server itself.
-            if session_id not in self._sessions:
+            if session_id not in self.sessions:
                 self._add(info)
-        session = self._sessions[session_id]
+        session = self.sessions[session_id]
         self._idle.use(session)
         session.refresh()
         return session
 
     def is_private(self, notebook: str, name: str) -> bool:
         """Whether a conversation about the notebook has seen a private cell assign the name."""
-        here = (one for one in self._sessions.values() if one.info.notebook == notebook)
+        here = (one for one in self.sessions.values() if one.info.notebook == notebook)
         return self._idle.is_private(name) or any(session.is_private(name) for session in here)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
@@ -255,43 +212,24 @@ class SessionManager:
         return self._add(info)
 
     def _add(self, info: SessionInfo) -> Session:
-        from ..core.session.session import Session  # see ``preload``
-
-        place = NotebookPlace(
-            self.notebooks,
-            self.surroundings,
-            self.store,
-            self.stale_cells.watch,
-            info.session_id,
-            info.notebook,
-        )
-        session = self._sessions[info.session_id] = Session(
-            info,
-            self.store,
-            self._model,
-            place,
-            self.rules,
-            self._announce,
-            self._tools(),
-            self._hooks(),
-            self._checks(),
-            self._announce_waiting,
-        )
+        session = self.sessions[info.session_id] = self._make_session(info, self)
         self._idle.use(session)
         return session
 
-    def _announce(self, session: Session) -> None:
+    def announce(self, session: Session) -> None:
+        """Tell the windows that the session has changed."""
         self.broadcaster.send(changed(session))
         if session.running:
             self._activity.follow(lambda: self.running, self._kernels_at_work)
 
-    def _announce_waiting(self, session: Session) -> None:
+    def announce_waiting(self, session: Session) -> None:
+        """Tell the windows whether the session waits for a person."""
         self.broadcaster.send(WaitingChanged(session.info.session_id, session.waiting))
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
         if notebook:
-            self._seen(notebook)
+            self.notebooks.seen(notebook)
         return self._now(self.store.list(notebook))
 
     async def search(self, word: str, notebook: str | None) -> Sessions:
@@ -300,8 +238,8 @@ class SessionManager:
 
     def _now(self, stored: Sessions) -> Sessions:
         return [
-            self._sessions[info.session_id].info
-            if info.session_id in self._sessions
+            self.sessions[info.session_id].info
+            if info.session_id in self.sessions
             else _at_rest(info)
             for info in stored
         ]
@@ -313,22 +251,22 @@ class SessionManager:
         session.need_here()
         await session.close()
         self.notebooks.at(session.info.notebook).drop(session_id)
-        self._sessions.pop(session_id, None)
+        self.sessions.pop(session_id, None)
         self._idle.forget(session_id)
         self.store.delete(session_id)
 
     @property
     def running(self) -> bool:
-        return any(session.running for session in self._sessions.values())
+        return any(session.running for session in self.sessions.values())
 
     @property
     def working(self) -> bool:
         """Whether a turn is active (see ``Activity.counts``)."""
-        return any(map(self._activity.counts, self._sessions.values()))
+        return any(map(self._activity.counts, self.sessions.values()))
 
     def _kernels_at_work(self) -> Iterator[str]:
         """Kernel ids of active turns: the window's, or else the turn's last one ("" for none)."""
-        for session in filter(self._activity.counts, self._sessions.values()):
+        for session in filter(self._activity.counts, self.sessions.values()):
             notebook = self.notebooks.opened(session.info.notebook)
             shown = notebook.kernel_id if notebook is not None else ""
             yield shown or session.workplace.kernel.kernel_id
@@ -347,7 +285,7 @@ class SessionManager:
         for stop in self._at_close:
             stop()
         self._idle.close()
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        await asyncio.gather(*(session.close() for session in self.sessions.values()))
         await self.notebooks.aclose()
         self.broadcaster.close()
         await self._activity.close()

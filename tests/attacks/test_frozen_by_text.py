@@ -23,25 +23,19 @@ from jupyter_codeinterp.adapters.storage.sqlite import store as searching
 from jupyter_codeinterp.core import completion, own_command, staleness, visible
 from jupyter_codeinterp.core import own_command as for_model
 from jupyter_codeinterp.core import own_command as front_matter
-from jupyter_codeinterp.core.approval import code_warnings, installs
+from jupyter_codeinterp.core.approval import code_warnings, installs, packages, protected
+from jupyter_codeinterp.core.approval.labels import labels, persons_variables
 from jupyter_codeinterp.core.cell_code import parsing
-from jupyter_codeinterp.core.cells import packages
+from jupyter_codeinterp.core.cells import expected, reported
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
-from jupyter_codeinterp.core.cells.reported import hides_failures
-from jupyter_codeinterp.core.checks import protected
-from jupyter_codeinterp.core.checks.checks import BUILT_IN
-from jupyter_codeinterp.core.checks.labelling import labels, persons_variables
-from jupyter_codeinterp.core.checks.run import lost_values
-from jupyter_codeinterp.core.checks.shared import tables
-from jupyter_codeinterp.core.checks.shared.check import Change, Contract
-from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
+from jupyter_codeinterp.core.cells.expected import Contract
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.figures import lookup
 from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.history import exports, prose, transcript
 from jupyter_codeinterp.core.history.event_log import DeferredWrites
-from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
+from jupyter_codeinterp.core.hooks import BUILT_IN, CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
@@ -60,7 +54,7 @@ from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.outside import port, schemas, tool
+from jupyter_codeinterp.core.tools.outside import schemas, tool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared import step
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
@@ -70,6 +64,8 @@ from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.features.checks import findings
+from jupyter_codeinterp.server.extensions import own_hooks
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -93,13 +89,13 @@ def checked_schema(text: str) -> object:
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
-    "visible lookup kernel_report protected collector completion rule_files "
+    "visible lookup reported protected collector completion rule_files "
     "own_command context conversation notebook_prompt apply "
     "ops exports untrusted budget html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
     "packages installs attached references step tracebacks transcript "
-    "labelling caution signs cell_names parsing staleness "
+    "labels caution signs cell_names parsing staleness "
     "verification comparing tool schemas port"
 )
 """Modules of the core that look into texts (two are called ``outputs``). All of their public
@@ -240,26 +236,25 @@ def collect(text: str) -> object:
 def check_all(text: str) -> object:
     """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
     at = (1, 0, 1, 5)
-    kinds = sorted({*lost_values.INTO, "no_match", "empty_filter", "joined", "text_order"})
+    kinds = sorted({*findings.INTO, "no_match", "empty_filter", "joined", "text_order"})
     figures = {"near": [text], "keys": [text]}
-    facts = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
+    facts: list[object] = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
+    table = {"name": "t", "rows": 20, "odd": [[text, "missing", 5, ""]]}
+    facts.append({"kind": "odd_columns", "figures": table})
     changes = [{"name": text, "how": "changed", "persons": True, "before": text}]
     lines = [f"v{n} = df[df.a == {letter!r}].b.sum() / len(df)" for n, letter in enumerate(text)]
     found: list[object] = []
     for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
-        cell = CellCode("a.ipynb", "c", source, files=(text,))
+        cell = CellCode("a.ipynb", "c", f"{source}\nt.isna()", asked=text, protected=(text,))
         result = {"kinds": [text], "rows": 1, "missing": [text]}
-        report = {"facts": facts, "changes": changes, "result": result}
+        read = reported.read({"facts": facts, "changes": changes, "result": result}, source)
         contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
-        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
-        made = {"tables": [{"name": "t", "rows": 20, "odd": [(text, "missing", 5, "")]}]}
-        found += tables.lines(
-            made, lambda name: False, str, set(), text, f"{source}\nt.isna()", text
-        )
-        for check in BUILT_IN:
-            before: Any = check.before_run(cell) if check.before_run is not None else ()
-            after: Any = check.after_run(run) if check.after_run is not None else ()
-            found += [*before, *after]
+        found += expected.findings(contract, read.result, read.changes)
+        seen = ({"output_type": "stream", "text": text},)
+        outputs = CellOutputs("ok", seen, facts=read.facts, changes=read.changes)
+        for hook in own_hooks()[len(BUILT_IN) :]:
+            after: Any = hook.after_run(cell, outputs) if hook.after_run is not None else ()
+            found += [*after]
     return found
 
 
@@ -320,7 +315,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "budget.only_announces": budget.only_announces,
-    "reported.hides_failures": lambda t: hides_failures(f"%%bash {t}\n{t}"),
+    "reported.hides_failures": lambda t: reported.hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "exports.markdown": lambda t: exports.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
@@ -328,14 +323,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
-    "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
-    "labelling.persons_variables": lambda t: persons_variables(
+    "labels.labels": lambda t: labels(t, "python", ("df", "x")),
+    "labels.persons_variables": lambda t: persons_variables(
         (CellView(t, "code", t),), lambda cell: False, (t,)
     ),
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
-    "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
-    "kernel_report.read kernel_report.seen_run": check_all,
+    "reported.read": check_all,
     "attached.fault_of_pdf": lambda t: attached.fault_of_pdf(encoded(t)),
     "attached.media_type": lambda t: attached.media_type(encoded(t)),
     "attached.size": lambda t: [attached.size(head + encoded(t), media) for head, media in HEADS],
@@ -431,7 +425,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
     ],
     "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
-    "port.names": lambda t: port.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "schemas.names": lambda t: schemas.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -450,7 +444,7 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks port.OutsideTools.call",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks ports.OutsideTools.call",
     "joins what others of this list have read": (
         "attached.see attached.weight budget.no_price messages.checked verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
@@ -561,7 +555,7 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 
 ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
-    "adapters.providers.anthropic.clouds.table._VERTEX_PATH": "an address, the whole of it",
+    "adapters.providers.anthropic.clouds._VERTEX_PATH": "an address, the whole of it",
     "adapters.plain_markdown._FENCE": "a line",
     "adapters.kernel_iopub._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",
@@ -571,11 +565,10 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
-    "core.checks.run.lost_values._MARK": "an example, the whole of it",
-    "core.checks.labelling._SHELL": "a line",
-    "core.checks.labelling._URL": "a path",
-    "core.figures.lookup._VALUE": "the whole text",
-    "core.figures.outputs._BARE": "the whole text",
+    "features.checks.findings._MARK": "an example, the whole of it",
+    "core.approval.labels._SHELL": "a line",
+    "core.approval.labels._URL": "a path",
+    "core.figures.answer._VALUE": "the whole text",
     "core.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
@@ -587,9 +580,8 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "core.tools.outside.schemas._NAME": "a property's name, the whole of it",
     "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
-    "kernel_side.watching.values.NUMBER": "a value, the whole of it",
-    "kernel_side.watching.profile.NUMBER": "a value, the whole of it",
-    "kernel_side.watching.lost_values.ISO": "a value",
+    "features.checks.in_kernel.NUMBER": "a value, the whole of it",
+    "features.checks.in_kernel.ISO": "a value",
     "server.tables.files._NUMBER": "a cell, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""

@@ -19,6 +19,7 @@ from tornado import web
 from tornado.httpclient import HTTPClientError
 
 from jupyter_codeinterp.adapters.documents.file import ContentsFile
+from jupyter_codeinterp.adapters.documents.file.contents import _save_began
 from jupyter_codeinterp.adapters.notebook_content import views
 from jupyter_codeinterp.core.errors import CodeInterpError
 from jupyter_codeinterp.core.model_view.rule_files import NOT_CONFIRMED
@@ -280,18 +281,30 @@ def test_a_person_confirms_instructions_in_a_terminal(
     assert not open_folders.is_persons(folder / "AGENTS.md", b"other")
 
 
+def test_a_folder_in_place_of_a_copy_is_no_save(tmp_path: Path) -> None:
+    """Jupyter's copy while it saves has this name. Code can change the folder for ever, and each
+    read would wait."""
+    (tmp_path / ".~b.ipynb").mkdir()
+    assert _save_began(tmp_path / "b.ipynb") is None
+
+
 @pytest.fixture
 def open_root(site: Site, jp_root_dir: Path) -> Path:
     open_folders.add(Path(os.path.realpath(jp_root_dir)), [])
     return jp_root_dir
 
 
-async def test_the_server_refuses_a_page_to_save_through_a_link(
-    jp_fetch: Any, open_root: Path, tmp_path: Path
+@pytest.mark.parametrize("left", ["a link", "a folder"])
+async def test_the_server_refuses_a_page_to_save_over(
+    jp_fetch: Any, open_root: Path, tmp_path: Path, left: str
 ) -> None:
     (open_root / "b.ipynb").write_text(json.dumps(book("mine")))
     (tmp_path / "bashrc").write_text("mine")
-    (open_root / ".~b.ipynb").symlink_to(tmp_path / "bashrc")
+    copy = open_root / ".~b.ipynb"
+    if left == "a folder":
+        copy.mkdir()
+        copy = copy / "b.ipynb"
+    copy.symlink_to(tmp_path / "bashrc")
     body = json.dumps({"type": "notebook", "format": "json", "content": book("new")})
     with pytest.raises(HTTPClientError) as caught:
         await jp_fetch("api", "contents", "b.ipynb", method="PUT", body=body)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.model_http import bounded
-from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
@@ -108,7 +109,7 @@ def peak() -> int:
 
 async def refused(answering: Answering, key: str | None = KEY) -> tuple[ModelError, Stranger]:
     async with stranger(answering) as there:
-        model = AnthropicModel(lambda: (key, there.url))
+        model = HttpModel(ANTHROPIC, lambda: (key, there.url))
         with pytest.raises(ModelError) as caught:
             await model.list_models()
         await model.aclose()
@@ -174,7 +175,7 @@ async def test_a_list_of_pages_without_end_comes_to_an_end() -> None:
         listing({"data": ids, "has_more": True, "last_id": f"model-{pages}"})("", writer)
 
     async with stranger(more) as there:
-        model = AnthropicModel(lambda: (KEY, there.url))
+        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url))
         assert len(await model.list_models()) == 2_000
         await model.aclose()
     assert pages == 4
@@ -196,7 +197,7 @@ async def test_the_good_models_of_an_odd_list_can_be_chosen() -> None:
         "text",
     ]
     async with stranger(listing({"data": odd, "has_more": "maybe", "last_id": 7})) as there:
-        model = AnthropicModel(lambda: (KEY, there.url))
+        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url))
         found = await model.list_models()
         await model.aclose()
     assert [(info.id, info.name, info.context_window) for info in found] == [
@@ -284,7 +285,7 @@ def test_an_answer_without_end_is_cut_off(name: str) -> None:
     async def run() -> None:
         before = peak()
         async with processor_silence() as silence, stranger(ENDLESS[name]) as there:
-            model = AnthropicModel(lambda: (KEY, there.url), max_tokens=MOST, attempts=1)
+            model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), max_tokens=MOST, attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()
@@ -309,7 +310,7 @@ def test_an_answer_of_mere_signs_of_life_is_given_up(monkeypatch: pytest.MonkeyP
                 await asyncio.sleep(0.05)
 
         async with stranger(answer) as there:
-            model = AnthropicModel(lambda: (KEY, there.url), attempts=1)
+            model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()
@@ -337,7 +338,7 @@ async def test_the_longest_answer_that_was_asked_for_comes_through() -> None:
         {"type": "message_stop"},
     ]
     async with stranger(streaming(START, BLOCK, *(sse(one) for one in (*wordy, *ends)))) as there:
-        model = AnthropicModel(lambda: (KEY, there.url), max_tokens=tokens)
+        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), max_tokens=tokens)
         last = (await events(model, asking()))[-1]
         await model.aclose()
     assert isinstance(last, ModelDone)

@@ -8,6 +8,7 @@ import pytest
 
 from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
 from jupyter_codeinterp.core.errors import ModelError
+from jupyter_codeinterp.core.hooks import CellCode, Hooks
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.events import Mode
 from tests.core.conftest import Room
@@ -184,3 +185,13 @@ async def test_hidden_code_asks_whom_a_program_leaves_its_turn_to(
     b.decide(draft, "reject")
     await b.ended(2)
     assert await room.ran() == []
+
+
+@pytest.mark.parametrize(
+    ("source", "asks"), [("a = 1" + "\n" * 40 + "b = 2", False), ("a\u202e", True)]
+)
+async def test_where_nobody_reads_it_a_card_says_it_all_the_same(source: str, asks: bool) -> None:
+    """A person may open the card in JupyterLab. Hidden characters ask, too."""
+    checked = await Hooks().before_run(CellCode("a.ipynb", "c", source, unread=True))
+    assert checked.notes and checked.ask is asks
+    assert (await Hooks().before_run(CellCode("a.ipynb", "c", source))).ask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.wire import ANTHROPIC, request_body
+from jupyter_codeinterp.adapters.providers.anthropic.messages import request_body
 from jupyter_codeinterp.core.wire import events as e
 from tests.fake_anthropic.checks import problems
 from tests.fake_anthropic.history import History
@@ -28,7 +28,7 @@ def request_problems(bench: Bench) -> list[str]:
     history = History()
     found: list[str] = []
     for request, reply in zip(bench.model.requests, bench.model.replies, strict=True):
-        wire = msgspec.to_builtins(request_body(request, ANTHROPIC, 1_000, None))
+        wire = msgspec.to_builtins(request_body(request, 1_000))
         body = {**wire, "stream": True}
         found += [*problems(body), *history.problems(body)]
         given = history.begin(body)

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.checks.run import expected
-from jupyter_codeinterp.core.checks.shared import kernel_report
-from jupyter_codeinterp.core.checks.shared.check import Contract
-from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
+from jupyter_codeinterp.core.cells import expected, reported
+from jupyter_codeinterp.core.cells.expected import Contract
 from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.scripted import Bench, fix, run, say
@@ -217,19 +214,13 @@ async def test_text_of_a_contract_is_one_inert_line(bench: Benches) -> None:
 @pytest.mark.parametrize("name", ["salaries", "public"])
 def test_a_private_variable_is_not_compared(name: str) -> None:
     report = {"facts": [], "changes": [], "result": {"kinds": ["list"], "rows": 3}}
-    run = seen_run(
-        CellCode("memory.ipynb", "c", f"{name} = [1, 2, 3]"),
-        CellOutputs("ok", ()),
-        report,
-        is_private={"salaries"}.__contains__,
-        contract=Contract(name=name, rows="9"),
-    )
-    assert bool(list(expected.read(run))) == (name == "public")
+    read = reported.read(report, f"{name} = [1, 2, 3]", {"salaries"}.__contains__, name)
+    found = expected.findings(Contract(name=name, rows="9"), read.result, ())
+    assert bool(found) == (name == "public")
 
 
 @pytest.mark.parametrize(
     "result", [5, {"kinds": "x"}, {"kinds": [1]}, {"rows": "many"}, {"missing": {}}]
 )
 def test_a_report_in_another_form_gives_nothing(result: Any) -> None:
-    facts, changes, seen = kernel_report.read({"facts": [], "result": result}, None)
-    assert (facts, changes, seen) == ([], [], None)
+    assert reported.read({"facts": [], "result": result}, "") == reported.KernelReport()

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.api import CellCode, CellOutputs, Hook, Notes, Refusal
+from jupyter_codeinterp.api import CellCode, CellOutputs, Finding, Hook, Notes, Refusal
 from jupyter_codeinterp.core import hooks as bounded
 from jupyter_codeinterp.core.hooks import Hooks
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.server.extensions import own_hooks
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.kernels import until
@@ -25,7 +26,7 @@ HIDDEN = "a = 1  # \u202e2"
 
 
 def having(*hooks: Hook) -> Hooks:
-    made = Hooks()
+    made = Hooks(own_hooks())
     for hook in hooks:
         made.add(hook)
     return made
@@ -47,18 +48,19 @@ HOOK = Hook("audit", before_run=nothing)
         ({"name": "<output-1>"}, "is not a valid"),
         ({"name": "x" * 61}, "is not a valid"),
         ({"name": "Indirect code"}, "already"),
+        ({"name": "Join"}, "already"),
         ({"before_run": None}, "must have"),
         ({"before_run": "text"}, "must have"),
     ],
 )
 def test_what_is_no_hook_is_refused(changed: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        Hooks().add(dataclasses.replace(HOOK, **changed))
+        having(dataclasses.replace(HOOK, **changed))
 
 
 def test_something_else_is_no_hook() -> None:
     with pytest.raises(ValueError, match="is not a Hook"):
-        Hooks().add(nothing)  # type: ignore[arg-type]
+        having(nothing)  # type: ignore[arg-type]
 
 
 # --- before a run ------------------------------------------------------------------------
@@ -254,7 +256,16 @@ def raising_later(error: BaseException) -> Callable[..., Any]:
     return hook
 
 
+def failing(*about: object) -> Iterator[Finding]:
+    yield Finding("x", "First.")
+    raise SystemExit
+
+
 FAULTS: dict[str, Any] = {
+    "it fails while it finds": failing,
+    "it returns a number": lambda *about: 5,
+    "it finds something else": lambda *about: [3],
+    "it finds far too much": lambda *about: [Finding("x", "y" * 9_999)],
     "it raises": raising(ZeroDivisionError("mine")),
     "it raises what ends a program": raising(SystemExit(1)),
     "it raises what ends an iteration": raising(StopIteration()),

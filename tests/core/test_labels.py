@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.checks.labelling import labels, persons_variables
+from jupyter_codeinterp.core.approval.labels import labels, persons_variables
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.wire.events import DraftDecided
 from tests.scripted import Bench, call, last_cell, run, say

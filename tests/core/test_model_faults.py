@@ -57,9 +57,9 @@ async def test_a_bad_request_is_not_tried_again(bench: Benches) -> None:
 
 async def test_a_model_that_cannot_be_had_loses_no_message(bench: Benches) -> None:
     b = bench(say("Hello."))
-    b.session._model = lambda name: (_ for _ in ()).throw(ModelError("no_key", "No key."))
+    b.session.services.model = lambda name: (_ for _ in ()).throw(ModelError("no_key", "No key."))
     assert (await b.turn("What is up?")).code == "no_key"
-    b.session._model = lambda name: b.model
+    b.session.services.model = lambda name: b.model
     b.session.retry()
     await b.ended(2)
     assert asked(b)[0] == "What is up?" and "<context" in asked(b)[2]

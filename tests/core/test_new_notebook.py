@@ -52,7 +52,7 @@ class Shelf:
 
 def shelved(b: Bench, *names: str) -> Shelf:
     shelf = Shelf(*names)
-    b.session.workplace.new_notebooks = shelf  # type: ignore[misc]
+    b.session.workplace.new_notebooks = shelf
     return shelf
 
 

@@ -6,12 +6,14 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.history import event_log as event_logs
 from jupyter_codeinterp.core.messages import Text, ToolResult
@@ -19,6 +21,7 @@ from jupyter_codeinterp.core.session import persistence
 from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
+from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
@@ -149,6 +152,26 @@ async def test_text_that_was_shown_is_saved_later(bench: Benches, store: SqliteS
     (said,) = b.of(e.TextDone)
     assert said.text.startswith("A long ans")
     assert [x.code for x in b.of(e.TurnEnded)] == ["locked"]
+
+
+async def test_a_network_drive_that_fails_is_told_at_the_end_of_the_turn(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_file, "_kind_of_file_system", lambda folder: 0x6969)
+    drive = SqliteStore(tmp_path / "sessions.db")
+    drive._db.execute("PRAGMA busy_timeout=5")
+    b = Bench(drive, room.kernel, [say("A long answer in many letters.")], notebook("x = 20"))
+    b.model.hold = asyncio.Event()
+    b.send()
+    await b.event(e.TextDelta)
+    with locked(drive):
+        b.model.hold.set()
+        await until(lambda: b.session._saving is not None)
+    await saved(b)
+    assert [x.text for x in b.of(e.Note)][-1] == persistence.SAVED_NOW
+    assert len(b.of(e.TurnEnded)) == 1
+    await b.session.close()
+    drive.close()
 
 
 async def test_the_result_of_code_that_ran_is_not_lost(

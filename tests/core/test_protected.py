@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeinterp.core.checks.protected import changed, findings, notices
-from jupyter_codeinterp.core.checks.shared.check import Change
+from jupyter_codeinterp.core.approval.protected import changed, notices
+from jupyter_codeinterp.core.hooks import CellCode, CellOutputs, Change, changed_protected
 
 ASKS = """
 df = 1
@@ -149,8 +149,10 @@ def test_a_sentence_names_a_few() -> None:
 
 def test_a_change_that_happened_is_found() -> None:
     how = ("added", "removed", "rebound", "changed")
-    changes = [Change("df", one) for one in how] + [Change("x", "changed")]
-    assert [one.sentence for one in findings(changes, ("df",))] == [
+    changes = (*(Change("df", one) for one in how), Change("x", "changed"))
+    cell = CellCode("a.ipynb", "c", "f()", protected=("df",))
+    found = changed_protected(cell, CellOutputs("ok", (), changes=changes))
+    assert [one.sentence for one in found] == [
         "The protected `df` was deleted.",
         "The protected `df` was replaced.",
         "The protected `df` was changed.",

@@ -177,7 +177,7 @@ async def test_a_busy_kernel_is_not_waited_for(bench: MakeBench) -> None:
 
     b = bench(say("Done."))
     b_kernel = b.kernel
-    b.session.workplace.kernel = Busy()  # type: ignore[misc]
+    b.session.workplace.kernel = Busy()
     send(b, "Look", Reference("variable", "x"))
     assert (await b.ended()).stop_reason == "end_turn"
     assert "variable x: not available" in named_in(b.model.requests[0].messages[-1])

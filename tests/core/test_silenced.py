@@ -12,7 +12,7 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.transcript import FACTS
 from jupyter_codeinterp.core.wire import events as e
 from tests.core.test_checks import DISCARDED as NOT_KEPT
-from tests.core.test_checks import having
+from tests.core.test_hooks import having
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
@@ -27,7 +27,7 @@ def bench(bench: Benches) -> Benches:
     path = f"{uuid.uuid4().hex}.ipynb"
 
     def make(*script: Any) -> Bench:
-        made = bench(*script, checks=having(NOT_KEPT))
+        made = bench(*script, hooks=having(NOT_KEPT))
         made.document.path = path
         return made
 

@@ -15,7 +15,7 @@ async def test_the_model_hears_of_what_its_run_read_and_only_then(bench: Benches
     b = bench(
         run("w = 1"), run("x = w"), say("Done."), run("y = x + 1"), run("z = 1"), say("Done.")
     )
-    watch = b.session.workplace.watch = Watch()  # type: ignore[misc]
+    watch = b.session.workplace.watch = Watch()
     await b.turn(mode="auto")
     first = b.of(e.RunStarted)[0]
     watch.ran(first.kernel_id, first.cell_id, 10_000, "w = 2")

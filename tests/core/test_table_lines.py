@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.checks.shared.tables import lines
+from jupyter_codeinterp.core.cells import reported
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.features.checks import tables
 from tests.core.conftest import Room
 from tests.core.test_checks import told
 from tests.scripted import Bench, run, say
@@ -94,20 +95,23 @@ async def test_findings_come_first_and_the_room_is_bounded(bench: Benches, room:
 
 async def test_private_tables_and_keys_stay_out_and_what_is_asked_comes_first() -> None:
     gaps = [["a\nb", "missing", 6_000, ""], ["price", "missing", 1, ""]]
-    report = {"tables": [{"name": "mine", "rows": 3, "odd": gaps},
-              {"name": "open", "rows": 12_000, "odd": gaps}]}  # fmt: skip
+    named = [
+        {"name": "mine", "rows": 3, "odd": gaps},
+        {"name": "open", "rows": 12_000, "odd": gaps},
+    ]
 
-    def given(asked: str = "") -> list[str]:
-        clean = lambda text: " ".join(text.split())  # noqa: E731
-        return lines(report, "mine".__eq__, clean, set(), asked)
+    def given(*figures: Any, asked: str = "") -> list[str]:
+        facts = [{"kind": "odd_columns", "figures": one} for one in figures]
+        read = reported.read({"facts": facts}, "", "mine".__eq__)
+        return tables.said((fact.figures for fact in read.facts), set(), asked, "", "")
 
-    assert given() == [
+    assert given(*named) == [
         "`open`: `a b` lacks 6,000 of 12,000 values; `price` lacks 1 of 12,000 values"
     ]
-    (line,) = given("What is the mean price?")
+    (line,) = given(*named, asked="What is the mean price?")
     assert line.startswith("`open`: `price` lacks 1")
-    forged: list[Any] = [{"tables": 5}, {"tables": [{"name": 1}]}, {"tables": [{"name": "a"}]}, {}]
-    assert [lines(one, lambda _: False, str, set()) for one in forged] == [[], [], [], []]
+    forged: list[Any] = [5, {"name": 1}, {"name": "a"}, {}]
+    assert [given(one) for one in forged] == [[], [], [], []]
 
 
 async def test_values_of_the_persons_types_run_no_code(bench: Benches, room: Room) -> None:

@@ -325,7 +325,7 @@ async def test_a_run_is_on_the_disk_before_the_kernel_has_it(
     b = bench(run("a = 1"), say("Done."))
     asked, written = asyncio.Event(), asyncio.Event()
 
-    async def settle() -> None:
+    async def settle(*_: str) -> None:
         asked.set()
         await written.wait()
 

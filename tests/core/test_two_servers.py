@@ -14,7 +14,7 @@ import pytest
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, journal
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.session import persistence as lease_module
-from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.core.wire import events as e
@@ -44,14 +44,9 @@ class Other:
         assert info is not None
         self.session = Session(
             info,
-            self.store,
-            lambda name: self.model,
+            Services(self.store, b.rules, lambda name: self.model, ToolRegistry(), b.hooks),
             MemoryPlace(self.document, b.kernel),
-            b.rules,
             lambda session: self.told.append(session.info),
-            ToolRegistry(),
-            b.hooks,
-            b.checks,
         )
 
     @property

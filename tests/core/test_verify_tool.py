@@ -63,7 +63,7 @@ class Fresh:
 
 def fresh(b: Bench, *faults: CommandError) -> Fresh:
     made = Fresh(b, *faults)
-    b.session.workplace.fresh_runs = made  # type: ignore[misc]
+    b.session.workplace.fresh_runs = made
     return made
 
 

@@ -110,8 +110,15 @@ def _part(words: str, other: str) -> str:
     return f"…{words[max(0, at - 40) : at + 120]}…"
 
 
+LEFT_OUT = "[no longer shown: later pictures"
+
+
 def _exact(value: Any) -> str:
-    return json.dumps(_without_pictures(without_markers(value)), ensure_ascii=False)
+    value = without_markers(value)
+    text = json.dumps(value, ensure_ascii=False)
+    if '"image"' in text or LEFT_OUT in text:
+        text = json.dumps(_without_pictures(value), ensure_ascii=False)
+    return text
 
 
 def _without_pictures(value: Any, in_result: bool = False) -> Any:
@@ -120,7 +127,7 @@ def _without_pictures(value: Any, in_result: bool = False) -> Any:
         return [_without_pictures(item, in_result) for item in value]
     if not isinstance(value, dict):
         return value
-    left_out = str(value.get("text", "")).startswith("[no longer shown: later pictures")
+    left_out = str(value.get("text", "")).startswith(LEFT_OUT)
     if in_result and (value.get("type") == "image" or left_out):
         return "picture"
     inside = value.get("type") == "tool_result"

@@ -17,7 +17,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from jupyter_codeinterp.core.session.service import Caller, SessionService
 from jupyter_codeinterp.core.wire.commands import SendMessage
-from jupyter_codeinterp.kernel_side.model_endpoint import MODEL, TOKEN, URL
+from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
-from jupyter_codeinterp.core.checks.checks import Checks
-from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
-from jupyter_codeinterp.core.hooks import CellCode, CellOutputs
+from jupyter_codeinterp.core.cells import reported
+from jupyter_codeinterp.core.hooks import CellCode, CellOutputs, Hooks
+from jupyter_codeinterp.server.extensions import own_hooks
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
 from tests.truth.programs import Program, programs
 
@@ -20,7 +20,7 @@ STEP = int(os.environ.get("CODEINTERP_TEST_EVERY", "4"))
 UNWATCH = """
 for name in ("pre_run_cell", "post_run_cell"):
     calls = get_ipython().events.callbacks[name]
-    for call in [c for c in calls if type(getattr(c, "__self__", None)).__name__ == "Watch"]:
+    for call in [c for c in calls if type(getattr(c, "__self__", None)).__name__ == "CellWatch"]:
         get_ipython().events.unregister(name, call)
 """
 STATE = "print({n: repr(v) for n, v in sorted(globals().items()) if n[0] not in '_IO'})"
@@ -52,9 +52,10 @@ async def audiences(kernel: ZmqKernel, program: Program) -> set[str]:
     _, done = await run(kernel, program.source)
     assert done.status == "ok", (program.name, done.outputs[-1:])
     cell = CellCode("memory.ipynb", "c1", program.source)
-    outputs = CellOutputs("ok", done.outputs, done.execution_count, done.elapsed)
-    found = await Checks().after_run(seen_run(cell, outputs, done.report))
-    return {finding.audience for finding in found}
+    report = reported.read(done.report, program.source)
+    outputs = CellOutputs("ok", done.outputs, facts=report.facts, changes=report.changes)
+    checked = await Hooks(own_hooks()).after_run(cell, outputs)
+    return {finding.audience for finding in checked.findings}
 
 
 @pytest.mark.timeout(300)

@@ -58,7 +58,7 @@ class MemoryDocument:
         self._seq += 1
         self._store.append_op(self._session_id, StoredOp(self._seq, self.turn, op))
         self._notebook, receipt = apply(self._notebook, op)
-        receipt = self._store.set_receipt(self._session_id, self._seq, receipt)
+        self._store.set_receipt(self._session_id, self._seq, receipt)
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         answer.set_result(receipt)
         return answer

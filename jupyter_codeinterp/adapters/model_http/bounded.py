@@ -7,11 +7,12 @@ a few kilobytes may expand to gigabytes. Text is read as UTF-8, whatever encodin
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from time import monotonic
-from typing import Any
 
 import httpx2
+
+from .answer import Unbounded
 
 MOST_BYTES = 4_000_000
 """Most bytes of a list of models (OpenRouter's, with some 400, has 0.6 MB), of an error, and of
@@ -24,19 +25,9 @@ PROGRESS_TIMEOUT = 900.0
 """Seconds in which a stream must bring an event of the answer, not only keep-alives."""
 BYTES_PER_TOKEN = 1_000
 """Bytes of a streamed answer. An event with one token has 120 to 300."""
-CHARACTERS_PER_TOKEN = 64
-"""Characters of an answer's content; tokens of code have 3 to 4."""
-OTHER_CHARACTERS = 200_000
-"""Characters of signatures and the like, which are no tokens."""
 _DONE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]\s*$")
 _TAIL = 64
 """Bytes that hold the end of a stream."""
-MOST_BLOCKS = 200
-"""Texts and tool calls of one answer. Each call of a writing tool makes a cell."""
-
-
-class Unbounded(Exception):
-    """A server sends more, or takes longer, than a model server has reason to."""
 
 
 class BoundedBody(httpx2.AsyncByteStream):
@@ -84,23 +75,6 @@ class BoundedBody(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-class ContentLimit:
-    """Counts an answer's content. Raises Unbounded if ``max_tokens`` cannot be that long."""
-
-    def __init__(self, max_tokens: int) -> None:
-        self._characters = OTHER_CHARACTERS + CHARACTERS_PER_TOKEN * max_tokens
-        self._blocks = MOST_BLOCKS
-
-    def add(self, event: Mapping[str, Any]) -> None:
-        kind = event.get("type")
-        self._blocks -= kind == "content_block_start"
-        delta = event.get("delta")
-        if kind == "content_block_delta" and isinstance(delta, Mapping):
-            self._characters -= sum(len(v) for v in delta.values() if isinstance(v, str))
-        if min(self._blocks, self._characters) < 0:
-            raise Unbounded("the answer is too large")
 
 
 async def bound(response: httpx2.Response) -> None:

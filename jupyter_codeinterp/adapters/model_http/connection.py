@@ -17,10 +17,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import httpx2
 import msgspec
 
-from ...core.ports import ModelInfo
-from .bounded import BoundedBody, ContentLimit, Unbounded, bound
-from .faults import Fault, Refusal, Server, connection_fault, no_model_server, status_fault
+from ...core.messages import tool_uses
+from ...core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
+from ...core.providers import origin
+from .answer import AnswerBuilder, Unbounded
+from .bounded import BoundedBody, bound
+from .facts import known_info
+from .faults import ApiRefusal, Fault, connection_fault, no_model_server, status_fault
 from .listing import MOST_MODELS, Entry, page
+from .service import Options, Server
 
 CONNECT_TIMEOUT = 10.0
 """Seconds until a silent address counts as unreachable."""
@@ -57,15 +62,15 @@ class SdkErrors(NamedTuple):
     any: type[Exception]
 
 
-class Wire(Protocol):
-    """Translates one answer into events of the Messages API. May raise Fault."""
+class Reader(Protocol):
+    """Builds one answer from an API's events. May raise Fault."""
 
     complete: bool
     """The answer is complete; later events are optional."""
 
-    def feed(self, event: Event) -> Iterable[Event]: ...
+    def feed(self, event: Event) -> Iterable[ModelEvent]: ...
 
-    def end(self, done: bool) -> Iterable[Event]:
+    def end(self, done: bool) -> Iterable[ModelEvent]:
         """The final events when the stream ends. ``done``: the server said ``[DONE]``."""
 
 
@@ -78,7 +83,8 @@ class EventStream(Protocol):
 
 
 class HttpConnection:
-    """Sends requests through an SDK's client."""
+    """Sends requests through an SDK's client. ``headers`` go with each request, in addition to the
+    client's."""
 
     errors: SdkErrors
     stream_class: type
@@ -86,30 +92,61 @@ class HttpConnection:
     """Errors of libraries that the SDK lets through; ``other_fault`` explains them."""
     models_path: str
     answers_path: str
-    list_path = ""
-    """Where models are listed, if not at ``models_path``."""
-    key_path = ""
-    """A path to request first, to test the key, where the list needs none."""
+    optional: tuple[str, ...] = ()
+    """Parameters that a request can go without."""
 
-    def __init__(self, server: Server, client: Any) -> None:
+    def __init__(self, server: Server, http: httpx2.AsyncClient, options: Options) -> None:
         self.server = server
+        self.http = http
+        self.options = options
         self.headers: dict[str, Any] = {}
-        """Headers of each request, in addition to the client's."""
-        self._client = client
+        with self.faults(""):
+            self._client = self.make_client()
+
+    # --- for each API to override ----------------------------------------------------
+
+    def make_client(self) -> Any:
+        """The SDK's client. Raises Fault ``no_key``, or ``library_errors``."""
+        raise NotImplementedError
+
+    def talk(
+        self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
+    ) -> tuple[Event, Reader]:
+        """The body of a request, and what reads the answer to it."""
+        raise NotImplementedError
+
+    async def info(self, model: str) -> ModelInfo:
+        """Raises Fault ``unknown_model``."""
+        raise NotImplementedError
+
+    def page_query(self, after: str) -> Mapping[str, object]:
+        """The query for the page of models after this one; "" for the first."""
+        return {}
+
+    def refusal(self, error: Exception) -> ApiRefusal:
+        """The refusal in an SDK error, from a status or in mid-stream."""
+        raise NotImplementedError
+
+    def other_fault(self, error: Exception, model: str) -> Fault:
+        """A Fault for any other error of the SDK or of ``library_errors``."""
+        return self._no_answer()
 
     # --- an answer -------------------------------------------------------------------
 
-    async def stream(
-        self, body: dict[str, Any], wire: Wire, model: str, max_tokens: int
-    ) -> AsyncGenerator[Event, None]:
-        """The events of a streamed answer. Closing this iterator closes the HTTP stream at
-        once."""
+    async def answer(
+        self, request: ModelRequest, without: frozenset[str]
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """The events of an answer. ``without``: what the model does not accept. Closing this
+        iterator closes the HTTP stream at once."""
         begun = False
+        taken = (call.id for message in request.messages for call in tool_uses(message))
+        answer = AnswerBuilder(self.options.max_tokens, taken)
         try:
-            with self.faults(model):
+            with self.faults(request.model):
+                body, reader = self.talk(request, without, answer)
                 async with (
                     await self.send_with_retry(lambda: self._post(body)) as stream,
-                    aclosing(self.read(stream, wire, max_tokens)) as events,
+                    aclosing(self._read(stream, reader, answer)) as events,
                 ):
                     begun = True
                     async for event in events:
@@ -117,6 +154,13 @@ class HttpConnection:
         except Fault as fault:
             fault.in_stream = begun and fault.code in ("offline", "server_error")
             raise
+
+    @property
+    def client_options(self) -> dict[str, Any]:
+        """The SDK's own retries are off: a person sees and can stop ours."""
+        stall = self.options.stall or (60.0 if self.server.is_claude else 300.0)
+        timeout = httpx2.Timeout(stall, connect=CONNECT_TIMEOUT)
+        return {"http_client": self.http, "max_retries": 0, "timeout": timeout}
 
     async def _post(self, body: dict[str, Any]) -> Any:
         """Send the body without the SDK's own method, which would copy and encode it. For a
@@ -131,43 +175,45 @@ class HttpConnection:
             stream_cls=self.stream_class,
         )
 
-    async def read(
-        self, stream: EventStream, wire: Wire, max_tokens: int
-    ) -> AsyncGenerator[Event, None]:
-        """The events of a streamed answer. Closing this iterator does not close the stream; the
-        opener does."""
-        bounded, limit = stream.response.stream, ContentLimit(max_tokens)
+    async def _read(
+        self, stream: EventStream, reader: Reader, answer: AnswerBuilder
+    ) -> AsyncGenerator[ModelEvent, None]:
+        bounded = stream.response.stream
         if not isinstance(bounded, BoundedBody):
             raise RuntimeError("this client does not bound its answers")
-        bounded.expect_stream(max_tokens)
+        bounded.expect_stream(self.options.max_tokens)
         began = monotonic()
-        async for event in self._events(stream, wire):
+        async for event in self._events(stream, reader):
             if not isinstance(event, dict):
                 raise self._no_answer()
-            for made in wire.feed(event):
+            new = list(reader.feed(event))
+            if answer.progressed():
                 bounded.note_progress()
-                limit.add(made)
-                if made.get("type") == "message_stop":
+            for shown in new:
+                if isinstance(shown, ModelDone):
                     await self._drain(stream)
-                yield made
+                yield shown
             if monotonic() - began > YIELD_AFTER:
                 await asyncio.sleep(0)
                 began = monotonic()
-        for made in wire.end(bounded.says_done):
-            yield made
+        for shown in reader.end(bounded.says_done):
+            yield shown
+        if not answer.done:
+            message = f"{self.server.place} ended it before it was complete."
+            raise Fault("server_error", message, again=True)
 
-    async def _events(self, stream: EventStream, wire: Wire) -> AsyncGenerator[object, None]:
+    async def _events(self, stream: EventStream, reader: Reader) -> AsyncGenerator[object, None]:
         while True:
             next_one = stream.__anext__()
             try:
-                if wire.complete:
+                if reader.complete:
                     event = await asyncio.wait_for(next_one, USAGE_TIMEOUT)
                 else:
                     event = await next_one
             except StopAsyncIteration:
                 return
             except (asyncio.TimeoutError, self.errors.any, httpx2.HTTPError):
-                if not wire.complete:
+                if not reader.complete:
                     raise
                 return
             yield event
@@ -186,12 +232,16 @@ class HttpConnection:
         found: list[Entry] = []
         after: str | None = ""
         with self.faults(""):
-            if self.key_path:
-                await self.get(self.key_path)
+            if key_url := self.server.service.key_url:
+                await self.get(self._at_origin(key_url))
             while after is not None and len(found) < MOST_MODELS:
                 entries, after = await self._page(after)
                 found += entries
         return tuple(self.info_of(each) for each in found[:MOST_MODELS])
+
+    def _at_origin(self, path: str) -> str:
+        """``path`` without the address's own path."""
+        return f"{origin(self.server.base_url)}{path}"
 
     async def _page(self, after: str) -> tuple[list[Entry], str | None]:
         """One page of models, and the cursor of the next; None after the last."""
@@ -203,7 +253,9 @@ class HttpConnection:
 
     async def _list(self, after: str) -> httpx2.Response:
         try:
-            return await self.get(self.list_path or self.models_path, self.page_query(after))
+            listed = self.server.service.list_url
+            path = self._at_origin(listed) if listed else self.models_path
+            return await self.get(path, self.page_query(after))
         except self.errors.status as error:
             status = self.refusal(error).status
             if status < 400 or (status in _MISSING and not await self._takes_messages()):
@@ -242,25 +294,18 @@ class HttpConnection:
                 raise
         return await send()
 
-    def page_query(self, after: str) -> Mapping[str, object]:
-        """The query for the page after this model; "" for the first."""
-        return {}
-
     def info_of(self, listed: Entry) -> ModelInfo:
-        raise NotImplementedError
+        known = known_info(listed.id)
+        return ModelInfo(
+            listed.id,
+            listed.name or known.name,
+            listed.context_window or known.context_window,
+            listed.prices,
+            images=listed.images,
+            tools=listed.tools,
+        )
 
     # --- faults ----------------------------------------------------------------------
-
-    optional: tuple[str, ...] = ()
-    """Parameters that a request can go without."""
-
-    def refusal(self, error: Exception) -> Refusal:
-        """The refusal in an SDK error, from a status or in mid-stream."""
-        raise NotImplementedError
-
-    def other_fault(self, error: Exception, model: str) -> Fault:
-        """A Fault for any other error of the SDK or of ``library_errors``."""
-        return self._no_answer()
 
     @contextmanager
     def faults(self, model: str) -> Iterator[None]:

@@ -18,6 +18,7 @@ from typing import Any, Union
 import msgspec
 
 from ...core.ports import LongPrompts, ModelInfo, Prices
+from .listing import shown_name
 
 # -------------------------------------------------------------------------------------------------
 # Prices of vendors' models from the package ``genai-prices``, if it is installed (``[prices]``).
@@ -129,6 +130,26 @@ def _by_model() -> Mapping[tuple[str, str], Fact]:
 def fact(provider: str, model: str) -> Fact | None:
     known = _by_model()
     return known.get((provider, model)) or known.get((provider, _DATED.sub("", model)))
+
+
+KNOWN = {
+    "claude-sonnet-5-5": "Claude Sonnet 5.5",
+    "claude-opus-5-5": "Claude Opus 5.5",
+    "claude-haiku-5-5": "Claude Haiku 5.5",
+}
+"""Models of Anthropic to offer without asking a server, and their names."""
+
+
+def known_info(model: str) -> ModelInfo:
+    """Name and window: one of Anthropic's models has the same ones at every address. Clouds put a
+    region before its name and versions after it."""
+    plain = model.rpartition("anthropic.")[2].partition("@")[0].partition("-v1")[0]
+    known = fact("anthropic", plain)
+    return ModelInfo(
+        model,
+        KNOWN.get(plain) or shown_name(model),
+        known.context_window if known else None,
+    )
 
 
 def completed(info: ModelInfo, vendor: str, set_prices: Prices | None, *, local: bool) -> ModelInfo:

@@ -11,11 +11,11 @@ import math
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from time import time
-from typing import Protocol
 
 import msgspec
 
 from ...core.providers import origin
+from .service import Server
 
 _SAYS = " It says: "
 _SHORTEST_SECRET = 8
@@ -103,29 +103,7 @@ class Fault(Exception):
         self.in_stream = in_stream
 
 
-class Server(Protocol):
-    """The server, for error messages."""
-
-    @property
-    def base_url(self) -> str: ...
-
-    @property
-    def place(self) -> str:
-        """Its name for people."""
-
-    @property
-    def secret(self) -> str | None: ...
-
-    @property
-    def is_public(self) -> bool:
-        """Whether it is a public service: failures on the way to it are the network's."""
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that may hold its key."""
-
-
-class Refusal(msgspec.Struct, frozen=True):
+class ApiRefusal(msgspec.Struct, frozen=True):
     """An error answer. ``kinds`` are its type and code, ``param`` the parameter at fault.
     ``message`` may be of any type."""
 
@@ -142,16 +120,13 @@ def status_of(kinds: frozenset[str]) -> int:
 
 
 def status_fault(
-    refusal: Refusal, server: Server, model: str, optional: tuple[str, ...] = ()
+    refusal: ApiRefusal, server: Server, model: str, optional: tuple[str, ...] = ()
 ) -> Fault:
     """``optional``: parameters that the request can go without."""
     place = server.place
     status = refusal.status
     said = _server_words(refusal.message, server)
     lower = said.lower()
-    again = refusal.headers.get("x-should-retry") != "false"
-    wait = _retry_after(refusal.headers.get("retry-after"))
-
     if codes := refusal.kinds & _OF_THE_JUPYTER_SERVER:
         return Fault(min(codes), said.removeprefix(_SAYS))
     if _is_spend_limit(refusal, lower):
@@ -183,13 +158,20 @@ def status_fault(
     no_such_key = refusal.kinds & _KEY_KINDS or _has(lower, _KEY_WORDS)
     if status == 401 or (no_such_key and status in (400, 403)):
         return _wrong_key(place) if server.secret else no_key(server)
+    return _by_status(refusal, place, model, said)
+
+
+def _by_status(refusal: ApiRefusal, place: str, model: str, said: str) -> Fault:
+    status = refusal.status
+    again = refusal.headers.get("x-should-retry") != "false"
+    wait = _retry_after(refusal.headers.get("retry-after"))
     if status == 403:
         return Fault(
             "forbidden",
             f"{place} does not allow this request.{said} Ask whoever manages the account, or "
             "use another key.",
         )
-    no_such_model = refusal.kinds & _MODEL_KINDS or _has(lower, _MODEL_WORDS)
+    no_such_model = refusal.kinds & _MODEL_KINDS or _has(said.lower(), _MODEL_WORDS)
     if status == 404 or (no_such_model and status in (400, 422)):
         return Fault(
             "unknown_model",
@@ -220,11 +202,10 @@ def no_model_server(server: Server) -> Fault:
 
 
 def no_key(server: Server) -> Fault:
-    return Fault(
-        "no_key",
-        f"{server.place} needs an API key. Paste a key in the panel, run “jupyter codeinterp "
-        f"key set”, or set {server.variable} and restart.",
-    )
+    ways = ["Paste a key in the panel", "run “jupyter codeinterp key set”"]
+    ways += [f"set {name} and restart" for name in server.service.key_variables[:1]]
+    words = f"{', '.join(ways[:-1])}, or {ways[-1]}."
+    return Fault("no_key", f"{server.place} needs an API key. {words}")
 
 
 def _wrong_key(place: str) -> Fault:
@@ -247,12 +228,12 @@ def _has(lower: str, words: tuple[str, ...]) -> bool:
     return any(each in lower for each in words)
 
 
-def _is_spend_limit(refusal: Refusal, lower: str) -> bool:
+def _is_spend_limit(refusal: ApiRefusal, lower: str) -> bool:
     words = _has(lower, _SPEND_WORDS) and refusal.status in (400, 403, 429)
     return refusal.status == 402 or bool(refusal.kinds & _SPEND_KINDS) or words
 
 
-def _refused_parameter(refusal: Refusal, lower: str, optional: tuple[str, ...]) -> str:
+def _refused_parameter(refusal: ApiRefusal, lower: str, optional: tuple[str, ...]) -> str:
     """The parameter of ``optional`` that was refused, or ""."""
     if refusal.status not in (400, 422):
         return ""

@@ -21,7 +21,7 @@ _NEAR = 200
 _LONGEST_JSON = 200_000
 
 
-class Thinking:
+class ThinkingSplitter:
     """Splits a streamed text into thinking, if it begins with that, and the answer."""
 
     def __init__(self) -> None:

@@ -12,17 +12,17 @@ import ipaddress
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from importlib.util import find_spec
 from math import ceil, inf
 from time import monotonic
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ...core.errors import ModelError
-from ...core.messages import Message, Text, ToolUse, tool_uses
+from ...core.messages import Text, tool_uses
 from ...core.ports import (
-    TAKEN,
     ModelDone,
     ModelEvent,
     ModelInfo,
@@ -32,12 +32,14 @@ from ...core.ports import (
     Prices,
 )
 from . import facts, files, markup
-from .accumulator import Accumulator, Event
-from .facts import completed, lacks_price
+from .facts import completed, known_info, lacks_price
 from .faults import Fault
+from .service import Options, Server, Service, resolve
 
 if TYPE_CHECKING:
     import httpx2
+
+    from .connection import HttpConnection
 
 ATTEMPTS = 6
 STREAM_ATTEMPTS = 3
@@ -59,7 +61,8 @@ UNPARSED = (
     "Start llama.cpp with --jinja, or vLLM with --enable-auto-tool-choice and --tool-call-parser. "
     "Or choose another model."
 )
-SetPrices = Mapping[str, Prices]
+CLOUD_ENDINGS = ("-cloud", ":cloud")
+"""Name endings of models that Ollama runs in its cloud (docs.ollama.com/cloud)."""
 
 
 def backoff(attempt: int) -> float:
@@ -69,38 +72,15 @@ def backoff(attempt: int) -> float:
     return random.uniform(longest / 2, longest)
 
 
-class Server(Protocol):
-    """Where requests go, and with which credentials. Equal servers can share a connection."""
+class HttpModel:
+    """Implements ``Model``, and ``Connection`` of core/providers.py, for one service.
 
-    @property
-    def place(self) -> str: ...
-
-    def own_name(self, model: str) -> str:
-        """The server's name for the model. Raises ModelError ``unknown_model``."""
-
-    def __hash__(self) -> int: ...
-
-
-class Connection(Protocol):
-    """A connection to one server. Raises Fault."""
-
-    def answer(self, request: ModelRequest, without: frozenset[str]) -> AsyncGenerator[Event, None]:
-        """The events of an answer, as in the Messages API. ``without``: what the model does not
-        accept. Closing this iterator closes the HTTP stream at once."""
-
-    async def info(self, model: str) -> ModelInfo: ...
-
-    async def models(self) -> Sequence[ModelInfo]: ...
-
-
-S = TypeVar("S", bound=Server)
-
-
-class HttpModel(Generic[S]):
-    """Implements ``Model``, and ``Connection`` of core/providers.py.
-
+    endpoint        returns (API key, address), each None for the environment's or the service's.
+                    Called before each request, so a key may change at any time. Its key belongs
+                    to its address.
     prices          US dollars per million tokens by model id, over the built-in ones
     wait, attempts  seconds after a failed attempt, if the server names none; most attempts
+    options         as in ``Options``
 
     Cancelling a stream that waits for the server closes the connection at once. A consumer that
     stops in between closes it with ``aclose`` (``contextlib.aclosing``).
@@ -109,47 +89,27 @@ class HttpModel(Generic[S]):
     always_ask = False
 
     def __init__(
-        self, prices: SetPrices | None, wait: Callable[[int], float], attempts: int
+        self,
+        service: Service,
+        endpoint: Callable[[], tuple[str | None, str | None]] = lambda: (None, None),
+        *,
+        prices: Mapping[str, Prices] | None = None,
+        wait: Callable[[int], float] = backoff,
+        attempts: int = ATTEMPTS,
+        **options: Any,
     ) -> None:
+        self._service = service
+        self._endpoint = endpoint
+        self._options = Options(**options)
         self._prices = dict(prices or {})
         self._wait = wait
         self._attempts = attempts
         self._connecting = asyncio.Lock()
         self._http: httpx2.AsyncClient | None = None
-        self._connection: tuple[S, Connection] | None = None
-        self._infos: dict[tuple[S, str], tuple[ModelInfo, float]] = {}
-        self._without: dict[tuple[S, str], frozenset[str]] = {}
+        self._connection: tuple[Server, HttpConnection] | None = None
+        self._infos: dict[tuple[Server, str], tuple[ModelInfo, float]] = {}
+        self._without: dict[tuple[Server, str], frozenset[str]] = {}
         """What each model refused: ``images``, a parameter, the digest of a file."""
-
-    # --- for each wire to override -------------------------------------------------------
-
-    def _server(self) -> S:
-        """Where requests go now. Raises ModelError."""
-        raise NotImplementedError
-
-    def _open(self, server: S) -> tuple[httpx2.AsyncClient, Connection]:
-        """Open a connection, in a worker thread. Reuses ``self._http`` if there is one."""
-        raise NotImplementedError
-
-    def _known(self, model: str, server: S | None) -> ModelInfo:
-        """Built-in information about the model."""
-        raise NotImplementedError
-
-    def _known_models(self, server: S) -> Sequence[ModelInfo]:
-        """Built-in models for a server without a list."""
-        return ()
-
-    def _vendor(self, server: S) -> str:
-        """The provider whose own API the server is; "" if none in ``facts.json``."""
-        return ""
-
-    def _takes(self, server: S) -> Sequence[str]:
-        """Media types of the files that the wire carries."""
-        return TAKEN
-
-    def _is_local(self, server: S, model: str) -> bool:
-        """Whether the model runs on this machine."""
-        return False
 
     # --- the Model -----------------------------------------------------------------------
 
@@ -192,7 +152,7 @@ class HttpModel(Generic[S]):
             model = server.own_name(model)
         except (Fault, ModelError):
             # Without a server, only an admin's prices are known.
-            return completed(self._known(model, None), "", self._prices.get(model), local=False)
+            return completed(known_info(model), "", self._prices.get(model), local=False)
         key = (server, model)
         info, until = self._infos.get(key, (None, 0.0))
         if info is None or monotonic() > until:
@@ -200,7 +160,7 @@ class HttpModel(Generic[S]):
                 info = await asyncio.wait_for(connection.info(model), INFO_TIMEOUT)
                 until = inf
             except (Fault, asyncio.TimeoutError):
-                info = self._known(model, server)
+                info = known_info(model)
                 until = monotonic() + ASK_AGAIN_AFTER
             self._infos[key] = (info, until)
         await self._load_prices((info,), server)
@@ -220,7 +180,7 @@ class HttpModel(Generic[S]):
         except Fault as fault:
             if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
                 raise _failed(fault, 1) from None
-            infos = self._known_models(server)
+            infos = tuple(known_info(model) for model in self._service.models)
         await self._load_prices(infos, server)
         return tuple(self._completed(info, server) for info in infos)
 
@@ -243,26 +203,29 @@ class HttpModel(Generic[S]):
         server, connection = await self._connect()
         request = msgspec.structs.replace(request, model=server.own_name(request.model))
         without = self._without.get((server, request.model), frozenset())
-        request = files.fitted(request, self._takes(server), without)
-        accumulator = Accumulator(taken=call_ids(request.messages))
+        request = files.fitted(request, server.takes, without)
         async with aclosing(connection.answer(request, without)) as events:
             async for event in events:
-                for shown in accumulator.feed(event):
-                    if isinstance(shown, ModelDone):
-                        _check_calls(shown, request, server.place)
-                    yield shown
-        if not accumulator.done:
-            message = f"{server.place} ended it before it was complete."
-            raise Fault("server_error", message, again=True, in_stream=True)
+                if isinstance(event, ModelDone):
+                    _check_calls(event, request, server.place)
+                yield event
 
-    async def _connect(self) -> tuple[S, Connection]:
+    async def _connect(self) -> tuple[Server, HttpConnection]:
         """The one connection, replaced when the credentials change."""
-        server = self._server()
+        server = resolve(self._service, *self._endpoint(), self._options.environment)
         async with self._connecting:
             if self._connection is None or self._connection[0] != server:
                 self._http, connection = await asyncio.to_thread(self._open, server)
                 self._connection = (server, connection)
             return self._connection
+
+    def _open(self, server: Server) -> tuple[httpx2.AsyncClient, HttpConnection]:
+        service = self._service
+        if not all(map(_is_there, service.modules)):
+            words = f"{service.label} needs more packages. Install them and restart:"
+            install = f'pip install "jupyter_codeinterp[{service.extra}]"'
+            raise ModelError("not_installed", f"{words} {install}")
+        return service.open(server, self._http, self._options)
 
     def _record_refusal(self, what: str, request: ModelRequest) -> bool:
         """Record what the model refused, if the request had it; return whether it did."""
@@ -298,16 +261,24 @@ class HttpModel(Generic[S]):
         delay = self._wait(attempt) if named is None else named
         return ModelRetry(fault.code, fault.message, delay, attempt)
 
-    async def _load_prices(self, infos: Sequence[ModelInfo], server: S) -> None:
+    async def _load_prices(self, infos: Sequence[ModelInfo], server: Server) -> None:
         """Load other packages' prices, off the event loop, if a model needs them."""
-        vendor = self._vendor(server)
+        vendor = server.vendor
         if vendor and any(lacks_price(info, vendor) for info in infos):
             await asyncio.to_thread(facts.load, vendor)
 
-    def _completed(self, info: ModelInfo, server: S) -> ModelInfo:
-        local = self._is_local(server, info.id)
-        info = msgspec.structs.replace(info, takes=tuple(self._takes(server)))
-        return completed(info, self._vendor(server), self._prices.get(info.id), local=local)
+    def _completed(self, info: ModelInfo, server: Server) -> ModelInfo:
+        here = self._service.runs_here and is_loopback(server.base_url)
+        local = here and not info.id.endswith(CLOUD_ENDINGS)
+        info = msgspec.structs.replace(info, takes=server.takes)
+        return completed(info, server.vendor, self._prices.get(info.id), local=local)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent package is missing
+        return False
 
 
 def is_loopback(url: str) -> bool:
@@ -319,13 +290,6 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def call_ids(messages: tuple[Message, ...]) -> set[str]:
-    """The ids of all tool calls of a conversation."""
-    return {
-        block.id for message in messages for block in message.content if isinstance(block, ToolUse)
-    }
 
 
 def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:

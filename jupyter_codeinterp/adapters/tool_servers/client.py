@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...core.document.ops import Output
 from ...core.errors import ToolServerError
-from ...core.tools.outside.port import Answer
+from ...core.ports import OutsideAnswer
 from ...core.visible import visible_line
 from .entries import NEUTRAL, Entry
 from .listing import RawTool
@@ -247,7 +247,7 @@ class Connection:
                 break
         return found[:MOST_TOOLS]
 
-    async def call(self, tool: str, arguments: dict[str, Any], within: float) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any], within: float) -> OutsideAnswer:
         """Raises ToolServerError ``ended``, ``too_slow`` or ``refused``."""
         # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
         request = types.CallToolRequest(
@@ -255,7 +255,7 @@ class Connection:
         )
         asked = self._session.send_request(request, types.CallToolResult)
         result = await self._asked(asked, within)
-        return Answer(outputs_of(result), bool(result.is_error))
+        return OutsideAnswer(outputs_of(result), bool(result.is_error))
 
     @property
     def _session(self) -> Any:

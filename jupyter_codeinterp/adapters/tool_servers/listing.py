@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...core.ports import OutsideTool
 from ...core.tools.outside import schemas
-from ...core.tools.outside.port import OutsideTool, names
 from ...core.tools.outside.schemas import BadSchema
 
 MOST = 32
@@ -87,7 +87,7 @@ def _tool(server: str, entry: str, raw: RawTool) -> tuple[OutsideTool | None, st
 def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:
     """The tools of a conversation, each with a unique name for the model."""
     tools = tuple(tools)
-    called = names((tool.server, tool.tool) for tool in tools)
+    called = schemas.names((tool.server, tool.tool) for tool in tools)
     return tuple(
         msgspec.structs.replace(tool, name=called[tool.server, tool.tool]) for tool in tools
     )

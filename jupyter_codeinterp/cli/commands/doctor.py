@@ -112,10 +112,10 @@ def _unknown_settings(config: Config) -> Iterator[Finding]:
 
 
 def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Finding]:
-    """Tools, hooks, checks and providers of other packages, and those that were left out."""
+    """Tools, hooks and providers of other packages, and those that were left out."""
     extensions = Extensions(settings.allowed_packages)
-    hooks = (*extensions.hooks()[1], *extensions.checks()[1])
-    for one in (*extensions.tools()[1], *hooks, *models.added):
+    extensions.load()
+    for one in (*extensions.added, *models.added):
         words = str(one)[:1].upper() + str(one)[1:]
         if one.fault == NOT_ALLOWED:
             yield Finding(f"{words} was left out: {one.fault}", idle=True)

@@ -23,9 +23,6 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from jupyter_server.services.sessions.sessionmanager import ModelName, SessionManager
 from traitlets.config import Config
 
-from ...server.files.own_commands import own_commands
-from ...server.files.rule_files import rule_files
-from ...server.files.siblings import read_sibling, sibling_files, sibling_heads
 from ...server.preload import preload
 from ...server.workbench.settings import CodeInterpSettings
 from ...server.workbench.workbench import Workbench
@@ -103,9 +100,10 @@ class LocalBench(Workbench):
         existing: Existing | None = None,
     ) -> None:
         self._existing = existing
+        self._original: tuple[Any, str] | None = None
+        """The notebook that the agent works in a copy of: its contents manager and path."""
         specs = KernelSpecManager(config=config)
         contents = AsyncLargeFileManager(config=config, root_dir=str(root), allow_hidden=True)
-        self.contents = contents
         # Not the current folder: a connection file there could stay, and the kernel can change it.
         runtime = Path(jupyter_runtime_dir())
         runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,25 +168,16 @@ class LocalBench(Workbench):
         code: int | None = process.poll()
         return code
 
-    def _new_notebooks(self, session_id: str, path: Callable[[], str]) -> None:
+    def new_notebooks(self, session_id: str, path: Callable[[], str]) -> None:
         """Return None: the program ends with its one notebook."""
 
     def work_beside(self, notebook: Path) -> None:
         """Use this notebook's folder for kernels and files, because the agent works in a copy."""
-        folder = notebook.parent
-        self.kernels.folder = folder
-        there = AsyncLargeFileManager(root_dir=str(folder))
-        around = self.manager.surroundings
-        around.files = lambda copy, most: sibling_files(there, notebook.name, most)
-        around.read_file = lambda copy, name, most: read_sibling(there, notebook.name, name, most)
-        around.folder = lambda copy: folder.absolute().as_posix()
-        around.table_heads = lambda copy, names: sibling_heads(there, notebook.name, names)
-        around.outside_tools = lambda session_id, copy: self.tool_servers.for_session(
-            session_id, notebook.name, there
-        )
-        if self._reads_rules:
-            around.rule_files = lambda copy: rule_files(there, notebook.name)
-            around.own_commands = lambda copy: own_commands(there, notebook.name)
+        self.kernels.folder = notebook.parent
+        self._original = AsyncLargeFileManager(root_dir=str(notebook.parent)), notebook.name
+
+    def place_of(self, notebook: str) -> tuple[Any, str]:
+        return self._original or super().place_of(notebook)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """The environment for kernels, without variables that hold a model key."""

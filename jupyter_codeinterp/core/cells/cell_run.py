@@ -9,22 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from functools import partial
 from typing import NamedTuple
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
-from ..checks import protected
 from ..document.ops import Delete, Move, Receipt, SetSource
 from ..findings import Label
-from ..hooks import Note
+from ..hooks import HookNote
 from ..messages import ToolUse
-from ..off_loop import off_loop
 from ..ports import ExecutionDone, KernelInfo, OutputsChanged, Slot
 from ..turn.results import Result
 from ..wire.events import DraftDecided, DraftWaiting, Event
-from . import checked, hooked, packages, reported
+from . import hooked
 from .draft import DraftCell
 from .execution import CHANGED, NOT_CONFIRMED, RESTARTED, Execution, changed_meanwhile, why_not
 from .run_by_hand import ExecutionByHand
@@ -77,7 +74,7 @@ class Granted(NamedTuple):
 
     decision: Decision
     info: KernelInfo | None
-    notes: tuple[Note, ...]
+    notes: tuple[HookNote, ...]
 
 
 class CellRun:
@@ -262,9 +259,11 @@ class CellRun:
             call, body, draft.title, cell_id, "" if by == "nobody" else reason, quoted, by=by
         )
 
-    def _refuse(self, call: ToolUse, note: Note) -> None:
-        self.draft.remove()
-        self.result = hooked.refused(self.draft, call, note)
+    def _refuse(self, call: ToolUse, note: HookNote) -> None:
+        draft = self.draft
+        draft.remove()
+        cell_id = draft.cell_id if draft.is_theirs else ""
+        self.result = hooked.refused(self.turn, call, note, draft.title, cell_id)
 
     # --- carrying out ----------------------------------------------------------------
 
@@ -289,22 +288,16 @@ class CellRun:
             self.result = followed.result
         done = self._execution.done if self._execution is not None else None
         if self.result is not None and done is not None:
-            code = self.draft.code(decision.source, info)
-            result = packages.after_run(code, done, self.result)
-            result = await reported.after_run(self.turn, code, done, result)
-            contract = self.draft.expects if decision.source == self.draft.proposed else None
-            allowed = await self._allowed(decision)
-            expectation = checked.Expectation(allowed, contract)
-            result = await checked.after_run(self.turn, code, done, result, expectation)
-            self.result = await hooked.after_run(self.turn, code, done, result)
-
-    async def _allowed(self, decision: Decision) -> frozenset[str]:
-        """The protected variables that a person has let this code change."""
-        names = self.turn.document.protected
-        if decision.by != "person" or not names:
-            return frozenset()
-        read = partial(protected.changed, decision.source, names)
-        return frozenset(await off_loop(read, len(decision.source), lambda: None) or ())
+            draft, source = self.draft, decision.source
+            self.result = await hooked.after_run(
+                self.turn,
+                draft.code(source, info),
+                done,
+                self.result,
+                draft.findings_on(source),
+                draft.expects if source == draft.proposed else None,
+                decision.by == "person",
+            )
 
     async def _change(self, call: ToolUse, source: str, unasked: bool) -> str:
         """Write Markdown, edit without running, move or delete. Returns why a person must be

@@ -13,18 +13,17 @@ from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
-from ..checks import protected
-from ..checks.labelling import labels, persons_variables
-from ..checks.shared.check import Contract
+from ..approval.labels import labels, persons_variables
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..findings import Finding, Label
-from ..hooks import CellCode, Checked, Note, checked
+from ..hooks import CellCode, Checked, HookNote, checked
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Room
 from ..turn.turn import Turn
 from ..wire.events import Draft, DraftOpened
-from .checked import not_silenced
+from . import hooked
+from .expected import Contract
 
 Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
 
@@ -93,6 +92,8 @@ class DraftCell:
         """Whether the notebook has the new cell."""
         self._units = 0
         """UTF-16 units streamed so far."""
+        self._found: tuple[str, tuple[Finding, ...]] = ("", ())
+        """The source that the hooks checked last, and their findings."""
         self._labelled: tuple[str, str, tuple[Label, ...]] = ("", "", ())
         """Source, language and labels: most code runs as it was shown."""
 
@@ -204,32 +205,22 @@ class DraftCell:
         return self.kind in ("edit", "markdown") and not self.is_code
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
-        """Check ``source`` before a decision or run: both for API keys, code with hooks and checks,
-        text for hidden characters and for what it may load or run. Findings of checks are shown
-        and do not ask."""
+        """Check ``source`` before a decision or run: both for API keys, code with hooks, text for
+        hidden characters and for what it may load or run."""
         said = await checked(partial(code_warnings.keys, self.turn.scrub), source)
         found = Checked()
-        facts: list[Finding] = []
         if self.is_code:
-            code = self.code(source, info)
-            found = await self.turn.hooks.before_run(code)
-            asks = await self._protected(source, code.language)
-            found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
-            facts = not_silenced(self.turn, await self.turn.checks.before_run(code), source)
+            found = await hooked.before_run(self.turn, self.code(source, info))
+            self._found = (source, found.findings)
         else:
             hidden = await checked(code_warnings.hidden_characters, source)
             said = (*said, *hidden, *await self._risks())
-        told = (Note(one.check, one.sentence) for one in facts if one.audience == "person")
-        notes = (*(Note("", text) for text in said), *found.notes, *told)
+        notes = (*(HookNote("", text) for text in said), *found.notes)
         return Checked(notes, found.ask or bool(said), found.refusal)
 
-    async def _protected(self, source: str, language: str) -> tuple[Note, ...]:
-        """Reasons to ask in every mode: the code changes variables that the person protects."""
-        names = self.turn.document.protected
-        if not names:
-            return ()
-        said = await checked(protected.notices, source, language, names)
-        return tuple(Note("", text) for text in said)
+    def findings_on(self, source: str) -> tuple[Finding, ...]:
+        """The findings of the last ``check``, if it was of this source."""
+        return self._found[1] if self._found[0] == source else ()
 
     async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
         """What the code may reach, for the card only."""
@@ -240,7 +231,7 @@ class DraftCell:
         if (source, code.language) != self._labelled[:2]:
             cells, protected_names = turn.notebook.snapshot.cells, turn.document.protected
             names = persons_variables(cells, turn.ledger.owns, protected_names)
-            read = partial(labels, source, code.language, names, turn.folder)
+            read = partial(labels, source, code.language, names, turn.workplace.folder())
             found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
             self._labelled = (source, code.language, found)
         return self._labelled[2]
@@ -257,6 +248,8 @@ class DraftCell:
             session_id=turn.session_id,
             turn=turn.number,
             unread=bool(turn.alone),
+            asked=turn.asked,
+            protected=turn.document.protected,
         )
 
     def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:

@@ -44,7 +44,7 @@ async def noted(
     turn: Turn, kernel: KernelInfo, cell_id: str, number: int | None, source: str
 ) -> str:
     """Report a run to the watch. Returns a note for the model; "" if it read nothing stale."""
-    watch, path = turn.watch, turn.document.path
+    watch, path = turn.workplace.watch, turn.document.path
     if watch is None or number is None or kernel.language != "python":
         return ""
     if not watch.knows(path):
@@ -254,7 +254,7 @@ class Execution:
         if turn.files_kept is not None:
             await asyncio.shield(turn.files_kept)
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
-        await turn.store.settle()
+        await turn.store.settle(turn.session_id)
         done: ExecutionDone | None = None
         expects = self._draft.expects
         try:

@@ -1,27 +1,30 @@
-"""Tells the model what the kernel reports on failures: the names that exist in place of a missing
-one, and failed shell commands.
+"""Reads the kernel's report on a run: facts, changes of variables and the result; for the model,
+the names that exist in place of a missing one, and failed shell commands.
 
-The report is untrusted: its names reach the model bounded, inert and between delimiters.
+The report is untrusted: it is bounded, and its names reach the model inert and between delimiters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
 from ..cell_code.cell_names import names_of
+from ..cell_code.source import Source, parsed
 from ..document.ops import called
-from ..hooks import CellCode
+from ..findings import Place
+from ..hooks import CellCode, Change, Fact
 from ..model_view.plain_text import clean, cut
 from ..model_view.untrusted import escaped
 from ..off_loop import off_loop
 from ..ports import ExecutionDone, KernelState
 from ..turn.results import Result, noted
 from ..turn.turn import Turn
+from .expected import ResultSeen
 
 LONGEST = 2_000
 """Characters of one run's report for the model."""
@@ -40,6 +43,101 @@ ESCAPED = (
 )
 
 
+# -------------------------------------------------------------------------------------------------
+# Facts and changes, for the hooks.
+
+MOST_FACTS = 100
+MOST_CHANGES = 200
+LONGEST_TEXT = 200
+"""Characters of a text in a report."""
+MOST_VALUES = 20
+"""Values of a list in a report."""
+
+
+class _Fact(msgspec.Struct, frozen=True):
+    """``at``: line, column, last line and its end, in bytes of UTF-8, as Python counts."""
+
+    kind: str
+    at: Union[tuple[int, int, int, int], None] = None
+    figures: dict[str, Any] = {}
+
+
+class _Observed(msgspec.Struct, frozen=True):
+    facts: list[_Fact] = []
+    changes: list[Change] = []
+    result: Union[ResultSeen, None] = None
+
+
+class KernelReport(msgspec.Struct, frozen=True):
+    """``result``: what the kernel saw of the result that the model expects."""
+
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[Change, ...] = ()
+    result: Union[ResultSeen, None] = None
+
+
+def read(
+    report: dict[str, Any],
+    source: str,
+    is_private: Callable[[str], bool] = lambda name: False,
+    compared: str = "",
+) -> KernelReport:
+    """The report without private variables; empty if it is malformed. ``compared``: the variable
+    that the model expects something of."""
+    try:
+        observed = msgspec.convert(report, _Observed, strict=True)
+    except (msgspec.ValidationError, RecursionError):
+        return KernelReport()
+    code = parsed(source)
+    facts = (_fact(fact, code) for fact in observed.facts[:MOST_FACTS])
+    changes = map(_change, observed.changes[:MOST_CHANGES])
+    result = observed.result
+    return KernelReport(
+        tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", "")))),
+        tuple(change for change in changes if not is_private(change.name)),
+        None if result is None or is_private(compared) else _result(result),
+    )
+
+
+def _result(result: ResultSeen) -> ResultSeen:
+    kinds, missing = (
+        tuple(map(_bounded, some[:MOST_VALUES])) for some in (result.kinds, result.missing or ())
+    )
+    return ResultSeen(kinds, result.rows, None if result.missing is None else missing)
+
+
+def _fact(fact: _Fact, source: Source | None) -> Fact:
+    place: Place | None = None
+    if (
+        fact.at is not None
+        and source is not None
+        and 0 < fact.at[0] <= fact.at[2] <= len(source.lines)
+    ):
+        place = source.place_of_bytes(*fact.at)
+    figures = {name[:LONGEST_TEXT]: _bounded(value) for name, value in fact.figures.items()}
+    return Fact(fact.kind[:LONGEST_TEXT], place, figures)
+
+
+def _change(change: Change) -> Change:
+    texts = (text[:LONGEST_TEXT] for text in (change.name, change.how, change.before, change.after))
+    name, how, before, after = texts
+    return Change(name, how, change.persons, before, after)
+
+
+def _bounded(value: Any, deep: bool = True) -> Any:
+    """A number, a text, a list of both or of such lists, cut; None for anything else."""
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    if isinstance(value, list):
+        known = (str, int, float, list) if deep else (str, int, float)
+        return [_bounded(one, False) for one in value[:MOST_VALUES] if isinstance(one, known)]
+    return value if isinstance(value, (int, float)) else None
+
+
+# -------------------------------------------------------------------------------------------------
+# What a failure lacked, for the model.
+
+
 class Absent(msgspec.Struct, frozen=True):
     """A missing name, key, column or file, as ``kernel_side/absent.py`` reports it."""
 
@@ -55,7 +153,7 @@ class Absent(msgspec.Struct, frozen=True):
     escapes: tuple[str, ...] = ()
 
 
-class _Report(msgspec.Struct, frozen=True):
+class _Failures(msgspec.Struct, frozen=True):
     absent: Any = None
     statuses: tuple[tuple[int, str], ...] = ()
 
@@ -65,7 +163,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     if done.status == "ok" and hides_failures(code.source):
         result = noted(result, LAST_ONLY)
     try:
-        report = msgspec.convert(done.report, _Report)
+        report = msgspec.convert(done.report, _Failures)
         absent = msgspec.convert(report.absent, Absent) if report.absent else None
     except (msgspec.ValidationError, RecursionError):
         return result

@@ -173,7 +173,7 @@ def _value(word: str, commas: bool) -> tuple[float, int]:
     """The value and its number of decimals. ``commas``: read an ambiguous comma as decimal."""
     if re.fullmatch(_DOTTED, word) or (commas and word[0] != "0" and EITHER.fullmatch(word)):
         plain = re.sub(rf"[.{_SPACES}]", "", word).replace(",", ".")
-    elif re.fullmatch(_GROUPED, word):
+    elif word[0] != "0" and re.fullmatch(_GROUPED, word):
         plain = re.sub(r"[^\d.]", "", word)
     else:
         plain = word.replace(",", ".")

@@ -52,7 +52,7 @@ from ..wire.events import (
 from . import system_prompt
 from .calls import Calls
 from .conversation import Conversation
-from .figure_origins import figures_found
+from .final_answer import after_answer
 from .naming import Found, look_up
 
 CUT_OFF = (
@@ -221,7 +221,7 @@ class Agent:
         snapshot, files = turn.notebook.snapshot, turn.files
         owned = turn.ledger.owned(snapshot)
         new = turn.context.new_files(files)
-        heads = await turn.table_heads(new) if turn.table_heads is not None and new else {}
+        heads = await turn.workplace.table_heads(new) if new else {}
         return await self._described(
             snapshot,
             lambda fresh: fresh.describe(snapshot, files, info, variables, owned, state, heads),
@@ -442,7 +442,7 @@ class Agent:
                 if ended and not _says_something(reply.message):
                     yield Note(SILENT)
                 messages = self.talk.for_request()
-                for event in await figures_found(
+                for event in await after_answer(
                     self.turn, self._step, self._said, self._goal, messages
                 ):
                     yield event

@@ -48,8 +48,8 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
     with contextlib.suppress(KernelError):
         variables = await turn.variables(names) if names else []
     files = turn.files
-    if turn.look_for_files is not None and any(one.kind == "file" for one in references):
-        files = await turn.look_for_files(MOST_LOOKED_THROUGH)
+    if any(one.kind == "file" for one in references):
+        files = await turn.workplace.files(MOST_LOOKED_THROUGH)
     seen = await _see_files(turn, references, dict(files))
     snapshot = turn.notebook.snapshot
     words = {name: one.words for name, one in seen.items()}
@@ -72,9 +72,9 @@ async def _called(
 ) -> tuple[list[tuple[OwnCommand, str]], list[Note]]:
     """The person's commands with their arguments, and notes on those that cannot be used."""
     named = [one for one in references if one.kind in _COMMANDS]
-    if not named or turn.look_for_commands is None:
+    if not named:
         return [], []
-    known = await turn.look_for_commands()
+    known = await turn.workplace.own_commands()
     found: dict[tuple[str, str], OwnCommand] = {(one.kind, one.name): one for one in known}
     called: list[tuple[OwnCommand, str]] = []
     notes: list[Note] = []
@@ -94,17 +94,17 @@ async def _see_files(
 ) -> dict[str, attached.Seen]:
     """The files that exist, by name, in the order of the references."""
     seen: dict[str, attached.Seen] = {}
-    results, read = turn.results, turn.read_file
+    results = turn.results
     room = attached.Room(
         attached.IMAGES_A_CONVERSATION - results.attached, attached.MOST_OF_ALL - results.shown
     )
     for reference in references:
         name = reference.name
-        if reference.kind != "file" or read is None or name in seen or name.endswith("/"):
+        if reference.kind != "file" or name in seen or name.endswith("/"):
             continue
         if name in sizes:
             fits = sizes[name] <= attached.MOST_READ
-            data = await read(name, attached.MOST_READ) if fits else None
+            data = await turn.workplace.read_file(name, attached.MOST_READ) if fits else None
             seen[name] = await _see(turn, name, data, room)
     return seen
 

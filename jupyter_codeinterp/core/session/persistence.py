@@ -10,9 +10,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -24,19 +24,14 @@ from ..loop.conversation import Conversation
 from ..loop.figure_origins import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
-from ..model_view.rule_files import RuleFile
-from ..own_command import OwnCommand
-from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
-from ..staleness import Watch
 from ..stores import INHERITED, LEASE_TIME, Holder, LeaseStore, SessionStore
-from ..tools.outside.port import OutsideTools
 from ..turn.ending import Ending, not_journaled
-from ..turn.files import NOTHING_WAITS, OverlayFiles, Seen
-from ..turn.limits import MAX_FILES, Rules
+from ..turn.files import NOTHING_WAITS, OverlayFiles
+from ..turn.limits import Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
-from ..verify.verification import FreshRuns
+from ..turn.workplace import Workplace
 from ..wire.commands import SessionInfo
 from ..wire.events import Cleared, Event, MadeFile, Note, TurnEnded
 
@@ -110,61 +105,6 @@ AGAIN = 5.0
 STOPPED_NOTE = "[The person stopped the previous turn.]"
 SAVED_NOW = "Saved what could not be saved before."
 NOT_SAVED = "Could not save the end of this turn. Retrying."
-
-
-class Workplace(Protocol):
-    """The notebook of a session, its kernel and its folder."""
-
-    @property
-    def document(self) -> Document: ...
-
-    @property
-    def kernel(self) -> Kernel: ...
-
-    @property
-    def new_notebooks(self) -> NewNotebooks | None:
-        """None if the agent cannot continue in another notebook."""
-
-    @property
-    def fresh_runs(self) -> FreshRuns | None:
-        """None if the notebook cannot run in a fresh kernel."""
-
-    @property
-    def watch(self) -> Watch | None:
-        """Which cells are stale; None if unknown."""
-
-    def begin_turn(self, turn: int) -> None:
-        """Count later ops to this turn; a window that reloads gets them again."""
-
-    def end_turn(self) -> None: ...
-
-    def expect_no_window(self) -> None:
-        """Work in the notebook's file at once, unless a window has it open."""
-
-    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
-        """Names and sizes (bytes) of files beside the notebook."""
-
-    async def read_file(self, name: str, most: int) -> bytes | None:
-        """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
-
-    def folder(self) -> str:
-        """The absolute path of the notebook's folder, with slashes; "" if unknown."""
-
-    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
-        """Describe the tables among these files; untrusted text by name."""
-
-    async def rule_files(self) -> list[RuleFile]:
-        """The person's instruction files, from the root down to the notebook."""
-
-    async def own_commands(self) -> list[OwnCommand]:
-        """The person's commands and skills, those with a defect too."""
-
-    async def look_around(self) -> Seen | None:
-        """Scan the files under the notebook's folder; None if unknown."""
-
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        """Tools of MCP servers for this conversation, and warnings for the person; None without
-        servers. Waits for servers that start."""
 
 
 class PersistentSession:

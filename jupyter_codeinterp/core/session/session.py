@@ -30,7 +30,7 @@ from ..wire.events import (
     TitleChanged,
 )
 from .messages import Does, from_question, route
-from .turns import TurnRunner
+from .turns import Services, TurnRunner
 
 MOST_WORKED = 20
 """Cells of the agent that are listed for a window, so that it finds one if others are deleted."""
@@ -46,6 +46,9 @@ NO_LONGER = (
     "The cell or question that you answered is no longer open. Check the conversation and send "
     "again."
 )
+
+
+__all__ = ["Services", "Session"]
 
 
 class Session(TurnRunner):

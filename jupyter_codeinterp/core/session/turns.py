@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,6 @@ import msgspec
 
 from ..approval import modes
 from ..approval.decisions import Alone, Decisions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import (
@@ -45,6 +45,7 @@ from ..turn.limits import Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import UNREADABLE, Results
 from ..turn.turn import StoppedRun, Turn
+from ..turn.workplace import Workplace
 from ..visible import visible_line
 from ..wire.commands import SessionInfo
 from ..wire.events import (
@@ -60,7 +61,7 @@ from ..wire.events import (
 )
 from . import undo
 from .messages import GOES_ON
-from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
+from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession
 from .reviews import Reviews
 from .waiting_files import WaitingFiles
 
@@ -176,28 +177,33 @@ NONE_MADE: Made = ((), 0)
 log = logging.getLogger(__name__)
 
 
+@dataclass
+class Services:
+    """What the sessions of a program share."""
+
+    store: SessionStore
+    rules: Rules
+    model: Callable[[str], Model]
+    """The model of a name. Raises ModelError."""
+    tools: ToolRegistry
+    hooks: Hooks
+
+
 class TurnRunner(PersistentSession):
     def __init__(
         self,
         info: SessionInfo,
-        store: SessionStore,
-        model: Callable[[str], Model],
+        services: Services,
         workplace: Workplace,
-        rules: Rules,
-        changed: Callable[[Any], None],
-        tools: ToolRegistry,
-        hooks: Hooks,
-        checks: Checks,
+        changed: Callable[[Any], None] = lambda session: None,
         waits: Callable[[Any], None] = lambda session: None,
     ) -> None:
         """Calls ``changed`` with itself when it starts or stops running, when its title, model,
         mode or notebook changes, and when another server begins or stops working on it. Calls
         ``waits`` when it begins or stops waiting for a person."""
         self.decisions = Decisions(lambda: waits(self))
-        self._model = model
-        self._tools = TurnTools(tools, workplace)
-        self._hooks = hooks
-        self._checks = checks
+        self.services = services
+        self._tools = TurnTools(services.tools, workplace)
         self._put_after = ""
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
@@ -211,11 +217,11 @@ class TurnRunner(PersistentSession):
         self.unattended: Alone = ""
         self._looking: asyncio.Task[None] | None = None
         self._closing = False
-        super().__init__(info, store, workplace, rules, lambda: changed(self))
+        super().__init__(info, services.store, workplace, services.rules, lambda: changed(self))
         self._late: dict[str, Late] = {}
         """Outputs that came after their runs, by cell."""
         self.queue = Queue(self)
-        self.waiting_files = WaitingFiles(self, rules.scrub)
+        self.waiting_files = WaitingFiles(self, services.rules.scrub)
         self.reviews = Reviews(self, self.waiting_files)
 
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
@@ -352,7 +358,7 @@ class TurnRunner(PersistentSession):
     async def _ask_for_mistakes(self, answered: Answered, name: str, window: int) -> None:
         turn = self.replay.turns
         snapshot = await self.workplace.document.snapshot()
-        look = SecondLook(self._model(name), name, self._talk.untrusted, self._meter)
+        look = SecondLook(self.services.model(name), name, self._talk.untrusted, self._meter)
         async for counted in look.events(answered, snapshot, self._rules.limits.cost):
             with self.here():
                 self.show(counted)
@@ -375,7 +381,7 @@ class TurnRunner(PersistentSession):
 
     async def _agent(self) -> Agent:
         """Read the notebook and build the turn's agent."""
-        model = self._model(self.info.model)
+        model = self.services.model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(_look_around(place))
         # Beside the first request to the model.
@@ -397,8 +403,8 @@ class TurnRunner(PersistentSession):
             mode=self.info.mode,
             always_ask=model.always_ask,
             alone=self.unattended,
+            workplace=place,
             notebook=notebook,
-            kernel=place.kernel,
             store=self.store,
             decisions=self.decisions,
             ledger=self.ledger,
@@ -409,8 +415,7 @@ class TurnRunner(PersistentSession):
                 *(notebook.stands, self._talk.pictures),
             ),
             private=self._private,
-            hooks=self._hooks,
-            checks=self._checks,
+            hooks=self.services.hooks,
             came_late=partial(self._came_late, number, untrusted.scrub),
             late=self._late,
             asked=self.replay.asked,
@@ -422,15 +427,9 @@ class TurnRunner(PersistentSession):
             cautions=self._talk.cautions,
             before=before,
             files_kept=files_kept,
-            new_notebooks=place.new_notebooks,
-            fresh_runs=place.fresh_runs,
-            watch=place.watch,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
-        turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.table_heads, turn.folder = place.table_heads, place.folder()
-        turn.look_for_commands = place.own_commands
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
             for path, why in turn.rule_files:
@@ -510,11 +509,14 @@ class TurnRunner(PersistentSession):
     async def _settle_journal(self) -> None:
         """Flush the turn's end to the disk, without making the next turn wait."""
         try:
-            await self.store.settle()
+            await self.store.settle(self.info.session_id)
             await self.store.tidy()
         except StoreError as error:
-            # The journal has the turn. The next turn's end tries this again.
             log.warning("Could not tidy the journal: %s", error.message)
+            # It may lack appends that a network drive has refused.
+            self._deferred.do(partial(self.store.append_events, self.info.session_id, []))
+            if self._unsaved and not self.running:
+                self.show(Note(NOT_SAVED, "warning"))
 
     async def _watch(self, run: StoppedRun) -> None:
         """Notify the person if the kernel ignores the interrupt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -13,7 +13,6 @@ from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
-from ..checks.checks import Checks
 from ..document.ops import FinishRun, Output
 from ..errors import KernelError
 from ..history.ledger import Ledger
@@ -23,17 +22,16 @@ from ..model_view.context import Context, Late
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
-from ..ports import Document, Kernel, KernelInfo, ModelInfo, NewNotebooks
+from ..ports import Document, Kernel, KernelInfo, ModelInfo
 from ..redaction.private_names import PrivateNames, Variables
-from ..staleness import Watch
 from ..stores import SessionStore
-from ..verify.verification import FreshRuns
 from ..wire.events import Mode
 from .budget import LoopGuard
 from .files import Seen
 from .limits import Limits
 from .notebook import TurnNotebook
 from .results import Results
+from .workplace import Workplace
 
 # -------------------------------------------------------------------------------------------------
 # The time of a turn, without the time that it waits for the person.
@@ -89,8 +87,8 @@ class Turn:
     """Whether the person decides in every mode, because a recording answers."""
 
     # Services.
+    workplace: Workplace
     notebook: TurnNotebook
-    kernel: Kernel
     store: SessionStore
     decisions: Decisions
     ledger: Ledger
@@ -100,7 +98,6 @@ class Turn:
     results: Results
     private: PrivateNames
     hooks: Hooks
-    checks: Checks
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, Late]
@@ -119,12 +116,6 @@ class Turn:
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
 
-    new_notebooks: NewNotebooks | None = None
-    """None if the agent cannot continue in another notebook."""
-    fresh_runs: FreshRuns | None = None
-    """None if the notebook cannot run in a fresh kernel."""
-    watch: Watch | None = None
-    """Which cells are stale; None if unknown."""
     went_on: str = ""
     """The path of the new notebook in which the work continues; this turn then ends."""
 
@@ -134,27 +125,15 @@ class Turn:
     # State.
     changed_variables: bool = False
     """Whether the turn's cells changed existing variables, as far as the kernel knows."""
-    told_facts: set[tuple[str, str, int, str]] = field(default_factory=set)
-    """Facts on columns that the model has read in this turn."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Titles of the agent's cells by id, from the journal."""
     asked: str = ""
     """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)
     """Names and sizes (bytes) of files beside the notebook."""
-    folder: str = ""
-    """The absolute path of the notebook's folder, with slashes; "" if unknown."""
-    look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
-    """Lists up to this many files, as ``files``."""
-    read_file: Callable[[str, int], Awaitable[bytes | None]] | None = None
-    """Reads a file by name; None if it exceeds this many bytes, or cannot be read."""
-    table_heads: Callable[[Sequence[str]], Awaitable[dict[str, str]]] | None = None
-    """Describes the tables among files with these names; untrusted text by name."""
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's instruction files, from the root down to the notebook."""
-    look_for_commands: Callable[[], Awaitable[list[OwnCommand]]] | None = None
-    """Reads the person's commands and skills, those with a defect too."""
     skills: list[OwnCommand] = field(default_factory=list)
     """Skills that the model may use by itself."""
     before: asyncio.Future[Seen | None] | None = None
@@ -166,6 +145,10 @@ class Turn:
     """Kernel id and start of the agent's last run, or of the turn's start."""
     unresponsive: StoppedRun | None = None
     """A stopped run that the kernel did not end in time."""
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.workplace.kernel
 
     @property
     def document(self) -> Document:

@@ -16,7 +16,7 @@ from comm import create_comm
 
 from ...core.visible import visible
 from ...core.wire.events import Draft
-from ...kernel_side.model_endpoint import URL
+from ...kernel_side.mark import URL
 from ..asking.typed import request
 from .choice import Action, Choice
 from .notebook import NotebookScreen

@@ -1,5 +1,5 @@
 """The conversation of this process.
 
 assistant.py   one session, on an event loop in its own thread; its models and keys
-place.py       its workplace: a notebook in memory, this process, and files
+workplace.py   its workplace: a notebook in memory, this process, and files
 """

@@ -25,7 +25,7 @@ import msgspec
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
-from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.anthropic import services as anthropic
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.approval.decisions import Alone
 from ...core.document.ops import CellView
@@ -34,14 +34,14 @@ from ...core.ports import Model, ModelInfo
 from ...core.providers import Connection, Credentials, Settings
 from ...core.redaction.secrets import Secrets
 from ...core.session.service import Caller, SessionService
-from ...core.session.session import Session
+from ...core.session.session import Services, Session
 from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
 from ...core.wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
 from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...kernel_side.mark import MODEL, TOKEN, URL
 from ...server.extensions import Extensions
-from .place import ProcessPlace
+from .workplace import ProcessWorkplace
 
 if TYPE_CHECKING:
     from ...server.models import Models
@@ -88,7 +88,7 @@ class ProcessModels:
 
     @property
     def default(self) -> str:
-        own = self._own.default if self._own else anthropic.DEFAULT_MODEL
+        own = self._own.default if self._own else anthropic.ANTHROPIC.default_model
         return os.environ.get(MODEL) or own
 
     def get(self, model_id: str) -> Model:
@@ -380,29 +380,24 @@ class Conversation:
         self._store = SqliteStore(Path(self._folder.name) / "sessions.db", rules.scrub)
         self.document = MemoryDocument(self._store, self.session_id, NAME)
         self.kernel = InProcessKernel(shell, main)
-        self.place = ProcessPlace(self.document, self.kernel)
+        self.place = ProcessWorkplace(self.document, self.kernel)
         now = time.time()
         info = SessionInfo(
             self.session_id, NAME, "", request.model, request.mode, False, created=now, changed=now
         )
         self._store.create(info)
-        tools, added_tools = models.extensions.tools()
-        hooks, added_hooks = models.extensions.hooks()
-        checks, added_checks = models.extensions.checks()
-        added = (*added_tools, *added_hooks, *added_checks)
-        self.left_out = [str(one) for one in added if one.fault]
-        """Other packages' tools and checks that do not work here, for the person."""
-        self.live = Session(
-            info,
+        extensions = models.extensions
+        extensions.load()
+        self.left_out = [str(one) for one in extensions.added if one.fault]
+        """Other packages' tools and hooks that do not work here, for the person."""
+        self.services = Services(
             self._store,
-            models.get,
-            self.place,
             rules,
-            lambda session: None,
-            tools,
-            hooks,
-            checks,
+            models.get,
+            extensions.tools,
+            extensions.hooks,
         )
+        self.live = Session(info, self.services, self.place)
 
     async def close(self) -> None:
         """Stop the turn and remove the journal."""

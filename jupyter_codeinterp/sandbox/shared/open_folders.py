@@ -64,12 +64,13 @@ def refusal(root: Path, path: str) -> str:
         here = Path(os.path.realpath(here / part))
     if _is_open(here):
         # Jupyter copies a file to `.~…` at each save, and into the folder of checkpoints.
-        for one in (name, f".~{name}", ".ipynb_checkpoints"):
+        copy = f".~{name}"
+        for one in (name, copy, ".ipynb_checkpoints"):
             try:
                 mode = (here / one).lstat().st_mode
             except OSError:
                 continue
-            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and one != copy)):
                 return _words(one)
     return ""
 

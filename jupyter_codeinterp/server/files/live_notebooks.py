@@ -48,7 +48,7 @@ class LiveNotebooks:
         self._grace = grace
         self._leave_grace = leave_grace
         self._moved = moved
-        self._seen = seen
+        self.seen = seen
         self._has_rooms = has_rooms
         self._notebooks: dict[str, LiveNotebook] = {}
         self._orphaned: dict[str, LiveNotebook] = {}
@@ -58,7 +58,7 @@ class LiveNotebooks:
     def at(self, path: str) -> LiveNotebook:
         """The live notebook. A new one starts with the journaled ops that its file may lack."""
         if path not in self._notebooks:
-            self._seen(path)
+            self.seen(path)
         if path not in self._notebooks:
             notebook = self._notebooks[path] = LiveNotebook(
                 path, self, self._grace, self._leave_grace

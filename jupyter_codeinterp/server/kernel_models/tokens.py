@@ -19,7 +19,7 @@ from jupyter_core.utils import ensure_async
 
 from ...core.errors import ModelError
 from ...core.ports import ModelInfo
-from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...kernel_side.mark import MODEL, TOKEN, URL
 
 AT_ONCE = 4
 """Concurrent calls of one kernel."""

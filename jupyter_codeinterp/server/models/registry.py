@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from ...adapters.providers.anthropic import provider as anthropic
-from ...adapters.providers.anthropic import servers as messages_servers
-from ...adapters.providers.anthropic.clouds import provider as clouds
-from ...adapters.providers.openai import provider as openai
+from ...adapters.providers.anthropic import clouds
+from ...adapters.providers.anthropic import services as anthropic
+from ...adapters.providers.openai import services as openai
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelInfo
@@ -53,7 +52,7 @@ class TriedAddress(msgspec.Struct, frozen=True):
 class LocalServers(msgspec.Struct, frozen=True):
     """The result of a search for model servers on this machine, with all addresses tried."""
 
-    servers: list[messages_servers.LocalServer]
+    servers: list[anthropic.LocalServer]
     tried: list[TriedAddress]
 
 
@@ -90,7 +89,7 @@ class Models:
         self._providers = Providers(
             anthropic.provider(base_url),
             replay.provider(demo_pace),
-            *messages_servers.providers(local_addresses),
+            *anthropic.providers(local_addresses),
             *clouds.providers(),
             *openai.providers(),
         )
@@ -430,9 +429,9 @@ class Models:
                 "servers. Add one by its address."
             )
             raise CommandError("not_here", words)
-        places = messages_servers.places(self._local_addresses, self.limits.provider)
+        places = anthropic.places(self._local_addresses, self.limits.provider)
         tried = [TriedAddress(one.name, public(one.base_url)) for one in places]
-        return LocalServers(await messages_servers.found(places), tried)
+        return LocalServers(await anthropic.found(places), tried)
 
     async def close(self) -> None:
         for name, connection in self._connections.items():

@@ -53,7 +53,8 @@ async def names(handler: Handler) -> Any:
 
 
 async def own_commands(handler: Handler) -> ListedCommands:
-    found: list[OwnCommand] = await handler.manager.surroundings.own_commands(_notebook(handler))
+    own_commands = handler.settings["codeinterp_own_commands"]
+    found: list[OwnCommand] = await own_commands(_notebook(handler))
     scrub = handler.manager.rules.scrub
     return ListedCommands(
         [

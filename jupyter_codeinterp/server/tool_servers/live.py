@@ -14,7 +14,7 @@ from ...core.errors import ToolServerError
 if TYPE_CHECKING:
     from ...adapters.tool_servers.client import Connection
     from ...adapters.tool_servers.listing import RawTool
-    from ...core.tools.outside.port import Answer
+    from ...core.ports import OutsideAnswer
 
 CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
 RESTARTS = 1
@@ -91,7 +91,7 @@ class Live:
         # first request after it.
         return await (await self._connected()).list_tools()
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""
         try:
             connection = await self._connected()

@@ -20,8 +20,8 @@ from ...adapters.tool_servers import entries as files
 from ...adapters.tool_servers.entries import Entry
 from ...adapters.tool_servers.listing import Listed, chosen, named
 from ...core.errors import CommandError, ToolServerError
+from ...core.ports import OutsideAnswer, OutsideTool
 from ...core.redaction.found_secrets import without_secrets
-from ...core.tools.outside.port import Answer, OutsideTool
 from ...core.visible import visible_line
 from ..private_file import PrivateFile
 from .live import OFF, Live
@@ -349,7 +349,7 @@ class SessionTools:
         now, _ = chosen(tool.server, self._digest(tool), told, (tool.tool,))
         return now[0].pinned if now else ""
 
-    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> Answer:
+    async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
         return await self._live(tool).call(tool.tool, arguments)
 
     def _digest(self, tool: OutsideTool) -> str:

@@ -236,9 +236,9 @@ class CodeInterpSettings(Configurable):
 
     @default("model")
     def _default_model(self) -> str:
-        from ...adapters.providers.anthropic.provider import DEFAULT_MODEL
+        from ...adapters.providers.anthropic.services import ANTHROPIC
 
-        return DEFAULT_MODEL
+        return ANTHROPIC.default_model
 
     @property
     def folder(self) -> Path:

@@ -7,23 +7,28 @@ message.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
 
-from ...adapters.documents.live import FileWriter, LiveNotebook
+from ...adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
 from ...adapters.storage.sqlite import SqliteStore
-from ...core.ports import Kernel, Model, NewNotebooks
+from ...core.model_view.rule_files import RuleFile
+from ...core.own_command import OwnCommand
+from ...core.ports import Kernel, Model, NewNotebooks, OutsideTools
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
-from ...core.turn.limits import Rules
-from ...core.wire.commands import OpReceipt, SnapshotTaken
+from ...core.turn.files import Seen
+from ...core.turn.limits import MAX_FILES, Rules
+from ...core.turn.workplace import Workplace
+from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
+from ..files.live_notebooks import LiveNotebooks
 from ..files.own_commands import own_commands
 from ..files.paths import folder_of, root_name
 from ..files.rule_files import rule_files
@@ -34,7 +39,6 @@ from ..models.limits import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
-from ..place import Surroundings
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
@@ -49,12 +53,7 @@ if TYPE_CHECKING:
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
-    from ...core.checks.checks import Checks
-    from ...core.hooks import Hooks
-    from ...core.model_view.rule_files import RuleFile
-    from ...core.own_command import OwnCommand
-    from ...core.tools.outside.port import OutsideTools
-    from ...core.tools.registry import ToolRegistry
+    from ...core.session.session import Services, Session
 
 
 log = logging.getLogger(__name__)
@@ -83,62 +82,21 @@ class Workbench:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
         receives the last activity. ``file_ids`` gives the file id manager, if installed.
         ``extensions`` is the server's extension manager."""
-        self._contents = contents
-        self._server_extensions = extensions
-        self._files = partial(sibling_files, contents)
-        self._reads_rules = settings.read_rule_files
+        self.settings = settings
+        self.contents = contents
         self._kernel_manager = kernels
+        self._server_extensions = extensions
         self.secrets = Secrets()
         self.models = make_models(settings, self.secrets)
-        self.clients = Clients()
         self._know_keys = cache(self.models.learn_secrets)
-        self.notebook_kernels = NotebookKernels(sessions, contents)
-        self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
+        self.clients = Clients()
+        self._extensions = Extensions(settings.allowed_packages)
         journal = self._journal(settings)
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
-        self._extensions = Extensions(settings.allowed_packages)
-        self._all_tools = cache(self._extensions.tools)
-        self._all_hooks = cache(self._extensions.hooks)
-        self._all_checks = cache(self._extensions.checks)
-        self.manager = SessionManager(
-            self.store,
-            model=self._model,
-            default_model=self.models.default_for,
-            surroundings=Surroundings(
-                make_kernel=self._make_kernel,
-                files=self._files,
-                read_file=partial(read_sibling, contents),
-                folder=partial(folder_of, contents),
-                table_heads=partial(sibling_heads, contents),
-                rule_files=self._rule_files,
-                own_commands=self.own_commands,
-                look_around=partial(look_around, contents),
-                outside_tools=self._outside_tools,
-                make_new_notebooks=self._new_notebooks,
-                make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
-            ),
-            rules=Rules(
-                settings.limits,
-                settings.highest_mode,
-                self.scrub,
-                markdown_risks=_markdown_risks,
-                second_look=settings.second_look,
-                auto_needs_sandbox=settings.auto_needs_sandbox,
-            ),
-            activity=Activity(noted, kernels, settings.wait_keeps_kernel),
-            file_writer=self._make_file_writer,
-            grace=settings.window_grace,
-            leave_grace=settings.leave_grace,
-            moved=self.notebook_kernels.move,
-            seen=lambda path: self.file_ids.seen(path),
-            tools=self._tools,
-            hooks=self._hooks,
-            checks=self._checks,
-            on_window=self._preload,
-            has_rooms=lambda: self._rooms is not None,
-        )
+        self.notebook_kernels = NotebookKernels(sessions, contents)
+        self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
         self.tool_servers = ToolServers(
             contents,
             settings.folder,
@@ -150,8 +108,6 @@ class Workbench:
             forget=self.secrets.forget,
             scrub=self.scrub,
         )
-        self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
-        self.tables = VariableTables(self._kernel_at)
         self.verifier = Verifier(
             kernels,
             contents,
@@ -160,7 +116,56 @@ class Workbench:
             cell_timeout=settings.cell_timeout,
             scrub=self.scrub,
         )
+        self.manager = SessionManager(
+            self.store,
+            self._rules(),
+            self._make_session,
+            self._make_notebooks,
+            self.models.default_for,
+            Activity(noted, kernels, settings.wait_keeps_kernel),
+            self._preload,
+        )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
+        files = partial(sibling_files, contents)
+        self.names = Names(self._kernel_at, files, self.manager.is_private, self.scrub)
+        self.tables = VariableTables(self._kernel_at)
+
+    def _rules(self) -> Rules:
+        settings = self.settings
+        return Rules(
+            settings.limits,
+            settings.highest_mode,
+            self.scrub,
+            markdown_risks=_markdown_risks,
+            second_look=settings.second_look,
+            auto_needs_sandbox=settings.auto_needs_sandbox,
+        )
+
+    @cached_property
+    def _services(self) -> Services:
+        from ...core.session.session import Services  # see ``preload``
+
+        tools, hooks = self._extensions.tools, self._extensions.hooks
+        return Services(self.store, self.manager.rules, self._model, tools, hooks)
+
+    def _make_session(self, info: SessionInfo, manager: SessionManager) -> Session:
+        from ...core.session.session import Session  # see ``preload``
+
+        place = NotebookWorkplace(self, info.session_id, info.notebook)
+        return Session(info, self._services, place, manager.announce, manager.announce_waiting)
+
+    def _make_notebooks(self, manager: SessionManager) -> LiveNotebooks:
+        return LiveNotebooks(
+            self.store,
+            manager.sessions,
+            manager.session,
+            self._make_file_writer,
+            self.settings.window_grace,
+            self.settings.leave_grace,
+            self.notebook_kernels.move,
+            lambda path: self.file_ids.seen(path),
+            lambda: self._rooms is not None,
+        )
 
     def _journal(self, settings: CodeInterpSettings) -> Path:
         """The file of conversations."""
@@ -170,22 +175,13 @@ class Workbench:
         """The model of this name, or the outside client. Raises ModelError."""
         return self.clients.get(name) or self.models.get(name)
 
-    def _tools(self) -> ToolRegistry:
-        return self._all_tools()[0]
-
-    def _hooks(self) -> Hooks:
-        return self._all_hooks()[0]
-
-    def _checks(self) -> Checks:
-        return self._all_checks()[0]
+    def _preload(self) -> None:
+        others = (self._know_keys, self._extensions.load)
+        preload(load_catalogue, *(others if self._others_installed else ()))
 
     @cached_property
     def _others_installed(self) -> bool:
         return self._extensions.installed()
-
-    def _preload(self) -> None:
-        others = (self._know_keys, self._tools, self._hooks, self._checks)
-        preload(load_catalogue, *(others if self._others_installed else ()))
 
     def scrub(self, text: str) -> str:
         """The text without keys. Learns all providers' keys before the first text."""
@@ -213,7 +209,7 @@ class Workbench:
 
         return KernelPool(self._kernel_manager, self._gateway_process)
 
-    def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
+    def make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:
             """The kernel of the notebook's window, or else of the server's session list."""
             while True:
@@ -232,9 +228,18 @@ class Workbench:
         specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
         return ZmqKernel(self._kernels, current_id, specs)
 
-    def _new_notebooks(self, session_id: str, path: Callable[[], str]) -> NewNotebooks | None:
-        kernels = self.notebook_kernels
-        return NotebooksBeside(self._notebook_maker, kernels, self.manager, session_id, path)
+    def new_notebooks(self, session_id: str, path: Callable[[], str]) -> NewNotebooks | None:
+        """Lets the session continue in another notebook; None if it cannot."""
+        return NotebooksBeside(self._notebook_maker, self.manager, session_id, path)
+
+    def place_of(self, notebook: str) -> tuple[Any, str]:
+        """The contents manager and the path there of a notebook, to find the files beside it."""
+        return self.contents, notebook
+
+    async def own_commands(self, notebook: str) -> list[OwnCommand]:
+        """The person's commands and skills, those with a defect too."""
+        place = self.place_of(notebook)
+        return await own_commands(*place) if self.settings.read_rule_files else []
 
     def _kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
@@ -256,7 +261,7 @@ class Workbench:
             return None
         from ...adapters.documents.room import found  # loads pycrdt
 
-        return found(enabled, self._contents)
+        return found(enabled, self.contents)
 
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """The writer for a notebook that no window edits: its room if it has one, or its file."""
@@ -284,23 +289,9 @@ class Workbench:
             else:
                 notebook.answer(document, reply)
 
-        file = ContentsFile(self._contents, lambda: notebook.path, is_elsewhere)
+        file = ContentsFile(self.contents, lambda: notebook.path, is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
-
-    async def _rule_files(self, notebook: str) -> list[RuleFile]:
-        return await rule_files(self._contents, notebook) if self._reads_rules else []
-
-    async def own_commands(self, notebook: str) -> list[OwnCommand]:
-        return await own_commands(self._contents, notebook) if self._reads_rules else []
-
-    async def _outside_tools(
-        self, session_id: str, notebook: str
-    ) -> tuple[OutsideTools, list[str]] | None:
-        session = self.manager.live(session_id)
-        if session is not None and session.info.model.startswith(MODELS):
-            return None  # An outside client has tools of its own.
-        return await self.tool_servers.for_session(session_id, notebook)
 
     async def close(self) -> None:
         """Close every part, also after one fails."""
@@ -311,3 +302,69 @@ class Workbench:
                 await ensure_async(part.close())
             except Exception:
                 log.exception("Could not close %s", type(part).__name__)
+
+
+class NotebookWorkplace(Workplace):
+    """The notebook of one session, its kernel and the files beside it."""
+
+    document: SessionDocument
+
+    def __init__(self, bench: Workbench, session_id: str, notebook: str) -> None:
+        """``notebook``: the initial path; the notebook may move."""
+        self._bench = bench
+        self._session_id = session_id
+        self._first = notebook
+        self.document = SessionDocument(self._notebook, bench.store, session_id)
+        self.kernel = bench.make_kernel(self._notebook)
+        self.new_notebooks = bench.new_notebooks(session_id, lambda: self._path)
+        self.fresh_runs = NotebookRuns(bench.verifier, lambda: self._path)
+        self.watch = bench.manager.stale_cells.watch
+
+    def _notebook(self) -> LiveNotebook:
+        return self._bench.manager.notebooks.of_session(self._session_id, self._first)
+
+    @property
+    def _path(self) -> str:
+        return self._notebook().path
+
+    @property
+    def _place(self) -> tuple[Any, str]:
+        return self._bench.place_of(self._path)
+
+    def begin_turn(self, turn: int) -> None:
+        self.document.begin_turn(turn)
+
+    def end_turn(self) -> None:
+        self.document.end_turn()
+        self._bench.manager.notebooks.turn_over(self._session_id, self._path)
+
+    def expect_no_window(self) -> None:
+        self._notebook().expect_no_window()
+
+    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
+        return await sibling_files(*self._place, most)
+
+    async def read_file(self, name: str, most: int) -> bytes | None:
+        return await read_sibling(*self._place, name, most)
+
+    def folder(self) -> str:
+        return folder_of(*self._place)
+
+    async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
+        return await sibling_heads(*self._place, names)
+
+    async def rule_files(self) -> list[RuleFile]:
+        return await rule_files(*self._place) if self._bench.settings.read_rule_files else []
+
+    async def own_commands(self) -> list[OwnCommand]:
+        return await self._bench.own_commands(self._path)
+
+    async def look_around(self) -> Seen | None:
+        return await look_around(self._bench.contents, self._path)
+
+    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
+        session = self._bench.manager.live(self._session_id)
+        if session is not None and session.info.model.startswith(MODELS):
+            return None  # An outside client has tools of its own.
+        contents, path = self._place
+        return await self._bench.tool_servers.for_session(self._session_id, path, contents)

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import stat
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -62,9 +63,11 @@ def _save_began(path: Path) -> float | None:
     modification time, so use the time of its last status change."""
     target = path.resolve()
     try:
-        return target.with_name(f".~{target.name}").stat().st_ctime
+        found = target.with_name(f".~{target.name}").lstat()
     except FileNotFoundError:
         return None
+    # Code could make a folder of this name and keep changing it.
+    return found.st_ctime if stat.S_ISREG(found.st_mode) else None
 
 
 # -------------------------------------------------------------------------------------------------

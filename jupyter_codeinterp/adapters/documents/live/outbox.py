@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ....core.document.ops import Op, Receipt
+from ....core.document.ops import FinishRun, Op, Receipt
 from ....core.stores import StoredOp, StoredOps
 from .protocols import Owner, WindowState
 
@@ -103,7 +103,21 @@ class Outbox:
         return pending.receipt
 
     def add_later(self, session_id: str, seq: int, op: Op) -> None:
-        """Add an op that nobody waits for. It goes to the holder, now or next."""
+        """Add an op that nobody waits for. It goes to the holder, now or next, in place of earlier
+        ones about the same run that were not sent: while the notebook is closed, a run's outputs
+        may come for ever."""
+        if isinstance(op, FinishRun):
+            run_id = op.run_id
+            self._drop(
+                lambda p: (
+                    p.session_id == session_id
+                    and not p.sent
+                    and p.status == "pending"
+                    and p.receipt.result() == LATER
+                    and isinstance(p.op, FinishRun)
+                    and p.op.run_id == run_id
+                )
+            )
         pending = PendingOp(session_id, seq, op)
         pending.receipt.set_result(LATER)
         self._ops[session_id, seq] = self._due[session_id, seq] = pending

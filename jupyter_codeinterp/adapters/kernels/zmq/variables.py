@@ -23,8 +23,9 @@ from .... import kernel_side
 from ....core.errors import KernelError
 from ....core.ports import EnginesWork, KernelState
 from ....core.wire.events import EngineWork
-from ....kernel_side.engines.progress import PROGRESS
 from ....kernel_side.mark import WATCH
+from ....kernel_side.progress import PROGRESS
+from ....wiring import FEATURES
 from ...kernel_wire import execute_request
 from .link import KernelLink
 
@@ -71,6 +72,12 @@ def _text(path: str) -> str:
     return (FOLDER / f"{path}.py").read_text(encoding="utf-8")
 
 
+def _of_features() -> list[str]:
+    """The files of features that run after ``watch``."""
+    paths = [f"../features/{name}/in_kernel" for name in FEATURES]
+    return [path for path in paths if (FOLDER / f"{path}.py").exists()]
+
+
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 FIRST = 3.0
@@ -81,11 +88,8 @@ PAUSE = 2.0
 LATER = 10.0
 """Seconds between requests, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
-_LOOKS = ("filters", "lost_values", "joins", "watched")
-_WATCHING = ("budget", "changes", "calls", "values", *_LOOKS, "profile", "statuses", "watch")
-_LISTING = ("engines/facts", "engines/sizes", "variables")
-_BEFORE = ("mark", *_LISTING, "absent", "expected")
-_WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
+_LISTING = ("engine_facts", "variables")
+_WATCHING = ("mark", *_LISTING, "absent", "expected", "changes", "watch")
 """In the order of their imports."""
 
 
@@ -154,7 +158,7 @@ class Variables:
         return answer
 
     async def progress(self) -> dict[str, Any] | None:
-        """The answer of ``engines/progress.py`` while a cell runs; None without one."""
+        """The answer of ``progress.py`` while a cell runs; None without one."""
         if self._subshell is None or self._registered_at != self._link.start:
             return None
         try:
@@ -188,8 +192,8 @@ class Variables:
         session = wire.session_id
         asking = files(_LISTING, __name__=TARGET)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
-        watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
-        following = files(("engines/progress",), __name__=PROGRESS)
+        watching = files((*_WATCHING, *_of_features()), __name__=WATCH, SESSION=session)
+        following = files(("progress",), __name__=PROGRESS)
         code = "\n".join((asking, guarding, watching, following))
         request = execute_request(code, silent=True)
         reply = await wire.request("shell", "execute_request", request)

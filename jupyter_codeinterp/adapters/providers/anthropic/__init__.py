@@ -1,11 +1,9 @@
-"""A Model over the anthropic SDK, for Anthropic's API and compatible servers.
+"""The Messages API over the anthropic SDK: of Anthropic, of clouds, and of compatible servers.
 
-provider.py      facts that need no connection
-model.py         the Model; imports no SDK by itself
-wire.py          addresses and their keys, features of an endpoint, the body of a request
-connection.py    one SDK client. Alone imports it
-servers.py       other servers that speak the Messages API, as providers
+services.py       one row each: Anthropic and the compatible servers; a search on this machine
+messages.py       the API: a request, its stream, its errors. Imports the SDK
+clouds.py         one row each: Amazon Bedrock, Google Vertex AI, Microsoft Foundry
+cloud_clients.py  the SDK's clients for these. Imports the SDK, and boto3 or google-auth
 
-Code independent of the Messages API is in ``adapters/model_http``. Nothing is imported here: the
-server's start needs ``provider`` alone.
+Nothing is imported here: the server's start needs ``services`` and ``clouds`` alone.
 """

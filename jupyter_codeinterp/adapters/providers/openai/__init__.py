@@ -1,14 +1,9 @@
-"""Models over the openai SDK, the extra ``[openai]``: OpenAI through the Responses API, others
-through Chat Completions, which many servers speak.
+"""Models over the openai SDK, the extra ``[openai]``.
 
-services.py      facts about each service: address, variables, wire; which key goes where
-provider.py      services as providers
-model.py         the Model; imports no SDK by itself
-connection.py    one SDK client. Alone imports it
-refusals.py      reads errors
-kept.py          data that must go back to a model unchanged, and fits in no block
-responses.py     the Responses API: a request, and its stream as events of the Messages API
-chat.py          the same for Chat Completions
+services.py      one row each: OpenAI and Azure (Responses API), others (Chat Completions)
+responses.py     the Responses API: a request, and its stream
+chat.py          the same for Chat Completions, which many servers speak
+client.py        what both share: the SDK's client, errors, data to send back
 
-Nothing is imported here: the server's start needs ``provider`` alone.
+Nothing is imported here: the server's start needs ``services`` alone.
 """

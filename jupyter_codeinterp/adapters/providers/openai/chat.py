@@ -1,9 +1,9 @@
-"""Writes a ModelRequest as the body of ``POST /chat/completions``."""
+"""Chat Completions: a request, and its stream."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -18,29 +18,12 @@ from ....core.messages import (
     ToolUse,
     without_pictures,
 )
-from ....core.ports import ModelRequest
-from ...model_http.events import (
-    Event,
-    Written,
-    end,
-    mapping,
-    more_input,
-    more_text,
-    more_thinking,
-    objects,
-    stop,
-    string,
-    used,
-)
-from ...model_http.faults import Fault, Refusal
-from .kept import keep, kept
-from .refusals import refusal_of
-from .services import Service
+from ....core.ports import ModelEvent, ModelRequest
+from ...model_http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
+from ...model_http.connection import Event
+from ...model_http.service import Service
+from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
 
-PATH = "/chat/completions"
-OPTIONAL = ("max_tokens", "stream_options", "tool_choice")
-"""OpenAI's newer models call the first ``max_completion_tokens``."""
-NOTHING_SAID = "(nothing said)"
 WIRE = "chat"
 REASONING = ("reasoning_content", "reasoning")
 KEPT = ("extra_content", "reasoning_details")
@@ -48,7 +31,20 @@ KEPT = ("extra_content", "reasoning_details")
 IMAGES_OF_RESULTS = "The images of the results above:"
 """Results can only be text, so their images follow in a separate message."""
 
-Item = dict[str, Any]
+
+class ChatConnection(OpenAIConnection):
+    answers_path = "/chat/completions"
+    optional = ("max_tokens", "stream_options", "tool_choice")
+    """OpenAI's newer models call the first ``max_completion_tokens``."""
+
+    def talk(
+        self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
+    ) -> tuple[Event, ChatReader]:
+        made = body(request, self.server.service, self.options.max_tokens, without)
+        return made, ChatReader(answer, self.refused(request.model))
+
+
+# --- the request -----------------------------------------------------------------------------
 
 
 def body(
@@ -76,7 +72,7 @@ def body(
     return made
 
 
-def _messages(request: ModelRequest) -> Iterator[Item]:
+def _messages(request: ModelRequest) -> Iterator[Event]:
     if request.system:
         yield {"role": "system", "content": request.system}
     for message in request.messages:
@@ -85,8 +81,8 @@ def _messages(request: ModelRequest) -> Iterator[Item]:
         )
 
 
-def _bridged(messages: Iterator[Item]) -> list[Item]:
-    made: list[Item] = []
+def _bridged(messages: Iterator[Event]) -> list[Event]:
+    made: list[Event] = []
     for message in messages:
         if message["role"] == "user" and made and made[-1]["role"] == "tool":
             made.append({"role": "assistant", "content": NOTHING_SAID})
@@ -94,10 +90,10 @@ def _bridged(messages: Iterator[Item]) -> list[Item]:
     return made
 
 
-def _from_user(message: Message) -> Iterator[Item]:
+def _from_user(message: Message) -> Iterator[Event]:
     """First the results, each an answer to a call of the previous message. Then one message with
     their images and the person's words."""
-    shown: list[Item] = []
+    shown: list[Event] = []
     for block in message.content:
         if isinstance(block, ToolResult):
             others, pictures = without_pictures(block.content)
@@ -112,30 +108,30 @@ def _from_user(message: Message) -> Iterator[Item]:
         yield {"role": "user", "content": _plain(parts)}
 
 
-def _plain(parts: list[Item]) -> Any:
+def _plain(parts: list[Event]) -> Any:
     """A lone text as a string: some servers accept nothing else."""
     if all(part["type"] == "text" for part in parts):
         return "\n\n".join(part["text"] for part in parts)
     return parts
 
 
-def _part(block: AnyBlock) -> Item | None:
+def _part(block: AnyBlock) -> Event | None:
     if isinstance(block, Text):
         return {"type": "text", "text": block.text} if block.text.strip() else None
     return _image(block)
 
 
-def _image(block: AnyBlock) -> Item | None:
+def _image(block: AnyBlock) -> Event | None:
     if not isinstance(block, Image):
         return None
     url = f"data:{block.source.media_type};base64,{block.source.data}"
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _from_assistant(message: Message) -> Item:
+def _from_assistant(message: Message) -> Event:
     text = "".join(block.text for block in message.content if isinstance(block, Text))
     calls = [block for block in message.content if isinstance(block, ToolUse)]
-    made: Item = {"role": "assistant", "content": text if text.strip() else None}
+    made: Event = {"role": "assistant", "content": text if text.strip() else None}
     if calls:
         made["tool_calls"] = [_call(call) for call in calls]
     elif not text.strip():
@@ -146,7 +142,7 @@ def _from_assistant(message: Message) -> Item:
     return made
 
 
-def _restore(made: Item, found: dict[str, Any], message: Message) -> None:
+def _restore(made: Event, found: dict[str, Any], message: Message) -> None:
     """Restore reasoning, and fields that came with calls (Gemini's signatures)."""
     thoughts = "".join(b.thinking for b in message.content if isinstance(b, Thinking))
     field = found.get("reasoning")
@@ -162,14 +158,13 @@ def _restore(made: Item, found: dict[str, Any], message: Message) -> None:
     made.update({name: rest[name] for name in KEPT if name in rest})
 
 
-def _call(call: ToolUse) -> Item:
+def _call(call: ToolUse) -> Event:
     arguments = msgspec.json.encode(call.input).decode()
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
-# -------------------------------------------------------------------------------------------------
-# Translates chunks of Chat Completions into events of the Messages API.
+# --- the stream ------------------------------------------------------------------------------
 #
 # Servers differ. Calls come with an index, without one (Gemini), or all with index 0. The stop
 # reason may be "stop" despite calls. Usage comes with the last chunk, after it, with each, or
@@ -186,7 +181,7 @@ _REASONS = {
 _CALL = {"index", "id", "type", "function"}
 
 
-class _Call:
+class _ChatCall:
     def __init__(self, call_id: str, name: str) -> None:
         self.id = call_id
         self.name = name
@@ -194,28 +189,24 @@ class _Call:
         self.extra: dict[str, Any] = {}
 
 
-class ChatWire:
-    """``refused`` makes a Fault of an error in the stream."""
-
-    def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
+class ChatReader:
+    def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
         self.complete = False
+        self._answer = answer
         self._refused = refused
-        self._written = Written()
-        self._open: tuple[str, int] | None = None
-        """Kind and number of the open text or thinking."""
-        self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
-        self._by_id: dict[str, _Call] = {}
+        self._blocks = 0
+        self._open = ""
+        """Whether the last block is an open ``text`` or ``thinking``."""
+        self._calls: list[_ChatCall] = []
+        self._by_index: dict[int, _ChatCall] = {}
+        self._by_id: dict[str, _ChatCall] = {}
         self._reasoning = ""
         self._extra: dict[str, Any] = {}
         self._refusal: list[str] = []
         self._reason = ""
         self._usage: Event = {}
 
-    def feed(self, event: Event) -> Iterable[Event]:
-        return list(self._feed(event))
-
-    def _feed(self, event: Event) -> Iterator[Event]:
+    def feed(self, event: Event) -> Iterator[ModelEvent]:
         if isinstance(event.get("error"), (dict, str)):
             raise self._refused(refusal_of(event["error"]))
         self._usage = mapping(event, "usage") or self._usage
@@ -227,7 +218,7 @@ class ChatWire:
                 self._reason = reason
                 self.complete = True
 
-    def _delta(self, delta: Event) -> Iterator[Event]:
+    def _delta(self, delta: Event) -> Iterator[ModelEvent]:
         for name in REASONING:
             if text := string(delta, name):
                 yield from self._thinking(text, name)
@@ -248,24 +239,23 @@ class ChatWire:
         for call in objects(delta, "tool_calls"):
             yield from self._call(call)
 
-    def _thinking(self, text: str, name: str) -> Iterator[Event]:
+    def _thinking(self, text: str, name: str) -> Iterator[ModelEvent]:
         self._reasoning = self._reasoning or name
         yield from self._more("thinking", text)
 
-    def _more(self, kind: str, text: str) -> Iterator[Event]:
-        if self._open is None or self._open[0] != kind:
+    def _more(self, kind: str, text: str) -> Iterator[ModelEvent]:
+        if self._open != kind:
             yield from self._close()
-            make = self._written.text if kind == "text" else self._written.thinking
-            index, start = make()
-            self._open = (kind, index)
-            yield start
-        make_more = more_text if kind == "text" else more_thinking
-        yield make_more(self._open[1], text)
+            self._open, self._blocks = kind, self._blocks + 1
+            is_text = kind == "text"
+            start = self._answer.start_text if is_text else self._answer.start_thinking
+            yield from start(self._blocks)
+        yield from self._answer.more(self._blocks, text)
 
-    def _close(self) -> Iterator[Event]:
-        if self._open is not None:
-            yield stop(self._open[1])
-            self._open = None
+    def _close(self) -> Iterator[ModelEvent]:
+        if self._open:
+            self._open = ""
+            yield from self._answer.stop(self._blocks)
 
     def _keep(self, name: str, value: Any) -> None:
         if isinstance(value, list):
@@ -277,7 +267,7 @@ class ChatWire:
 
     # --- calls -----------------------------------------------------------------------------
 
-    def _call(self, piece: Event) -> Iterator[Event]:
+    def _call(self, piece: Event) -> Iterator[ModelEvent]:
         function = mapping(piece, "function")
         call = self._call_of(piece, string(function, "name"))
         if call is None:
@@ -285,15 +275,16 @@ class ChatWire:
         call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
         if call.block is None:
             yield from self._close()
-            call.block, start = self._written.call(call.id, call.name)
-            yield start
+            self._blocks += 1
+            call.block = self._blocks
+            yield from self._answer.start_call(call.block, call.id, call.name)
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # complete, and not as text
             arguments = json.dumps(arguments, ensure_ascii=False)
         if isinstance(arguments, str) and arguments:
-            yield more_input(call.block, arguments)
+            yield from self._answer.more(call.block, arguments)
 
-    def _call_of(self, piece: Event, name: str) -> _Call | None:
+    def _call_of(self, piece: Event, name: str) -> _ChatCall | None:
         """The call that a piece belongs to: by index, unless the id differs; without an index by
         id; else the last call. A new call begins with its name; None without a call."""
         index, call_id = piece.get("index"), string(piece, "id")
@@ -305,7 +296,7 @@ class ChatWire:
         if known is None or (call_id and known.id and call_id != known.id):
             if not name:
                 return None
-            known = _Call(call_id, name)
+            known = _ChatCall(call_id, name)
             self._calls.append(known)
         known.id = known.id or call_id
         if known.id:
@@ -316,24 +307,27 @@ class ChatWire:
 
     # --- the end ---------------------------------------------------------------------------
 
-    def end(self, done: bool) -> Iterable[Event]:
+    def end(self, done: bool) -> Iterable[ModelEvent]:
         """Nothing without a stop reason or ``[DONE]``: the answer was cut off."""
-        if done and self._written.began:
+        if done and self._answer.began:
             self._reason = self._reason or "stop"
-        return list(self._end()) if self._reason else ()
+        return self._end() if self._reason else ()
 
-    def _end(self) -> Iterator[Event]:
+    def _end(self) -> Iterator[ModelEvent]:
         yield from self._close()
-        yield from (stop(call.block) for call in self._calls if call.block is not None)
+        for call in self._calls:
+            if call.block is not None:
+                yield from self._answer.stop(call.block)
         if found := self._to_keep():
-            yield self._written.kept(keep(WIRE, found))
+            self._answer.redacted(keep(WIRE, found))
         refusal = "".join(self._refusal)
         reason = _REASONS.get(self._reason.lower(), self._reason)
-        if reason == "end_turn" and self._written.calls:
+        if reason == "end_turn" and self._answer.calls:
             reason = "tool_use"
         if refusal:
             reason = "refusal"
-        yield from end(reason, self._used(), refusal)
+        self._answer.count(self._used())
+        yield from self._answer.finish(reason, refusal)
 
     def _to_keep(self) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Writes a ModelRequest as the body of ``POST /responses``.
+"""The Responses API: a request, and its stream.
 
 The server stores nothing: each request has the whole conversation. The model's answers go back
 as the items that it sent, encrypted reasoning included.
@@ -6,38 +6,34 @@ as the items that it sent, encrypted reasoning included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from ....core.messages import PDF, AnyBlock, Document, Image, Message, Text, ToolResult, ToolUse
-from ....core.ports import ModelRequest
-from ...model_http.events import (
-    Event,
-    Written,
-    end,
-    mapping,
-    more_input,
-    more_text,
-    more_thinking,
-    objects,
-    stop,
-    string,
-    used,
-)
-from ...model_http.faults import Fault, Refusal
-from .kept import keep, kept
-from .refusals import refusal_of
+from ....core.ports import ModelEvent, ModelRequest
+from ...model_http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
+from ...model_http.connection import Event
+from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
 
-PATH = "/responses"
-OPTIONAL = ("include", "reasoning.summary", "max_output_tokens", "tool_choice")
-"""Models without reasoning refuse the first, unverified organizations the second."""
-NOTHING_SAID = "(nothing said)"
 UNNAMED = "document.pdf"
 WIRE = "responses"
 
-Item = dict[str, Any]
+
+class ResponsesConnection(OpenAIConnection):
+    answers_path = "/responses"
+    optional = ("include", "reasoning.summary", "max_output_tokens", "tool_choice")
+    """Models without reasoning refuse the first, unverified organizations the second."""
+
+    def talk(
+        self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
+    ) -> tuple[Event, ResponsesReader]:
+        made = body(request, self.options.max_tokens, without)
+        return made, ResponsesReader(answer, self.refused(request.model))
+
+
+# --- the request -----------------------------------------------------------------------------
 
 
 def body(request: ModelRequest, max_tokens: int, without: frozenset[str]) -> dict[str, Any]:
@@ -67,7 +63,7 @@ def body(request: ModelRequest, max_tokens: int, without: frozenset[str]) -> dic
     return made
 
 
-def _items(message: Message) -> Iterator[Item]:
+def _items(message: Message) -> Iterator[Event]:
     if message.role == "assistant":
         yield from _answered(message)
         return
@@ -77,7 +73,7 @@ def _items(message: Message) -> Iterator[Item]:
         yield {"type": "message", "role": "user", "content": parts}
 
 
-def _output(result: ToolResult) -> Item:
+def _output(result: ToolResult) -> Event:
     parts = [part for block in result.content if (part := _part(block))]
     images = any(part["type"] == "input_image" for part in parts)
     text = "\n".join(part.get("text", "") for part in parts)
@@ -85,7 +81,7 @@ def _output(result: ToolResult) -> Item:
     return {"type": "function_call_output", "call_id": result.tool_use_id, "output": output}
 
 
-def _part(block: AnyBlock) -> Item | None:
+def _part(block: AnyBlock) -> Event | None:
     if isinstance(block, Text) and block.text.strip():
         return {"type": "input_text", "text": block.text}
     if isinstance(block, Image):
@@ -98,7 +94,7 @@ def _part(block: AnyBlock) -> Item | None:
     return None
 
 
-def _answered(message: Message) -> list[Item]:
+def _answered(message: Message) -> list[Event]:
     """The original items of an answer; new ones for an answer from another provider."""
     texts = [block.text for block in message.content if isinstance(block, Text)]
     calls = [block for block in message.content if isinstance(block, ToolUse)]
@@ -112,9 +108,11 @@ def _answered(message: Message) -> list[Item]:
     return items or [_text_item(NOTHING_SAID)]
 
 
-def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -> list[Item] | None:
+def _filled(
+    frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]
+) -> list[Event] | None:
     """The original items with texts and calls in their places; None if they do not fit."""
-    items: list[Item] = []
+    items: list[Event] = []
     try:
         for frame in frames:
             if frame["type"] == "message":
@@ -133,11 +131,11 @@ def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -
     return items if whole and items else None
 
 
-def _text_item(text: str) -> Item:
+def _text_item(text: str) -> Event:
     return {"type": "message", "role": "assistant", "content": text}
 
 
-def _call(call: ToolUse) -> Item:
+def _call(call: ToolUse) -> Event:
     arguments = msgspec.json.encode(call.input).decode()
     return {
         "type": "function_call",
@@ -147,8 +145,7 @@ def _call(call: ToolUse) -> Item:
     }
 
 
-# -------------------------------------------------------------------------------------------------
-# Translates events of the Responses API into those of the Messages API.
+# --- the stream ------------------------------------------------------------------------------
 #
 # The event that ends an item counts too: some servers send no pieces. Events name their item by
 # index or id; llama.cpp sends no index, and other servers change ids.
@@ -157,7 +154,7 @@ _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 """Stop reasons by the reason why a response is incomplete."""
 
 
-class _Item:
+class _StreamedItem:
     """``block``: the open block; ``some``: whether the item has had any content."""
 
     def __init__(self, kind: str) -> None:
@@ -168,62 +165,65 @@ class _Item:
         self.done = False
 
 
-class ResponsesWire:
-    """``refused`` makes a Fault of an error in the stream."""
-
+class ResponsesReader:
     complete = False
 
-    def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
+    def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
+        self._answer = answer
         self._refused = refused
-        self._written = Written()
-        self._items: dict[int | str, _Item] = {}
-        self._last: _Item | None = None
+        self._blocks = 0
+        self._items: dict[int | str, _StreamedItem] = {}
+        self._last: _StreamedItem | None = None
         self._frames: list[Any] = []
         self._refusal: list[str] = []
         self._ended = False
 
-    def feed(self, event: Event) -> Iterable[Event]:
+    def feed(self, event: Event) -> Iterable[ModelEvent]:
         kind = string(event, "type")
         if self._ended:
             return ()
         if kind == "error":
             raise self._refused(refusal_of(event))
         if kind == "response.output_item.added":
-            return list(self._added(event))
+            return self._added(event)
         if kind in ("response.output_text.delta", "response.refusal.delta"):
-            return list(self._text(event, string(event, "delta"), kind))
+            return self._text(event, string(event, "delta"), kind)
         if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
             part = event.get("summary_index", event.get("content_index"))
-            return list(self._thinking(self._item(event), part, string(event, "delta")))
+            return self._thinking(self._item(event), part, string(event, "delta"))
         if kind == "response.function_call_arguments.delta":
-            return list(self._input(self._item(event), string(event, "delta")))
+            return self._input(self._item(event), string(event, "delta"))
         if kind == "response.output_item.done":
-            return list(self._item_done(event))
+            return self._item_done(event)
         if kind in ("response.completed", "response.incomplete", "response.failed"):
-            return list(self._finish(kind, mapping(event, "response")))
+            return self._finish(kind, mapping(event, "response"))
         return ()
 
-    def end(self, done: bool) -> Iterable[Event]:
+    def end(self, done: bool) -> Iterable[ModelEvent]:
         return ()
 
     # --- items ---------------------------------------------------------------------------
 
-    def _added(self, event: Event) -> Iterator[Event]:
+    def _added(self, event: Event) -> Iterator[ModelEvent]:
         given = mapping(event, "item")
-        item = self._last = _Item(string(given, "type"))
+        item = self._last = _StreamedItem(string(given, "type"))
         self._items.update(dict.fromkeys(_keys(event, given), item))
         if item.kind == "function_call":
             name = string(given, "name")
-            item.block, start = self._written.call(string(given, "call_id"), name)
-            yield start
+            item.block = self._next()
+            yield from self._answer.start_call(item.block, string(given, "call_id"), name)
 
-    def _item(self, event: Event) -> _Item | None:
+    def _next(self) -> int:
+        self._blocks += 1
+        return self._blocks
+
+    def _item(self, event: Event) -> _StreamedItem | None:
         place = event.get("output_index")
         if isinstance(place, int):
             return self._items.get(place)
         return self._items.get(string(event, "item_id"), self._last)
 
-    def _text(self, event: Event, text: str, kind: str) -> Iterator[Event]:
+    def _text(self, event: Event, text: str, kind: str) -> Iterator[ModelEvent]:
         item = self._item(event)
         if item is None or item.done:
             return
@@ -234,28 +234,27 @@ class ResponsesWire:
         part = event.get("content_index", 0)
         if item.block is None or item.part != part:
             yield from self._close(item)
-            item.block, start = self._written.text()
-            item.part = part
-            yield start
-        yield more_text(item.block, text)
+            item.block, item.part = self._next(), part
+            yield from self._answer.start_text(item.block)
+        yield from self._answer.more(item.block, text)
 
-    def _thinking(self, item: _Item | None, part: Any, text: str) -> Iterator[Event]:
+    def _thinking(self, item: _StreamedItem | None, part: Any, text: str) -> Iterator[ModelEvent]:
         if item is None or item.done:
             return
         if item.block is None:
-            item.block, start = self._written.thinking()
-            yield start
+            item.block = self._next()
+            yield from self._answer.start_thinking(item.block)
         elif item.part != part:
-            yield more_thinking(item.block, "\n\n")
+            yield from self._answer.more(item.block, "\n\n")
         item.part, item.some = part, True
-        yield more_thinking(item.block, text)
+        yield from self._answer.more(item.block, text)
 
-    def _input(self, item: _Item | None, json: str) -> Iterator[Event]:
+    def _input(self, item: _StreamedItem | None, json: str) -> Iterator[ModelEvent]:
         if item is not None and item.block is not None and not item.done:
             item.some = item.some or bool(json)
-            yield more_input(item.block, json)
+            yield from self._answer.more(item.block, json)
 
-    def _item_done(self, event: Event) -> Iterator[Event]:
+    def _item_done(self, event: Event) -> Iterator[ModelEvent]:
         given = mapping(event, "item")
         if self._found(event, given) is None:
             yield from self._added(event)
@@ -269,11 +268,11 @@ class ResponsesWire:
         if frame := _frame(given):
             self._frames.append(frame)
 
-    def _found(self, event: Event, given: Event) -> _Item | None:
+    def _found(self, event: Event, given: Event) -> _StreamedItem | None:
         found = (self._items.get(key) for key in _keys(event, given))
         return next(filter(None, found), None)
 
-    def _unstreamed(self, item: _Item, given: Event) -> Iterator[Event]:
+    def _unstreamed(self, item: _StreamedItem, given: Event) -> Iterator[ModelEvent]:
         """The parts of an item that did not come in pieces."""
         if item.kind == "function_call":
             yield from self._input(item, string(given, "arguments"))
@@ -286,26 +285,28 @@ class ResponsesWire:
                 if string(part, "type") == "refusal":
                     self._refusal.append(string(part, "refusal"))
                 elif words := string(part, "text"):
-                    index, start = self._written.text()
-                    yield from (start, more_text(index, words), stop(index))
+                    key = self._next()
+                    yield from self._answer.start_text(key)
+                    yield from self._answer.more(key, words)
+                    yield from self._answer.stop(key)
 
-    def _close(self, item: _Item) -> Iterator[Event]:
+    def _close(self, item: _StreamedItem) -> Iterator[ModelEvent]:
         if item.block is not None:
-            yield stop(item.block)
+            yield from self._answer.stop(item.block)
             item.block = None
 
     # --- the end -------------------------------------------------------------------------
 
-    def _finish(self, kind: str, response: Event) -> Iterator[Event]:
+    def _finish(self, kind: str, response: Event) -> Iterator[ModelEvent]:
         if kind == "response.failed":
             raise self._refused(refusal_of(response))
         self._ended = True
         for item in self._items.values():
             yield from self._close(item)
         if self._frames:
-            yield self._written.kept(keep(WIRE, self._frames))
+            self._answer.redacted(keep(WIRE, self._frames))
         refusal = "".join(self._refusal)
-        reason = "tool_use" if self._written.calls else "end_turn"
+        reason = "tool_use" if self._answer.calls else "end_turn"
         if kind == "response.incomplete":
             why = string(mapping(response, "incomplete_details"), "reason")
             reason = _REASONS.get(why, why or "incomplete")
@@ -313,16 +314,15 @@ class ResponsesWire:
             reason = "refusal"
         usage = mapping(response, "usage")
         details = mapping(usage, "input_tokens_details")
-        yield from end(
-            reason,
+        self._answer.count(
             used(
                 usage.get("input_tokens"),
                 usage.get("output_tokens"),
                 details.get("cached_tokens"),
                 details.get("cache_write_tokens"),
-            ),
-            refusal,
+            )
         )
+        yield from self._answer.finish(reason, refusal)
 
 
 def _keys(event: Event, item: Event) -> list[int | str]:

@@ -246,7 +246,7 @@ def _wants_check(path: Path) -> bool:
 
 def _connect(path: Path) -> sqlite3.Connection:
     wants_check = _wants_check(path)
-    db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
+    db = sqlite3.connect(path, LOCK_WAIT, isolation_level=None, check_same_thread=False)
     try:
         _enable_shrinking(db, path)
         _set_up(db, journal_mode(db, path))

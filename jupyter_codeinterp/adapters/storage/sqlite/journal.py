@@ -23,6 +23,7 @@ from ....core.stores import LEASE_TIME, Holder
 from . import file
 from .file import begin_log, empty_log, file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
+from .writer import Writer, append
 
 # -------------------------------------------------------------------------------------------------
 # Names of notebooks in the journal: whole paths, so that servers with other root folders, or the
@@ -99,8 +100,12 @@ class Journal:
         self._writing = threading.Lock()
         self._left_in_log = False
         """Whether the write-ahead log may hold deleted data."""
+        self._appended: file.Mark | None = None
+        """The last event of the open transaction."""
         self._newest: file.Mark | None = None
-        """The last appended event."""
+        """The last committed event."""
+        self.writer: Writer | None = None
+        """Where each commit waits for the drive."""
         self._server = uuid.uuid4().hex
         _open_stores.add(self._server)
         self._open()
@@ -108,6 +113,9 @@ class Journal:
     def _open(self) -> None:
         self._db, notice, self._fault = open_file(self._path)
         self._file = file_id(self._path)
+        if self.writer is None and self._fault is None:
+            mode = self._db.execute("PRAGMA journal_mode").fetchone()[0]
+            self.writer = Writer(self._transaction) if mode == "delete" else None
         if notice:
             self._notify(notice)
 
@@ -123,6 +131,9 @@ class Journal:
 
     def close(self) -> None:
         was_open = self._server in _open_stores
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None
         _open_stores.discard(self._server)
         if was_open and self._fault is None:
             # A lease not released now expires soon: this process is ending.
@@ -130,10 +141,12 @@ class Journal:
                 self._db.execute("DELETE FROM leases WHERE server = ?", (self._server,))
         self._db.close()
 
-    async def settle(self) -> None:
-        await asyncio.to_thread(self._settle)
+    async def settle(self, session_id: str = "") -> None:
+        await asyncio.to_thread(self._settle, session_id)
 
-    def _settle(self) -> None:
+    def _settle(self, session_id: str) -> None:
+        if self.writer is not None:
+            self.writer.settle(session_id)
         if self._fault is None and file_id(self._path) != self._file:
             # Our file was replaced, and nobody would find new writes. The next write opens the
             # current file, or begins one.
@@ -158,7 +171,7 @@ class Journal:
         """Record the deletion: the session's absence is no loss."""
         self._left_in_log = True
         if self._newest is not None and self._newest.session_id == session_id:
-            self._newest = None
+            self._newest = self._appended = None
         with in_words():
             file.forget(self._path, session_id)
 
@@ -186,6 +199,8 @@ class Journal:
                     "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)",
                     (session_id, self._server, _HOST, os.getpid(), time.time()),
                 )
+        if holder is None and self.writer is not None:
+            self.writer.begin(session_id)
         return holder
 
     def renew_lease(self, session_id: str) -> bool:
@@ -196,6 +211,7 @@ class Journal:
             )
         return renewed.rowcount == 1
 
+    @append
     def release_lease(self, session_id: str) -> None:
         with self._transaction():
             self._db.execute(
@@ -222,12 +238,22 @@ class Journal:
         return number
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Rows:
+        self._drain()
         with in_words():
             return self._db.execute(query, values).fetchall()
 
+    def _drain(self) -> None:
+        """Wait for the writer, so that reads see all appends and one thread uses ``_db``."""
+        if self.writer is not None and not self.writer.here:
+            self.writer.drain()
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing."""
+        """All or nothing. Within another one of the writer's it is a part of that."""
+        self._drain()
+        if self.writer is not None and self.writer.here and self._db.in_transaction:
+            yield
+            return
         if self._fault is not None:
             self._reopen()
         with self._writing, in_words():
@@ -235,7 +261,9 @@ class Journal:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
+                self._newest = self._appended
             finally:
+                self._appended = self._newest
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 

@@ -25,6 +25,7 @@ from ....core.stores import StoredOp
 from .file import connect, in_words
 from .journal import Journal, read
 from .schema import add_part, begin, end, parts, put, written
+from .writer import append
 
 _Ops = list[StoredOp]
 _OpsBySession = list[tuple[str, list[StoredOp]]]
@@ -38,6 +39,7 @@ AT_ONCE = 50_000
 
 
 class Ops(Journal):
+    @append
     def append_op(self, session_id: str, op: StoredOp) -> None:
         with self._transaction():
             self._add_op(session_id, op)
@@ -72,7 +74,8 @@ class Ops(Journal):
             return receipt
         return msgspec.structs.replace(light, outputs=self._put_outputs(session_id, outputs))
 
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> Receipt:
+    @append
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
         with self._transaction():
             light = self._without_outputs(session_id, receipt)
             updated = self._db.execute(
@@ -81,7 +84,6 @@ class Ops(Journal):
             )
             if not updated.rowcount:
                 raise StoreError("unknown_op", f"No op {seq} to set a receipt for.")
-        return light
 
     def last_op(self, session_id: str) -> int:
         query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"
@@ -103,6 +105,7 @@ class Ops(Journal):
             for stored in ops
         ]
 
+    @append
     def set_saved(self, session_id: str, seq: int) -> None:
         """Raise the number, never lower it. No effect without such a session."""
         with self._transaction():
@@ -175,6 +178,7 @@ class Ops(Journal):
         return new.digest
 
     def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        self._drain()
         with in_words():
             return _outputs_of(self._db, session_id, digest)
 
@@ -182,14 +186,14 @@ class Ops(Journal):
         return await asyncio.to_thread(self._kept_outputs, session_id, digest)
 
     def _kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        self._drain()
         with in_words(), closing(connect(self._path)) as db:
             return _outputs_of(db, session_id, digest)
 
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
-        with in_words():
-            row = self._db.execute(query, (session_id, cell_id)).fetchone()
-        return await self.kept_outputs(session_id, row[0]) if row is not None else None
+        rows = self._rows(query, (session_id, cell_id))
+        return await self.kept_outputs(session_id, rows[0][0]) if rows else None
 
     def _put_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Store outputs and return their digest. Needs an open transaction."""

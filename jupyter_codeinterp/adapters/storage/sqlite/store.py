@@ -1,8 +1,8 @@
 """The journal in one SQLite file: sessions, events, messages, ops and outputs.
 
 Synchronous, for one thread: an append takes 0.1 ms. ``settle`` and ``tidy`` wait for the disk in
-a thread of their own. All written text passes ``scrub``. The caller numbers events; folding
-streamed parts leaves gaps.
+a thread of their own; on a network drive, appends do as well (``writer.py``). All written text
+passes ``scrub``. The caller numbers events; folding streamed parts leaves gaps.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ....core.wire.events import Event, StepDiscarded, TextDone, ThinkingDelta, 
 from .file import LOCK_WAIT, Mark, in_words
 from .journal import moved, read, reader
 from .ops import Ops
+from .writer import append
 
 # -------------------------------------------------------------------------------------------------
 # Searches the person's messages and the model's answers for a word.
@@ -136,6 +137,7 @@ class SqliteStore(Ops):
                 self._add_op(new, op)
             _copy_conversation(self._db, of, new, beginning.messages, beginning.steps)
 
+    @append
     def update(self, info: SessionInfo) -> None:
         with self._transaction():
             self._db.execute(
@@ -207,6 +209,7 @@ class SqliteStore(Ops):
 
     # --- spending -------------------------------------------------------
 
+    @append
     def spend(self, day: str, dollars: float) -> None:
         with self._transaction():
             self._db.execute(
@@ -221,6 +224,7 @@ class SqliteStore(Ops):
 
     # --- events ----------------------------------------------------------------------
 
+    @append
     def append_events(self, session_id: str, events: _Numbered) -> None:
         rows = self._event_rows(session_id, events)
         with self._transaction():
@@ -232,9 +236,8 @@ class SqliteStore(Ops):
                     self._drop_deltas(session_id, seq)
                 elif isinstance(event, TurnEnded):
                     self._fold_thinking(session_id, seq)
-
-        if events:
-            self._newest = Mark(session_id, events[-1][0])
+            if events:
+                self._appended = Mark(session_id, events[-1][0])
 
     def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
         return [
@@ -311,6 +314,7 @@ class SqliteStore(Ops):
 
     # --- messages and requests -------------------------------------------------------
 
+    @append
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
     ) -> None:
@@ -340,6 +344,7 @@ class SqliteStore(Ops):
         )
         return tuple(read(row[0], Message) for row in rows)
 
+    @append
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """Store the system prompt once: it is the same in every step."""
         system = self._scrub(str(request.get("system", "")))

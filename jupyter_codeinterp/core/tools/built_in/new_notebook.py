@@ -45,13 +45,13 @@ async def _work(drafting: Drafting, call: ToolUse, given: NewNotebook) -> AsyncI
         results[call.id] = turn.results.not_run(
             call, words, NEW_NOTEBOOK.label, "", summary=policy.refused(turn.mode)
         )
-    elif turn.new_notebooks is None:
+    elif turn.workplace.new_notebooks is None:
         _not_made(drafting, call, NOT_AVAILABLE)
     elif not task or len(given.task) > LONGEST_TASK:
         _not_made(drafting, call, TOO_LONG if task else NO_TASK)
     else:
         name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
-        async for event in _ask_and_go(drafting, call, turn.new_notebooks, name, task):
+        async for event in _ask_and_go(drafting, call, turn.workplace.new_notebooks, name, task):
             yield event
 
 

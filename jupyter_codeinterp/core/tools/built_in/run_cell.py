@@ -8,7 +8,7 @@ from typing import Annotated, Union
 import msgspec
 from msgspec import Meta
 
-from ...checks.shared.check import Contract
+from ...cells.expected import Contract
 from ...messages import ToolUse
 from ...wire.events import Event
 from ..shared.base import Tool

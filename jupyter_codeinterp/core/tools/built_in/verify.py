@@ -15,7 +15,7 @@ from ...approval import code_warnings, policy
 from ...cells import hooked
 from ...document.ops import PRIVATE
 from ...errors import CommandError, DocumentError
-from ...hooks import CellCode, Checked, Note, checked
+from ...hooks import CellCode, Checked, HookNote, checked
 from ...messages import ToolUse
 from ...model_view.plain_text import clean
 from ...turn.results import Result
@@ -48,10 +48,10 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: Verify) -> AsyncIt
     try:
         if not turn.allowed.changes:
             verifying.reject(policy.refusal("verify", turn.mode), policy.refused(turn.mode))
-        elif turn.fresh_runs is None:
+        elif turn.workplace.fresh_runs is None:
             raise CommandError("not_allowed", NOT_AVAILABLE)
         else:
-            async for event in verifying.events(turn.fresh_runs):
+            async for event in verifying.events(turn.workplace.fresh_runs):
                 yield event
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)
@@ -164,7 +164,7 @@ def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
 
 async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
     """Let the hooks check all cells, as before a run of each."""
-    notes: list[Note] = []
+    notes: list[HookNote] = []
     ask = False
     for cell in cells:
         code = CellCode(

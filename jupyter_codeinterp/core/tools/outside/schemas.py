@@ -7,8 +7,9 @@ names or values is refused.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -160,3 +161,42 @@ def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
 
     found: dict[str, Any] = walk(schema)
     return found
+
+
+# -------------------------------------------------------------------------------------------------
+# Names that models accept for tools of MCP servers: ``mcp__server__tool``.
+
+LONGEST = 64
+"""Characters of a name, as the Messages API allows."""
+LONGEST_SERVER = 24
+"""Characters of the server's part."""
+_DIGEST = 6
+_OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def names(tools: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """A unique name for each pair of server and tool. An invalid or ambiguous name ends with a
+    digest, so it does not depend on the order of the tools."""
+    pairs = sorted(set(tools))
+    plain = {pair: _plain(*pair) for pair in pairs}
+    taken: dict[str, int] = {}
+    for name in plain.values():
+        taken[name] = taken.get(name, 0) + 1
+    return {
+        pair: name if taken[name] == 1 and name == _whole(*pair) else _with_digest(name, pair)
+        for pair, name in plain.items()
+    }
+
+
+def _whole(server: str, tool: str) -> str:
+    return f"mcp__{server}__{tool}"
+
+
+def _plain(server: str, tool: str) -> str:
+    short = _OTHERS.sub("_", server[:LONGEST_SERVER])
+    return _whole(short, _OTHERS.sub("_", tool[:LONGEST]))[:LONGEST]
+
+
+def _with_digest(name: str, pair: tuple[str, str]) -> str:
+    digest = hashlib.sha256("\n".join(pair).encode("utf-8", "replace")).hexdigest()[:_DIGEST]
+    return f"{name[: LONGEST - _DIGEST - 1]}_{digest}"

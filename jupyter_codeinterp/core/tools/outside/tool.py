@@ -18,6 +18,7 @@ from ...messages import ToolUse
 from ...model_view.outputs import BUDGET, IMAGES_A_RESULT
 from ...model_view.plain_text import READ, clean, cut
 from ...model_view.untrusted import Untrusted
+from ...ports import OutsideTool, OutsideTools
 from ...turn.results import Result
 from ...turn.turn import Turn
 from ...visible import visible_line
@@ -25,7 +26,6 @@ from ...wire.events import DraftWaiting, Event, Status
 from ..shared.base import Tool
 from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
 from . import schemas
-from .port import OutsideTool, OutsideTools
 from .schemas import BadSchema
 
 # -------------------------------------------------------------------------------------------------

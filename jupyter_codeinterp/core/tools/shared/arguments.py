@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...checks.shared.check import Contract
+from ...cells.expected import Contract
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "source": ("code", "cell_source", "new_source", "cell_content", "content", "text", "markdown"),

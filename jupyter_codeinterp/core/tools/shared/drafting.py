@@ -12,7 +12,7 @@ from ...approval import policy
 from ...approval.decisions import Decision, new_nonce
 from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
-from ...checks.shared.check import Contract
+from ...cells.expected import Contract
 from ...document.ops import PRIVATE, CellView, RanCode, normalise
 from ...messages import ToolUse
 from ...model_view import outputs

@@ -12,7 +12,7 @@ from ...cells.cell_run import CellRun, Granted
 from ...cells.draft import DraftCell
 from ...document.ops import CellView, called
 from ...findings import Label
-from ...hooks import Note
+from ...hooks import HookNote
 from ...messages import Image, ToolUse
 from ...model_view import outputs
 from ...turn.results import Room, noted
@@ -120,7 +120,7 @@ class Several:
             info = await turn.kernel_info()
             notices: list[str] = []
             labels: dict[Label, None] = {}
-            told: dict[str, tuple[Note, ...]] = {}
+            told: dict[str, tuple[HookNote, ...]] = {}
             asks = False
             for draft in self._drafts:
                 said = await draft.check(draft.source, info)

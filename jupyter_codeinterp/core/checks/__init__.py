@@ -1,1 +1,0 @@
-"""Checks of the agent's runs: facts about the code and about what the run did."""

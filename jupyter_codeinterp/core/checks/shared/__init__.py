@@ -1,1 +1,0 @@
-"""Types and readers that all checks share."""

@@ -1,0 +1,47 @@
+"""Tells the hooks of the answer that ends a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..cells.hooked import line
+from ..document.ops import Output
+from ..hooks import FinalAnswer
+from ..messages import Message
+from ..model_view.notebook_prompt import is_private
+from ..turn.turn import Turn
+from ..wire.events import Event, Note
+
+
+async def after_answer(
+    turn: Turn, step: int, texts: Mapping[int, str], question: str, messages: tuple[Message, ...]
+) -> list[Event]:
+    """What the hooks add to the answer: notes for the person, and origins of its numbers."""
+    checked = await turn.hooks.after_answer(
+        FinalAnswer(
+            notebook=turn.document.path,
+            session_id=turn.session_id,
+            turn=turn.number,
+            step=step,
+            question=question,
+            texts=texts,
+            cells=tuple(cell for cell in turn.notebook.snapshot.cells if not is_private(cell)),
+            ran=_ran(turn),
+            messages=messages,
+            scrub=turn.scrub,
+        )
+    )
+    return [*checked.figures, *(Note(line(turn, note)) for note in checked.notes)]
+
+
+def _ran(turn: Turn) -> dict[str, tuple[Output, ...]]:
+    """Outputs of this turn's cells, the latest first, then of earlier turns' cells."""
+    ran = dict(reversed(turn.notebook.ran.items()))
+    cells = {cell.cell_id: cell for cell in turn.notebook.snapshot.cells}
+    for cell_id in reversed(turn.ledger.touched):
+        cell = cells.get(cell_id)
+        if cell_id in ran or cell is None or cell.cell_type != "code" or is_private(cell):
+            continue
+        if turn.ledger.last_run(cell_id):
+            ran[cell_id] = cell.outputs
+    return ran

@@ -1,0 +1,390 @@
+"""Findings on filters, joins and conversions of pandas, from facts that the kernel observed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+from ...api import CellCode, CellOutputs, Fact, Finding, Place
+from ...core.cell_code.parsing import base
+from ...core.cell_code.source import Source, dotted, is_method_call, keyword, label, parsed, same
+
+FILTER, JOIN, LOST = "Filter", "Join", "Lost values"
+
+# -------------------------------------------------------------------------------------------------
+# Filters whose literal matches no row.
+
+FEW = 5
+"""Most distinct values of a column that a sentence lists in full."""
+TABLES = {"head", "tail", "to_string", "sort_values", "reset_index"}
+"""Methods whose result is empty if the table is."""
+
+
+def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
+    source = parsed(cell.source)
+    if source is None:
+        return
+    empty = list(facts(outputs, "empty_filter"))
+    explained: set[int] = set()
+    for fact in facts(outputs, "no_match", "absent_values"):
+        around = [one for one in empty if _is_part(source, fact, one)]
+        explained.update(map(id, around))
+        yield from _no_match(source, fact, bool(around))
+    for fact in empty:
+        node = source.at(fact.place)
+        if id(fact) in explained or node is None:
+            continue
+        if not is_looked_at(source, node) and not _is_shown(source, node):
+            words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
+            yield Finding(FILTER, words, fact.place, audience="model")
+    for fact in facts(outputs, "nothing_excluded"):
+        words = f"{code_at(source, fact, 'A filter')} excludes nothing; the column has"
+        yield Finding(FILTER, f"{words} {listed(texts(fact, 'near'))}.", fact.place)
+
+
+def _is_shown(source: Source, node: ast.AST) -> bool:
+    """Whether the code prints the table, so that its outputs show that it is empty."""
+    name = assigned_name(source, node)
+    for one in (node, *(source.names.get(name, ()) if name else ())):
+        over = source.parents.get(one)
+        while isinstance(over, ast.Attribute) and over.attr in TABLES:
+            over = source.parents.get(source.parents[over])
+        if isinstance(over, ast.Expr):
+            return True
+        if isinstance(over, ast.Call) and label(over.func) in ("print", "display"):
+            return True
+    return False
+
+
+def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
+    """Whether the filter contains the comparison, or a variable that holds it."""
+    if within(fact.place, around.place):
+        return True
+    node, outer = source.at(fact.place), source.at(around.place)
+    statement = source.statement(node) if node is not None else None
+    if outer is None or not isinstance(statement, ast.Assign):
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(outer))
+
+
+def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
+    if text(fact, "column") == "_merge":  # A join's indicator: all keys may have a partner.
+        return
+    node = source.at(fact.place)
+    near, rows = _similar(source, fact), number(fact, "rows")
+    if node is None or not (near or (is_empty and is_literal(source, _operand(node)))):
+        if fact.kind == "absent_values" and not _is_negated(source, node):
+            yield _absent(source, fact, "model")
+        return
+    if is_looked_at(source, node) and not near:
+        return
+    if fact.kind == "absent_values":
+        yield _absent(source, fact, "person")
+        return
+    words = f"`{source.text(node)}` matched 0 of {rows:,} rows"
+    if near:
+        words += f"; the column has {listed(near)}."
+    elif number(fact, "distinct") <= FEW and texts(fact, "values"):
+        words += f"; the values are {listed(texts(fact, 'values'))}."
+    else:
+        words += f"; values are {', '.join(texts(fact, 'values')[:3])}, \u2026"
+    yield Finding(FILTER, words, fact.place, texts(fact, "values"))
+
+
+def _absent(source: Source, fact: Fact, audience: Literal["person", "model"]) -> Finding:
+    absent, near = texts(fact, "absent"), _similar(source, fact)
+    count, wanted = number(fact, "count"), number(fact, "wanted")
+    words = f"{count} of {wanted} values of `isin` are not in `{text(fact, 'column')}`"
+    words += f": {listed(absent)}" + (f"; the column has {listed(near)}." if near else ".")
+    return Finding(FILTER, words, fact.place, texts(fact, "values"), audience)
+
+
+def _similar(source: Source, fact: Fact) -> tuple[str, ...]:
+    """Values that resemble the literal, without those that the statement also names."""
+    node = source.at(fact.place)
+    statement = source.statement(node) if node is not None else None
+    parts = ast.walk(statement) if statement is not None else ()
+    written = {repr(part.value) for part in parts if isinstance(part, ast.Constant)}
+    near = dict.fromkeys(texts(fact, "near"))
+    return tuple(one for one in near if one not in written)
+
+
+def _operand(node: ast.expr) -> ast.expr | None:
+    """The right side of a comparison, or a call's first argument."""
+    if isinstance(node, ast.Compare):
+        return node.comparators[0] if len(node.comparators) == 1 else None
+    return node.args[0] if isinstance(node, ast.Call) and node.args else None
+
+
+def _is_negated(source: Source, node: ast.AST | None) -> bool:
+    parent = source.parents.get(node) if node is not None else None
+    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Invert)
+
+
+# -------------------------------------------------------------------------------------------------
+# Joins that multiply rows, or leave keys without a partner.
+
+DISTINCT = {"nunique", "unique", "drop_duplicates"}
+"""Methods that make repeated rows harmless."""
+ASKS = {"isna", "isnull", "notna", "notnull", "_merge"}
+"""Attributes that tell which rows have a partner."""
+
+
+def joins(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
+    source = parsed(cell.source)
+    if source is None:
+        return
+    for fact in facts(outputs, "joined"):
+        node = source.at(fact.place)
+        if isinstance(node, ast.Call):
+            found = _multiplied(source, fact, node) or _unmatched(source, fact, node)
+            if found is not None:
+                yield found
+
+
+def _multiplied(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
+    left, right = number(fact, "left"), number(fact, "right")
+    result, missing = number(fact, "result"), number(fact, "missing_keys")
+    if missing:
+        words = f"The join also matches rows without a key: {missing:,} rows have none."
+        return Finding(JOIN, words, fact.place)
+    if result <= left or not fact.figures.get("repeats"):
+        return None
+    knows = (
+        DISTINCT & calls_after(source, node)
+        or keyword(node, "validate") is not None
+        or _is_with_itself(node)
+        or _compares(source, node)
+    )
+    words = f"The join made {result:,} rows of {left:,} and {right:,}: its keys repeat in both."
+    audience: Literal["person", "model"] = "model" if knows else "person"
+    return Finding(JOIN, words, fact.place, texts(fact, "keys"), audience)
+
+
+def _is_with_itself(node: ast.Call) -> bool:
+    """``items.merge(items, …)``, which makes pairs."""
+    tables = [node.func.value] if is_method_call(node) and not _is_module(node.func.value) else []
+    tables += [*node.args, *(word.value for word in node.keywords if word.arg == "right")]
+    return len(tables) > 1 and same(tables[0], tables[1])
+
+
+def _compares(source: Source, node: ast.Call) -> bool:
+    """Whether the code compares columns of the result, such as the ends of intervals, and so keeps
+    only some pairs."""
+    name = assigned_name(source, node)
+    for other in source.nodes:
+        if isinstance(other, ast.Compare):
+            sides = [other.left, *other.comparators]
+        elif is_method_call(other) and other.func.attr == "between":
+            sides = [other.func.value, *other.args]
+        else:
+            continue
+        if name and sum(base(side) == name for side in sides) > 1:
+            return True
+    return "query" in calls_after(source, node)
+
+
+def _is_module(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("pd", "pandas")
+
+
+def _unmatched(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
+    """A finding on keys of the left table without a partner, among the rows that were read."""
+    left, rows, alone = number(fact, "left"), number(fact, "looked_at"), number(fact, "alone")
+    how = fact.figures.get("how")
+    if not left or not number(fact, "right") or how not in ("inner", "left"):
+        return None
+    if how == "inner" and not number(fact, "result"):
+        rows = alone = left
+    if not alone:
+        return None
+    of = f"{rows:,} rows" if rows == left else f"{rows:,} rows (a sample)"
+    words = f"{alone:,} of {of} found no partner by {listed(texts(fact, 'keys'))}"
+    near, examples = texts(fact, "near"), texts(fact, "examples")
+    if near:
+        words += f"; {near[0]} differs only in case or blanks."
+        return Finding(JOIN, words, fact.place, near)
+    asks = keyword(node, "indicator") is not None or ASKS & calls_after(source, node)
+    words += f", as {listed(examples)}." if examples else "."
+    audience: Literal["person", "model"] = "model" if asks or alone < rows else "person"
+    return Finding(JOIN, words, fact.place, examples, audience)
+
+
+# -------------------------------------------------------------------------------------------------
+# Values that a conversion lost.
+
+_MARK = re.compile(
+    r"['\"]?\s*(n/?a|nan|none|null|nil|missing|unknown|tbd|not available|[-?.*]*)\s*['\"]?", re.I
+)
+"""Common texts for a missing value."""
+_HAS_DIGIT = re.compile(r"\d")
+KNOWS = {"combine_first", "fillna", "isna", "isnull", "notna"}
+FILLS = {"combine_first", "fillna"}
+"""Methods whose argument only fills missing values."""
+INTO = {"not_a_number": "numbers", "not_a_date": "dates"}
+
+
+def lost_values(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
+    source = parsed(cell.source)
+    if source is None:
+        return
+    found = list(facts(outputs, *INTO))
+    tries = Counter((fact.kind, text(fact, "column")) for fact in found)
+    yield from map(_swapped, facts(outputs, "swapped_day"))
+    for fact in found:
+        if tries[fact.kind, text(fact, "column")] > 1 or _is_tried_again(source, fact):
+            continue  # The code tries several formats: another one may read the rest.
+        lost = tuple(one for one in texts(fact, "examples") if not _MARK.fullmatch(one))
+        if not lost or _is_expected(source, fact):
+            continue
+        least = "at least " if fact.figures.get("more") else ""
+        words = f"{least}{number(fact, 'count'):,} of {number(fact, 'rows'):,} values of"
+        words += f" `{text(fact, 'column')}` could not be read as {INTO[fact.kind]} and are"
+        words += f" missing now, such as {listed(lost)}."
+        has_digits = any(map(_HAS_DIGIT.search, lost))
+        words = words[0].upper() + words[1:]
+        yield Finding(LOST, words, fact.place, lost, "person" if has_digits else "model")
+
+
+def _swapped(fact: Fact) -> Finding:
+    written, read_as = (*texts(fact, "examples"), "", "")[:2]
+    least = "At least " if fact.figures.get("more") else ""
+    words = f"{least}{number(fact, 'count'):,} of {number(fact, 'rows'):,} dates of"
+    words += f" `{text(fact, 'column')}` are written year first, but `dayfirst=True` took the day"
+    return Finding(LOST, f"{words} for the month: {written} became {read_as}.", fact.place)
+
+
+def _is_tried_again(source: Source, fact: Fact) -> bool:
+    """Whether the code also converts the same expression elsewhere."""
+    node = source.at(fact.place)
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    tried = ast.dump(node.args[0])
+    calls = (one for one in source.nodes if isinstance(one, ast.Call) and one.args)
+    same = [one for one in calls if label(one.func) == label(node.func)]
+    return sum(ast.dump(one.args[0]) == tried for one in same) > 1
+
+
+def _is_expected(source: Source, fact: Fact) -> bool:
+    """Whether the code handles missing values."""
+    node = source.at(fact.place)
+    if node is None:
+        return False
+    parent = source.parents.get(node)
+    fills = isinstance(parent, ast.Call) and label(parent.func) in FILLS and node in parent.args
+    return fills or bool(KNOWS & calls_after(source, node))
+
+
+# -------------------------------------------------------------------------------------------------
+# Questions about code: what a name holds, and where a value goes.
+
+MOST = 12
+LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
+"""Attributes that code reads to find out whether a table or column is empty."""
+
+
+def facts(outputs: CellOutputs, *kinds: str) -> Iterator[Fact]:
+    """At most ``MOST`` facts of these kinds."""
+    return islice((fact for fact in outputs.facts if fact.kind in kinds), MOST)
+
+
+def number(fact: Fact, name: str) -> int:
+    value = fact.figures.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def text(fact: Fact, name: str) -> str:
+    value = fact.figures.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def texts(fact: Fact, name: str) -> tuple[str, ...]:
+    value = fact.figures.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def listed(values: tuple[str, ...]) -> str:
+    """``'a', 'b' and 'c'``"""
+    return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))
+
+
+def code_at(source: Source, fact: Fact, otherwise: str) -> str:
+    node = source.at(fact.place)
+    return f"`{source.text(node)}`" if node is not None else otherwise
+
+
+def within(inner: Place | None, outer: Place | None) -> bool:
+    if inner is None or outer is None:
+        return False
+    start, end = (inner.line, inner.column), (inner.end_line, inner.end_column)
+    return (outer.line, outer.column) <= start and end <= (outer.end_line, outer.end_column)
+
+
+def assigned_name(source: Source, node: ast.AST) -> str:
+    """The variable that the statement around an expression assigns."""
+    statement = source.statement(node)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        return target.id if isinstance(target, ast.Name) else ""
+    return ""
+
+
+def is_literal(source: Source, node: ast.expr | None) -> bool:
+    """Whether the value is a literal, or a variable that the cell sets to one."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return all(isinstance(part, ast.Constant) for part in node.elts)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    if isinstance(node, ast.Name):
+        values = source.values_of(node.id)
+        return (
+            len(values) == 1
+            and not isinstance(values[0], ast.Name)
+            and is_literal(source, values[0])
+        )
+    return False
+
+
+def is_looked_at(source: Source, node: ast.AST) -> bool:
+    """Whether the code tests the value for emptiness, so that an empty one is expected."""
+    parent = source.parents.get(node)
+    if _asks(node, parent):
+        return True
+    name = assigned_name(source, node)
+    names = source.names.get(name, ()) if name else ()
+    return any(_asks(other, source.parents.get(other)) for other in names)
+
+
+def _asks(node: ast.AST, parent: ast.AST | None) -> bool:
+    if isinstance(parent, ast.Attribute) and parent.value is node:
+        return parent.attr in LOOKS
+    return isinstance(parent, ast.Call) and node in parent.args and dotted(parent.func) == "len"
+
+
+def calls_after(source: Source, node: ast.AST) -> set[str]:
+    """Attributes that the code reads from an expression, or later from the variable that it is
+    assigned to."""
+    found = set(_chained(source, node))
+    statement = source.statement(node)
+    if isinstance(statement, ast.Assign):
+        target = ast.unparse(statement.targets[0])
+        for owner, other in source.attributes.get(base(statement.targets[0]), ()):
+            is_part = owner == target or owner.startswith((f"{target}.", f"{target}["))
+            if is_part and other.lineno > statement.lineno:
+                found.add(other.attr)
+    return found
+
+
+def _chained(source: Source, node: ast.AST) -> Iterator[str]:
+    parent = source.parents.get(node)
+    while isinstance(parent, (ast.Attribute, ast.Call, ast.Subscript)):
+        if isinstance(parent, ast.Attribute):
+            yield parent.attr
+        node, parent = parent, source.parents.get(parent)

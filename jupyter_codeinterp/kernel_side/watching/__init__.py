@@ -1,1 +1,0 @@
-"""Watches cells of the agent in a Python kernel."""
