@@ -15,7 +15,7 @@ import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from jupyter_codeinterp.core.session.service import Caller, SessionService
+from jupyter_codeinterp.core.session.service import Sender, SessionService
 from jupyter_codeinterp.core.wire.commands import SendMessage
 from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
@@ -332,7 +332,7 @@ async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) ->
         manager = site.app.extension_manager.extension_points["jupyter_codeinterp"].app.manager
         service = SessionService(manager)
         message = SendMessage("go", "n.ipynb", mode="auto")
-        sent = await service.send(message, Caller(headless=True))
+        sent = await service.send(message, Sender(headless=True))
         await until(lambda: not sent.session.running)
     assert "This is the agent's cell." in json.dumps(api.requests[1].body)
     assert len(api.requests) == 2

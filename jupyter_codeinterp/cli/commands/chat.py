@@ -21,7 +21,7 @@ from ..local.problems import DONE, Problem
 from ..terminal.fronts import ASKED, UNASKED
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
-from .run import Opened, front_for, mode_of, need_terminal, opened
+from .run import OpenedNotebook, front_for, mode_of, need_terminal, opened
 from .turn import to_the_end
 
 HELP = {
@@ -58,7 +58,7 @@ async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
 
 @dataclass
 class _Chat:
-    _here: Opened
+    _here: OpenedNotebook
     _front: Person
     _stopping: Stopping
     _mode: Mode

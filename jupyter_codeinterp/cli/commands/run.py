@@ -27,10 +27,10 @@ from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
 from ..local.place import Place, check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
-from ..terminal.fronts import Front, Program
+from ..terminal.fronts import JsonFront, TurnFront
 from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
-from .turn import Conversation, InProcess, exit_code, last_words, to_the_end
+from .turn import InProcess, TerminalConversation, exit_code, last_words, to_the_end
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -81,13 +81,13 @@ async def _no_commands() -> list[OwnCommand]:
 
 
 @dataclass
-class Opened:
+class OpenedNotebook:
     """A notebook to talk about. ``file``: its file, if it is on this machine; ``language``: the
     kernel's, "" while unknown; ``commands``: the person's own; ``highest``: the highest mode;
     ``earlier``: the title of its latest conversation, if that does not go on; ``whole``: whether
     all files that the person wanted were kept."""
 
-    talk: Conversation
+    talk: TerminalConversation
     file: Path | None = None
     language: Callable[[], str] = str
     commands: Callable[[], Awaitable[list[OwnCommand]]] = _no_commands
@@ -99,13 +99,13 @@ class Opened:
 @asynccontextmanager
 async def opened(
     options: argparse.Namespace, mode: Mode, stopping: Stopping
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[OpenedNotebook]:
     """The notebook in a running server, or here with a started kernel. Raises Problem."""
     if options.server:
         from ..remote import logged_in  # with an HTTP client
 
         async with logged_in(options) as server:
-            yield Opened(Conversation(server, options.notebook))
+            yield OpenedNotebook(TerminalConversation(server, options.notebook))
         return
     config = config_files.load()
     settings = config_files.settings(config)
@@ -145,21 +145,21 @@ async def _opened_in(
     kernel: str,
     options: argparse.Namespace,
     stopping: Stopping,
-) -> Opened:
+) -> OpenedNotebook:
     """A new conversation, or the latest, with a running kernel. Raises Problem."""
     server, manager, path = InProcess(bench, place.path, options.timeout), bench.manager, place.path
     latest = next(iter(manager.list(path)), None)
-    talk, model = Conversation(server, path), options.model or ""
+    talk, model = TerminalConversation(server, path), options.model or ""
     if options.continued:
         if latest is None:
             raise Problem(f"{path} has no conversation to continue.", USAGE)
         session = manager.session(latest.session_id)
         past = turns([event for _, event in manager.store.events(latest.session_id)])
         print(without_cells(last_words(past), cells_of(place.file)), file=sys.stderr)
-        talk = Conversation(server, path, latest.session_id, session.event_log.last_seq)
+        talk = TerminalConversation(server, path, latest.session_id, session.event_log.last_seq)
         model = model or session.info.model
     await server.start_kernel(kernel, model, stopping)
-    return Opened(
+    return OpenedNotebook(
         talk,
         place.file,
         language=lambda: bench.language,
@@ -237,10 +237,10 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(here: Opened, options: argparse.Namespace, stopping: Stopping) -> Front:
+def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopping) -> TurnFront:
     yes: Alone = options.yes or ""
     if options.json:
-        return Program(yes)
+        return JsonFront(yes)
 
     from ..terminal.drawing import Screen  # not for a program
     from ..terminal.people import Person

@@ -6,25 +6,27 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
+
+import msgspec
 
 from ...adapters.documents.file import ContentsFile
 from ...adapters.documents.live.session_document import SessionDocument
 from ...core.approval.decisions import Alone
-from ...core.document.ops import id_of
+from ...core.document.ops import Output, id_of
 from ...core.errors import CodeInterpError, CommandError, DocumentError
 from ...core.history.transcript import Line, ModelText, Turn
 from ...core.ports import Model
-from ...core.session.service import Caller
+from ...core.session.service import Sender
 from ...core.turn.ending import LIMITS, Ending
 from ...core.visible import visible_line
 from ...core.wire import events as e
 from ...core.wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
-from ..terminal.following import Following
-from ..terminal.fronts import Decision, Front
+from ..terminal.asking import InputClosed
+from ..terminal.fronts import TurnFront, Verdict
 from ..terminal.stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -78,13 +80,26 @@ def exit_code(ended: e.TurnEnded) -> int:
     return _CODES.get(ended.stop_reason, FAILED)
 
 
-class Server(Protocol):
+_MOST = 4_000
+"""Characters at an output's end that are searched for its last line."""
+_decode = msgspec.json.Decoder(e.Event).decode
+
+
+def last_line(outputs: tuple[Output, ...]) -> str:
+    """The last line with text of what a cell has printed; "" for none."""
+    text = outputs[-1].get("text") if outputs else ""
+    text = text[-_MOST:] if isinstance(text, str) else ""
+    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+class Backend(Protocol):
     """Where a conversation's commands are carried out: in this process or by a Jupyter server."""
 
     async def carry_out(
         self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
     ) -> str:
-        """Return the conversation's id. ``alone`` and ``nobody`` as of ``Caller``. Raises
+        """Return the conversation's id. ``alone`` and ``nobody`` as of ``Sender``. Raises
         CommandError, and Problem without a connection."""
 
     def events(self, session_id: str, last: int) -> AsyncIterator[tuple[int, bytes]]:
@@ -100,10 +115,10 @@ class Server(Protocol):
         """Clean up before an immediate exit."""
 
 
-class Conversation:
+class TerminalConversation:
     """``last``: the number of the last event that was read."""
 
-    def __init__(self, server: Server, notebook: str, session_id: str = "", last: int = 0) -> None:
+    def __init__(self, server: Backend, notebook: str, session_id: str = "", last: int = 0) -> None:
         self.server = server
         self._notebook = notebook
         self._session_id = session_id
@@ -145,7 +160,7 @@ class Conversation:
             self._last = number
             yield raw
 
-    async def decide(self, draft: e.Draft, decision: Decision) -> None:
+    async def decide(self, draft: e.Draft, decision: Verdict) -> None:
         """Raises CommandError if the draft can no longer be decided."""
         command = Decide(
             self._session_id,
@@ -170,7 +185,105 @@ class Conversation:
             await self.server.carry_out(Cancel(self._session_id))
 
 
-async def to_the_end(conversation: Conversation, front: Front, stopping: Stopping) -> e.TurnEnded:
+class Following:
+    """Follows one turn. ``attended``: seconds that questions to the person took."""
+
+    def __init__(
+        self, conversation: TerminalConversation, front: TurnFront, stopping: Stopping
+    ) -> None:
+        self._conversation = conversation
+        self._front = front
+        self._stopping = stopping
+        self._asking: asyncio.Task[None] | None = None
+        self._waits_for = ""
+        """The id of the call that the open question is about."""
+        self._asked_for = 0.0
+        """Seconds spent on finished questions."""
+        self._since: float | None = None
+        self._closed = False
+        """Whether the output is closed."""
+
+    @property
+    def attended(self) -> float:
+        waiting = 0.0 if self._since is None else time.monotonic() - self._since
+        return self._asked_for + waiting
+
+    async def to_the_end(self) -> e.TurnEnded:
+        try:
+            async for raw in self._conversation.events():
+                event = _decode(raw)
+                self._show(event, raw)
+                if isinstance(event, e.TurnEnded):
+                    return event
+                self._take(event)
+            raise AssertionError("following events never ends")
+        finally:
+            self._forget_question()
+            self._front.pause()
+
+    def on_outputs(self, outputs: tuple[Output, ...]) -> None:
+        """Show the progress of a running cell by its outputs."""
+        with contextlib.suppress(OSError):  # The next event finds the closed output.
+            self._front.progress(last_line(outputs))
+
+    def _take(self, event: e.Event) -> None:
+        if isinstance(event, e.DraftWaiting):
+            self._ask(event.draft.call_id, self._decide(event.draft))
+        elif isinstance(event, e.QuestionAsked):
+            self._ask(event.call_id, self._answer(event))
+        elif getattr(event, "call_id", "") == self._waits_for:
+            # Decided, answered or ended, possibly by another client.
+            self._forget_question()
+
+    def _show(self, event: e.Event, raw: bytes) -> None:
+        if self._closed:
+            return
+        try:
+            self._front.show(event, raw)
+        except OSError:
+            # The pipe or terminal is closed.
+            self._closed = True
+            self._stopping.stop()
+
+    # --- questions -------------------------------------------------------------------
+
+    def _ask(self, call_id: str, question: Coroutine[Any, Any, None]) -> None:
+        self._forget_question()
+        self._waits_for = call_id
+        self._asking = asyncio.ensure_future(question)
+
+    def _forget_question(self) -> None:
+        if self._asking is not None and self._asking is not asyncio.current_task():
+            self._asking.cancel()
+        self._asking, self._waits_for = None, ""
+
+    async def _decide(self, draft: e.Draft) -> None:
+        with self._person():
+            decision = await self._front.decide(draft)
+            with contextlib.suppress(CommandError):  # already decided
+                await self._conversation.decide(draft, decision)
+
+    async def _answer(self, question: e.QuestionAsked) -> None:
+        with self._person():
+            answer = await self._front.answer(question)
+            with contextlib.suppress(CommandError):
+                await self._conversation.answer(question.call_id, answer)
+
+    @contextlib.contextmanager
+    def _person(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        try:
+            yield
+        except (InputClosed, OSError):
+            self._stopping.stop()
+        finally:
+            self._asked_for += time.monotonic() - self._since
+            self._since = None
+
+
+async def to_the_end(
+    conversation: TerminalConversation, front: TurnFront, stopping: Stopping
+) -> e.TurnEnded:
     """Show a turn; at a limit, ask and show the next one."""
     server = conversation.server
     while True:
@@ -186,7 +299,7 @@ async def to_the_end(conversation: Conversation, front: Front, stopping: Stoppin
     return ended
 
 
-async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool:
+async def _goes_on(front: TurnFront, ended: e.TurnEnded, stopping: Stopping) -> bool:
     question = asyncio.ensure_future(front.go_on(ended))
     with stopping.by(question.cancel, lambda: None):
         await asyncio.wait({question})
@@ -223,8 +336,8 @@ class InProcess:
     async def carry_out(
         self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
     ) -> str:
-        caller = Caller(headless=True, alone=alone, nobody=nobody)
-        sent = await self._service.carry_out(command, caller)
+        sender = Sender(headless=True, alone=alone, nobody=nobody)
+        sent = await self._service.carry_out(command, sender)
         if sent is None:
             return command.session_id
         self._session = sent.session

@@ -27,7 +27,7 @@ from .waiting_files import WaitingList, WaitingText
 
 
 @dataclass(frozen=True)
-class Caller:
+class Sender:
     """Who sends a command. ``number``: of the window or client, 0 for a program; the resulting
     event carries it.
 
@@ -48,7 +48,7 @@ class Caller:
             await self.ready(notebook)
 
 
-PROGRAM = Caller()
+PROGRAM = Sender()
 
 
 class Sent(NamedTuple):
@@ -89,9 +89,9 @@ class SessionService:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    async def carry_out(self, command: c.SessionCommand, caller: Caller = PROGRAM) -> Sent | None:
+    async def carry_out(self, command: c.SessionCommand, sender: Sender = PROGRAM) -> Sent | None:
         """Carry out any command. The result of one that sends a message is where it went."""
-        sent: Sent | None = await COMMANDS[type(command)].method(self, command, caller)
+        sent: Sent | None = await COMMANDS[type(command)].method(self, command, sender)
         return sent
 
     # --- a turn ----------------------------------------------------------------------
@@ -100,20 +100,20 @@ class SessionService:
         """Open a conversation on a notebook (its server path) without starting a turn."""
         return self._sessions.new_session(notebook, mode, model)
 
-    async def send(self, command: c.SendMessage, caller: Caller = PROGRAM) -> Sent:
+    async def send(self, command: c.SendMessage, sender: Sender = PROGRAM) -> Sent:
         """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
         ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
         words, references = self._checked(command)
         if command.session_id:
             session = self._here(command.session_id)
             if session.would(command.text, command.about) == "begin":
-                await caller.prepare(session.info.notebook)
+                await sender.prepare(session.info.notebook)
         elif not command.text.strip():
             raise CommandError("empty_message", "The message is empty.")
         elif command.about:
             raise CommandError("no_longer_waits", NO_LONGER)
         elif command.notebook:
-            await caller.prepare(command.notebook)
+            await sender.prepare(command.notebook)
             session = self.create(command.notebook, command.mode, command.model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
@@ -121,20 +121,20 @@ class SessionService:
             words,
             command.mode,
             command.model,
-            caller.number,
+            sender.number,
             about=command.about,
             source=command.source,
             after=command.after,
             references=references,
             rule_files=command.rule_files,
             second_look=command.second_look,
-            alone=caller.alone,
+            alone=sender.alone,
         )
-        if did == "begin" and caller.headless:
+        if did == "begin" and sender.headless:
             session.workplace.expect_no_window()
         return Sent(session, did)
 
-    async def branch(self, command: c.Branch, caller: Caller = PROGRAM) -> Sent:
+    async def branch(self, command: c.Branch, sender: Sender = PROGRAM) -> Sent:
         """The new conversation notes what ``undo`` could not restore. An error leaves none.
 
         CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
@@ -145,12 +145,12 @@ class SessionService:
             raise CommandError("empty_message", "The message is empty.")
         session = self._here(command.session_id)
         beginning = session.reviews.beginning(command.turn)
-        await caller.prepare(session.info.notebook)
+        await sender.prepare(session.info.notebook)
         kept: tuple[Kept, ...] = ()
         if command.undo:
-            if caller.headless:
+            if sender.headless:
                 session.workplace.expect_no_window()
-            kept = await session.reviews.undo_since(command.turn, caller.number)
+            kept = await session.reviews.undo_since(command.turn, sender.number)
         title = title_of(session.info, command.turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, command.turn, beginning)
@@ -161,7 +161,7 @@ class SessionService:
                 words,
                 command.mode,
                 command.model or session.info.model,
-                caller.number,
+                sender.number,
                 references=references,
                 rule_files=command.rule_files,
                 second_look=command.second_look,
@@ -169,7 +169,7 @@ class SessionService:
         except CodeInterpError:
             await self._sessions.delete(branch.info.session_id)
             raise
-        if caller.headless:
+        if sender.headless:
             branch.workplace.expect_no_window()
         return Sent(branch, did)
 
@@ -201,26 +201,26 @@ class SessionService:
             raise
         return session
 
-    async def take_back(self, command: c.TakeBack, caller: Caller = PROGRAM) -> None:
+    async def take_back(self, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
         """CommandError ``not_queued``."""
-        self._here(command.session_id).queue.take_back(command.number, caller.number)
+        self._here(command.session_id).queue.take_back(command.number, sender.number)
 
-    async def retry(self, command: c.Retry, caller: Caller = PROGRAM) -> None:
+    async def retry(self, command: c.Retry, sender: Sender = PROGRAM) -> None:
         """CommandError ``busy``, ``nothing_to_retry``."""
         session = self._here(command.session_id)
         session.need_retry()
-        await caller.prepare(session.info.notebook)
-        session.retry(caller.number)
-        if caller.headless:
+        await sender.prepare(session.info.notebook)
+        session.retry(sender.number)
+        if sender.headless:
             session.workplace.expect_no_window()
 
-    async def stop(self, command: c.Cancel, caller: Caller = PROGRAM) -> None:
+    async def stop(self, command: c.Cancel, sender: Sender = PROGRAM) -> None:
         """Stop the running turn, or a look for mistakes, if any."""
-        self._here(command.session_id).cancel(caller.number)
+        self._here(command.session_id).cancel(sender.number)
 
     # --- decisions and settings ------------------------------------------------------
 
-    async def decide(self, command: c.Decide, caller: Caller = PROGRAM) -> None:
+    async def decide(self, command: c.Decide, sender: Sender = PROGRAM) -> None:
         """CommandError ``too_long``, and as in ``Decisions.decide``."""
         need_short(command.reason)
         session = self._here(command.session_id)
@@ -231,68 +231,68 @@ class SessionService:
             command.action,
             command.source,
             command.run_all,
-            caller.number,
+            sender.number,
             said=self._sessions.rules.scrub(command.reason.strip()),
-            person=self._sessions.person(notebook, caller.number),
-            nobody=caller.nobody,
+            person=self._sessions.person(notebook, sender.number),
+            nobody=sender.nobody,
         )
         to_all = command.run_all and command.action == "run"
         what: c.Doing = "run_all" if to_all else command.action
-        self._sessions.tell_others(c.DoneElsewhere(caller.number, what, draft.title, notebook))
+        self._sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
 
-    async def answer(self, command: c.Answer, caller: Caller = PROGRAM) -> None:
+    async def answer(self, command: c.Answer, sender: Sender = PROGRAM) -> None:
         """CommandError ``too_long``, and as in ``Decisions.answer``."""
         need_short(command.text)
         words = self._sessions.rules.scrub(command.text)
-        self._here(command.session_id).decisions.answer(command.call_id, words, caller.number)
+        self._here(command.session_id).decisions.answer(command.call_id, words, sender.number)
 
-    async def set_mode(self, command: c.SetMode, caller: Caller = PROGRAM) -> None:
+    async def set_mode(self, command: c.SetMode, sender: Sender = PROGRAM) -> None:
         """Set the mode from the next decision on."""
-        self._sessions.session(command.session_id).set_mode(command.mode, caller.number)
+        self._sessions.session(command.session_id).set_mode(command.mode, sender.number)
 
-    async def set_model(self, command: c.SetModel, caller: Caller = PROGRAM) -> None:
+    async def set_model(self, command: c.SetModel, sender: Sender = PROGRAM) -> None:
         """CommandError ``busy``."""
-        self._sessions.session(command.session_id).set_model(command.model, caller.number)
+        self._sessions.session(command.session_id).set_model(command.model, sender.number)
 
     # --- what was done ---------------------------------------------------------------
 
-    async def undo(self, command: c.UndoTurn, caller: Caller = PROGRAM) -> None:
+    async def undo(self, command: c.UndoTurn, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.undo``."""
         session = self._sessions.session(command.session_id)
-        if caller.headless:
+        if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(command.turn, command.cells, caller.number, files=command.files)
+        await session.reviews.undo(command.turn, command.cells, sender.number, files=command.files)
 
-    async def redo(self, command: c.RedoTurn, caller: Caller = PROGRAM) -> None:
+    async def redo(self, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.redo``."""
         session = self._sessions.session(command.session_id)
-        if caller.headless:
+        if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(command.turn, command.cells, caller.number, files=command.files)
+        await session.reviews.redo(command.turn, command.cells, sender.number, files=command.files)
 
-    async def keep(self, command: c.KeepChanges, caller: Caller = PROGRAM) -> None:
+    async def keep(self, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.keep``."""
         reviews = self._sessions.session(command.session_id).reviews
-        reviews.keep(command.turn, command.cells, caller.number)
+        reviews.keep(command.turn, command.cells, sender.number)
 
-    async def keep_files(self, command: c.KeepFiles, caller: Caller = PROGRAM) -> None:
+    async def keep_files(self, command: c.KeepFiles, sender: Sender = PROGRAM) -> None:
         """As ``WaitingFiles.keep``."""
         files = self._sessions.session(command.session_id).waiting_files
-        await files.keep(command.stamps, caller.number, discard=command.discard)
+        await files.keep(command.stamps, sender.number, discard=command.discard)
 
-    async def remove(self, command: c.RemoveCell, caller: Caller = PROGRAM) -> None:
+    async def remove(self, command: c.RemoveCell, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.remove``."""
         reviews = self._sessions.session(command.session_id).reviews
-        await reviews.remove(command.cell_id, caller.number)
+        await reviews.remove(command.cell_id, sender.number)
 
-    async def look(self, command: c.LookForMistakes, caller: Caller = PROGRAM) -> None:
+    async def look(self, command: c.LookForMistakes, sender: Sender = PROGRAM) -> None:
         """As ``Session.look``."""
-        await self._here(command.session_id).look(command.model, caller.number)
+        await self._here(command.session_id).look(command.model, sender.number)
 
-    async def silence(self, command: c.SilenceFinding, caller: Caller = PROGRAM) -> None:
+    async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
         """CommandError ``unknown_finding``."""
         session = self._sessions.session(command.session_id)
-        session.silence(command.key, command.silenced, caller.number)
+        session.silence(command.key, command.silenced, sender.number)
 
     # --- without a command -----------------------------------------------------------
 
@@ -345,23 +345,23 @@ def _not_put_back(cells: int) -> str:
 C = TypeVar("C")
 
 
-class Row(NamedTuple):
+class CommandRow(NamedTuple):
     """How to carry out one type of command. ``waits``: for receipts, which arrive over the same
     socket, for a model, or for a disk."""
 
     needs: c.Permissions
-    method: Callable[[SessionService, Any, Caller], Awaitable[Sent | None]]
+    method: Callable[[SessionService, Any, Sender], Awaitable[Sent | None]]
     waits: bool = False
 
 
 def _row(
     command: type[C],
     needs: c.Permissions,
-    method: Callable[[SessionService, C, Caller], Awaitable[Sent | None]],
+    method: Callable[[SessionService, C, Sender], Awaitable[Sent | None]],
     *,
     waits: bool = False,
-) -> tuple[type[Any], Row]:
-    return command, Row(needs, method, waits)
+) -> tuple[type[Any], CommandRow]:
+    return command, CommandRow(needs, method, waits)
 
 
 COMMANDS = dict(

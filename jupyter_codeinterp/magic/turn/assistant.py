@@ -33,7 +33,7 @@ from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelInfo
 from ...core.providers import Connection, Credentials, Settings
 from ...core.redaction.secrets import Secrets
-from ...core.session.service import Caller, SessionService
+from ...core.session.service import Sender, SessionService
 from ...core.session.session import Services, Session
 from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
@@ -227,7 +227,7 @@ class Assistant:
         command = Decide(
             self._here.session_id, draft.draft_id, draft.nonce, action, source, reason=reason
         )
-        self._result(self._call(service.decide(command, Caller(nobody=nobody))))
+        self._result(self._call(service.decide(command, Sender(nobody=nobody))))
 
     def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError ``unknown_question``."""
@@ -353,7 +353,7 @@ class Assistant:
             mode=request.mode,
             model=request.model,
         )
-        await conversation.service.send(message, Caller(alone=request.alone))
+        await conversation.service.send(message, Sender(alone=request.alone))
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
     async def _follow(self, session: Session, after: int, front: Front) -> None:

@@ -18,7 +18,7 @@ from ...adapters.providers.outside import Answer, Desk
 from ...core.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...core.errors import CommandError
 from ...core.messages import Text, ToolResult, ToolUse
-from ...core.session.service import Caller
+from ...core.session.service import Sender
 from ...core.wire import commands as c
 from ...core.wire.events import DraftWaiting, Event, RunStarted, TurnEnded
 
@@ -73,7 +73,7 @@ class Conversation:
     async def stop(self, by: int) -> None:
         """Stop the turn, as the person's Stop does."""
         with suppress(CommandError):  # The session was deleted.
-            await self._manager.service.stop(c.Cancel(self._session_id), Caller(by))
+            await self._manager.service.stop(c.Cancel(self._session_id), Sender(by))
 
     def _mode(self, scope: str) -> Any:
         if scope != "run":
@@ -112,7 +112,7 @@ class Conversation:
         message = c.SendMessage(
             words, "", session_id=session.info.session_id, mode=mode, rule_files=False
         )
-        await self._manager.service.send(message, Caller(by, headless=True))
+        await self._manager.service.send(message, Sender(by, headless=True))
         return session, True
 
     async def _idle_or_ours(self) -> Session:

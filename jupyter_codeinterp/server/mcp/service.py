@@ -14,7 +14,7 @@ from tornado import web
 from ...core.approval.modes import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError
 from ...core.messages import Image, Message, Text, ToolResult
-from ...core.session.service import Caller
+from ...core.session.service import Sender
 from ...core.visible import visible_line
 from ...core.wire import commands as c
 from ...core.wire.commands import NOT_ALLOWED
@@ -102,14 +102,14 @@ async def ask(
         raise CommandError("busy", "A turn is running in this conversation. Try again later.")
     notebook, to = where.get("notebook", ""), where.get("session_id", "")
     message = c.SendMessage(text, notebook, session_id=to, mode=mode)
-    session, _ = await manager.service.send(message, Caller(by, headless=True))
+    session, _ = await manager.service.send(message, Sender(by, headless=True))
     session_id, store = session.info.session_id, manager.store
     before = store.count_messages(session_id)
     try:
         ended = await end_of_turn(session, session.event_log.last_seq, tell)
     except asyncio.CancelledError:
         with suppress(CommandError):  # The session was deleted.
-            await manager.service.stop(c.Cancel(session_id), Caller(by))
+            await manager.service.stop(c.Cancel(session_id), Sender(by))
         raise
     messages = store.all_messages(session_id)[before:]
     facts = [f"conversation: {session_id}"]

@@ -102,7 +102,8 @@ async def command(handler: Handler) -> c.SessionInfo:
 async def _short(form: ShortForm, handler: Handler, session_id: str, part: str = "") -> Any:
     from ...core.session.service import COMMANDS  # see ``preload``
 
-    await handler.need(*COMMANDS[form.command].needs)
+    needs = COMMANDS[form.command].needs
+    await handler.need(*needs)
     given = handler.body()
     if unknown := given.keys() - fields_of(form):
         words = "Not the expected JSON object: it has an unknown field {name}"
@@ -111,22 +112,25 @@ async def _short(form: ShortForm, handler: Handler, session_id: str, part: str =
     given.update(session_id=session_id, **({form.part: int(part)} if form.part else {}))
     if form.command is c.SendMessage:
         given["notebook"] = ""
-    return await _carry_out(handler, converted(given, form.command), extras)
+    return await _carry_out(handler, converted(given, form.command), extras, needs)
 
 
-async def _carry_out(handler: Handler, command: c.SessionCommand, extras: Extras) -> c.SessionInfo:
-    from ...core.session.service import Caller, needs_of
+async def _carry_out(
+    handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
+) -> c.SessionInfo:
+    """``has``: permissions that are known."""
+    from ...core.session.service import Sender, needs_of
 
-    await handler.need(*needs_of(command))
+    await handler.need(*(one for one in needs_of(command) if one not in has))
     kernels, service = handler.kernels, handler.manager.service
-    caller = Caller(
+    sender = Sender(
         handler.by,
         headless=True,
         alone=extras.alone,
         nobody=extras.nobody,
         ready=lambda notebook: kernels.ready(notebook, extras.kernel),
     )
-    sent = await service.carry_out(command, caller)
+    sent = await service.carry_out(command, sender)
     if sent is None:
         return handler.manager.session(command.session_id).info
     info = sent.session.info

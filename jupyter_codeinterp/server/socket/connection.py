@@ -12,7 +12,7 @@ import msgspec
 
 from ...adapters.documents.live import WindowState
 from ...core.errors import CodeInterpError, CommandError, StoreError
-from ...core.session.service import COMMANDS, Caller, is_to_session, needs_of
+from ...core.session.service import COMMANDS, Sender, is_to_session, needs_of
 from ...core.wire import commands as c
 from ..files.paths import normalize
 from ..session_manager import SessionManager, changed
@@ -109,7 +109,7 @@ class ClientConnection:
         if not is_to_session(command):
             OF_WINDOWS[type(command)].method(self, command)
             return {}
-        sent = await self._manager.service.carry_out(command, Caller(self.number))
+        sent = await self._manager.service.carry_out(command, Sender(self.number))
         if sent is None:
             return {}
         session_id = sent.session.info.session_id
