@@ -2,6 +2,31 @@
 
 from __future__ import annotations
 
-FEATURES = ("checks",)
-"""``hooks()`` of the folder gives its hooks. An ``in_kernel.py`` runs in each Python kernel that
-the agent uses, after ``kernel_side/watch.py``; what it observes is in the report on a run."""
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+FEATURES = (
+    "checks",
+    "eval",
+    "mcp_server",
+    "mcp_client",
+)
+"""A feature's package has those of these functions that it needs:
+
+hooks()             its hooks
+register(bench)     adds tools, models, routes and more to ``bench.features`` of a workbench
+commands(commands)  adds commands to the command line
+
+Importing the package costs little: these functions import the rest. An ``in_kernel.py`` runs in
+each Python kernel that the agent uses, after ``kernel_side/watch.py``; what it observes is in the
+report on a run.
+"""
+
+
+def offering(function: str) -> Iterator[Any]:
+    """The function of this name, of each feature that has it."""
+    for name in FEATURES:
+        found = getattr(import_module(f".features.{name}", __package__), function, None)
+        if found is not None:
+            yield found

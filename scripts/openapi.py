@@ -20,24 +20,31 @@ from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingTe
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import LOOK, SessionCommand, SessionInfo
-from jupyter_codeinterp.server.mcp.tokens import Token
+from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
+from jupyter_codeinterp.features.mcp_client.servers import Shown
+from jupyter_codeinterp.features.mcp_server.handlers import (
+    REST_ROUTES,
+    TOKEN,
+    ListedTokens,
+    MadeToken,
+    NewToken,
+)
+from jupyter_codeinterp.features.mcp_server.tokens import Token
+from jupyter_codeinterp.server.extensions import Route as Served
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
-    base,
     commands,
     completions,
-    connections,
     notebooks,
     routes,
     sessions,
-    windows,
 )
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
 from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
-from jupyter_codeinterp.server.tool_servers.servers import Shown
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"
@@ -156,8 +163,8 @@ PARTS = {
     "([0-9a-f]{32})": "session_id",
     "([0-9]{1,15})": "number",
     routes.PROVIDER: "provider",
-    routes.TOKEN: "token",
-    routes.SERVER: "server",
+    TOKEN: "token",
+    SERVER: "server",
 }
 """Of the addresses that the handlers have, and their names."""
 ROUTES = {
@@ -213,12 +220,8 @@ ROUTES = {
         notebooks.Verified,
     ),
     "DELETE verifications": Route("Cancel it.", answer=notebooks.Verified, query=("notebook",)),
-    "GET mcp/tokens": Route(
-        "The tokens of outside agents, without secrets.", answer=windows.ListedTokens
-    ),
-    "POST mcp/tokens": Route(
-        "Make one. The answer alone has its secret.", windows.NewToken, windows.MadeToken
-    ),
+    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", answer=ListedTokens),
+    "POST mcp/tokens": Route("Make one. The answer alone has its secret.", NewToken, MadeToken),
     "DELETE mcp/tokens/{token}": Route("Revoke one.", status=204),
     "GET tool-servers": Route(
         "The MCP servers whose tools the agent may call. Starts none.",
@@ -227,7 +230,7 @@ ROUTES = {
     ),
     "PATCH tool-servers/{server}": Route(
         "Approve the server with exactly this entry and start it, end it, or pick its tools.",
-        connections.Wish,
+        Wish,
         ToolServersFound,
     ),
     "POST tickets": Route("For the socket of a window.", Secret, Ticket),
@@ -326,13 +329,16 @@ def named(pattern: str) -> str:
     return pattern
 
 
-def served() -> dict[str, base.Route]:
+def served() -> dict[str, Served]:
     """The routes that there are, each with its permissions."""
-    found = {f"{one.method} {named(one.path)}": one for one in routes.ROUTES}
+    found = {
+        f"{one.method} {named(one.path)}": one
+        for one in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES)
+    }
     for form in commands.SHORT_FORMS:
         key = f"{form.method} sessions/{{session_id}}/{named(form.path)}"
         found[key] = found[key]._replace(needs=COMMANDS[form.command].needs)
-    found["GET channel"] = base.Route("GET", "channel", (LOOK,), ChannelHandler.get)
+    found["GET channel"] = Served("GET", "channel", (LOOK,), ChannelHandler.get)
     return found
 
 
@@ -368,9 +374,7 @@ def document() -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _operation(
-    path: str, route: Route, known: dict[Any, Any], served: base.Route
-) -> dict[str, Any]:
+def _operation(path: str, route: Route, known: dict[Any, Any], served: Served) -> dict[str, Any]:
     needs_window = served.method != "GET" and served.needs_window
     needs = ", ".join(map(" ".join, served.needs))
     places = [("path", name, name != "number") for name in PARTS.values() if f"{{{name}}}" in path]
@@ -408,7 +412,7 @@ def _operation(
 
 REQUESTS: dict[type[msgspec.Struct], str] = {
     Key: "ICredentials",
-    connections.Wish: "IWish",
+    Wish: "IWish",
     completions.Completion: "IUnfinished",
     TableAsked: "ITableAsked",
 }
@@ -419,7 +423,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     LocalServers: "ILocalServers",
     LocalServer: "ILocalServer",
     ModelInfo: "IModelInfo",
-    windows.ListedTokens: "IAgentTokens",
+    ListedTokens: "IAgentTokens",
     Token: "IAgentToken",
     ToolServersFound: "IToolServers",
     Shown: "IToolServer",

@@ -33,7 +33,7 @@ from jupyter_codeinterp.core.messages import (
     Usage,
     assistant,
 )
-from jupyter_codeinterp.core.model_view.untrusted import bare
+from jupyter_codeinterp.core.model_view.untrusted import Untrusted, bare
 from jupyter_codeinterp.core.own_command import OwnCommand
 from jupyter_codeinterp.core.ports import (
     Kernel,
@@ -44,14 +44,13 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
-    OutsideTools,
 )
 from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.turn.workplace import Workplace
+from jupyter_codeinterp.core.turn.workplace import MoreTools, Workplace
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.core.wire.events import (
     Draft,
@@ -315,7 +314,7 @@ class MemoryPlace(Workplace):
         self.kernel = kernel
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
-        self.outside: OutsideTools | None = None
+        self.more: Callable[[Untrusted], MoreTools] = lambda untrusted: MoreTools()
         self.beside = {} if beside is None else beside
         """Files that lie beside the notebook, besides the two that always do."""
 
@@ -348,8 +347,8 @@ class MemoryPlace(Workplace):
     async def own_commands(self) -> list[OwnCommand]:
         return self.commands
 
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        return (self.outside, []) if self.outside is not None else None
+    async def more_tools(self, untrusted: Untrusted) -> MoreTools:
+        return self.more(untrusted)
 
 
 def view(cell: dict[str, Any]) -> CellView:

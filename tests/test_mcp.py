@@ -19,15 +19,17 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from jupyter_codeinterp.server.mcp.server import MOST_SESSIONS
-from jupyter_codeinterp.server.mcp.tokens import NO_TOKEN, Tokens
-from jupyter_codeinterp.server.mcp.tools import CHANGES, OFFERED
+from jupyter_codeinterp.features.mcp_server import service
+from jupyter_codeinterp.features.mcp_server.protocol import MOST_SESSIONS
+from jupyter_codeinterp.features.mcp_server.tokens import NO_TOKEN, Tokens
+from jupyter_codeinterp.features.mcp_server.tools import OFFERED
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
 from tests.site import Site
 
 PATH = "work/a.ipynb"
+CHANGES = {"run_cell", "edit_cell", "add_markdown", "delete_cell"}
 
 
 @pytest.fixture
@@ -383,7 +385,7 @@ async def test_a_token_obeys_the_authorizer_at_each_call(
 
     refused = {
         "read contents": {"list_notebooks", "read_notebook", "read_output", "inspect_variables"},
-        "write contents": set(CHANGES) | {"ask"},
+        "write contents": CHANGES | {"ask"},
         "execute kernels": {*CHANGES, "ask", "interrupt", "inspect_variables"},
     }[denied]
     async with outside(site, await token(rest)) as client:
@@ -414,6 +416,23 @@ async def test_one_token_leaves_sessions_to_others(site: Site, file: Path) -> No
 
     assert [await began(one) for _ in range(MOST_SESSIONS + 1)] == [*[200] * MOST_SESSIONS, 503]
     assert await began(other) == 200
+
+
+@ERAS
+async def test_one_token_has_a_bounded_number_of_open_calls(
+    site: Site, file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_CALLS", 1)
+    rest = await rest_client(site)
+    async with outside(site, await token(rest), mode=mode) as client:
+        async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
+            over = await client.call_tool("list_notebooks", {})
+            assert over.is_error and "1 open call" in texts(over)
+            async with outside(site, await token(rest)) as other:
+                assert not (await other.call_tool("list_notebooks", {})).is_error
+            await rest.decide(session_id, draft)
+            await calling
+        assert not (await client.call_tool("list_notebooks", {})).is_error
 
 
 async def test_a_revoked_token_ends_at_once(site: Site, file: Path) -> None:
@@ -448,7 +467,7 @@ async def test_without_the_package_the_server_says_what_to_install(
     site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = await token(await rest_client(site))
-    monkeypatch.setitem(sys.modules, "jupyter_codeinterp.server.mcp.server", None)
+    monkeypatch.setitem(sys.modules, "jupyter_codeinterp.features.mcp_server.protocol", None)
     refused = await raw(site, secret)
     assert refused.code == 501
     assert "pip install 'jupyter_codeinterp[mcp]'" in json.loads(refused.body)["message"]
@@ -457,7 +476,7 @@ async def test_without_the_package_the_server_says_what_to_install(
 IMPORTS = """
 import asyncio, sys, threading
 from types import SimpleNamespace
-from jupyter_codeinterp.server.mcp.endpoint import Endpoint
+from jupyter_codeinterp.features.mcp_server.endpoint import Endpoint
 
 on_the_loop = []
 
@@ -489,7 +508,7 @@ def test_the_package_is_loaded_beside_the_event_loop() -> None:
 def test_the_server_starts_without_the_package() -> None:
     script = (
         "import sys; import jupyter_codeinterp.server.rest.routes; "
-        "import jupyter_codeinterp.server.mcp.handler; "
+        "import jupyter_codeinterp.features.mcp_server.handlers; "
         "import jupyter_codeinterp.server.workbench.workbench; "
         "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
     )

@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from jupyter_codeinterp.server.mcp import endpoint
+from jupyter_codeinterp.features.mcp_server import endpoint
 from tests.rest_client import rest_client
 from tests.site import Site
 from tests.test_mcp import PATH, begun, texts, token

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core.errors import ToolServerError
-from jupyter_codeinterp.core.tools.outside import schemas
-from jupyter_codeinterp.server.tool_servers.servers import ToolServers
+from jupyter_codeinterp.features.mcp_client import schemas
+from jupyter_codeinterp.features.mcp_client.servers import ToolServers
 from tests.test_tool_servers import NOTEBOOK, Place, approved, named, opened, said
 from tests.test_tool_servers import place as place  # a fixture
 

@@ -15,8 +15,9 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, REST_ROUTES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
-from jupyter_codeinterp.server.mcp.handler import MCP_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -109,7 +110,8 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here() -> None:
-    patterns = [pattern for pattern, *_ in handlers("/")]
+    more: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES)
+    patterns = [pattern for pattern, *_ in handlers("/", more)]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {
         re.sub(f"{SERVER}|{SESSION}|{TOKEN}", "ID", path).replace("/1", "/N")
@@ -120,7 +122,7 @@ def test_every_route_is_tried_here() -> None:
     named = {p.replace("([0-9]{1,15})", "N") for p in named}
     # Those of kernels and of outside agents take no login (tests/magic/test_kernel_models.py,
     # tests/test_mcp.py).
-    without = {path for path, _ in (*KERNEL_ROUTES, *MCP_ROUTES)}
+    without = {path for path, _ in (*KERNEL_ROUTES, *PROTOCOL_ROUTES)}
     assert named - without - {UNKNOWN} == tried
 
 

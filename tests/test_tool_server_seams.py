@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.tool_servers.entries import NEUTRAL, parsed, secrets_of
 from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.features.mcp_client import places as places_module
+from jupyter_codeinterp.features.mcp_client.entries import NEUTRAL, parsed, secrets_of
+from jupyter_codeinterp.features.mcp_client.live import Live
+from jupyter_codeinterp.server.extensions import Features
 from jupyter_codeinterp.server.files.rule_files import read_instructions
-from jupyter_codeinterp.server.tool_servers import places as places_module
-from jupyter_codeinterp.server.tool_servers.live import Live
 from jupyter_codeinterp.server.workbench.workbench import Workbench
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
@@ -267,9 +268,12 @@ async def test_a_workbench_closes_every_part(caplog: pytest.LogCaptureFixture) -
 
         return SimpleNamespace(close=close)
 
-    names = ["tool_servers", "verifier", "manager", "_kernels", "models", "store"]
-    await Workbench.close(SimpleNamespace(**{name: part(name) for name in names}))  # type: ignore[arg-type]
-    assert closed == names and caplog.text.count("Could not close") == len(names)
+    names = ["verifier", "manager", "_kernels", "models", "store"]
+    features = Features()
+    features.closing.append(part("feature"))
+    bench: Any = SimpleNamespace(features=features, **{name: part(name) for name in names})
+    await Workbench.close(bench)
+    assert closed == ["feature", *names] and caplog.text.count("Could not close") == len(names) + 1
 
 
 # --- files ---------------------------------------------------------------------------

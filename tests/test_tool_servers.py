@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from jupyter_codeinterp.adapters.tool_servers import client as client_module
-from jupyter_codeinterp.adapters.tool_servers import stdio as stdio_module
 from jupyter_codeinterp.core.errors import CommandError, ToolServerError
-from jupyter_codeinterp.core.ports import OutsideTool
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.tool_servers import live as live_module
-from jupyter_codeinterp.server.tool_servers import servers as servers_module
-from jupyter_codeinterp.server.tool_servers.servers import SessionTools, ToolServers
+from jupyter_codeinterp.features.mcp_client import client as client_module
+from jupyter_codeinterp.features.mcp_client import live as live_module
+from jupyter_codeinterp.features.mcp_client import servers as servers_module
+from jupyter_codeinterp.features.mcp_client import stdio as stdio_module
+from jupyter_codeinterp.features.mcp_client.listing import OutsideTool
+from jupyter_codeinterp.features.mcp_client.servers import SessionTools, ToolServers
 from tests.kernels import until
 
 PROGRAM = Path(__file__).with_name("tool_server.py")

@@ -17,9 +17,8 @@ import msgspec
 import pytest
 from PIL import Image as pillow
 
-from jupyter_codeinterp.adapters.model_http.answer import AnswerBuilder
 from jupyter_codeinterp.adapters.model_http.files import NO_IMAGE, REFUSED
-from jupyter_codeinterp.adapters.providers.anthropic.messages import MessagesReader
+from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader, EventWriter
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
     PICTURE_OF,
@@ -35,12 +34,12 @@ from jupyter_codeinterp.core.messages import (
 from jupyter_codeinterp.core.ports import (
     ModelDone,
     ModelEvent,
+    ModelRequest,
     ModelRetry,
     ModelText,
     ModelThinking,
     ModelToolInput,
 )
-from jupyter_codeinterp.server.kernel_models.messages import Answer, read
 from tests.anthropic_talk import joined
 from tests.attacks.servers import saying, stranger
 from tests.fake_anthropic import (
@@ -682,20 +681,12 @@ def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_los
 @every(WIRES)
 @on_loop
 async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire) -> None:
-    """There the server hands an answer on as one of the Messages API, and gets it back so."""
-    turn = answer(thinking("Hm."), text("Ä"), run_cell("1"))
+    turn = answer(thinking("Hm."), text("Ä"), run_cell(CODE, title="Say it")).at(chunk=5)
     async with wire.talking(turn, answer(text("Done."))) as (model, _):
-        relayed, reader = Answer("m"), MessagesReader(AnswerBuilder(1_000))
-        heard: list[ModelEvent] = []
-        frames = [relayed.begin()]
-        async for event in model.stream(wire.asking()):
-            made = relayed.end(event) if isinstance(event, ModelDone) else relayed.feed(event)
-            frames += made
-        for line in b"".join(frames).decode().split("\n"):
-            if line.startswith("data: "):
-                heard += reader.feed(json.loads(line.removeprefix("data: ")))
-        end = last(heard)
+        writer, reader = EventWriter(), EventReader()
+        shown = [event async for event in model.stream(wire.asking())]
+        assert [reader.event(writer.line(event)) for event in shown] == shown
+        end = last(shown)
         asked = wire.asking(*wire.asking().messages, end.message, results(end.message, Text("1")))
-        body = msgspec.json.encode({**msgspec.to_builtins(asked), "max_tokens": 100})
-        request, _streams = read(body)
+        request = msgspec.json.decode(msgspec.json.encode(asked), type=ModelRequest)
         assert last([one async for one in model.stream(request)]).stop_reason == "end_turn"

@@ -6,13 +6,11 @@ import argparse
 import math
 import re
 from collections.abc import Callable
-from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from .._version import __version__
+from ..wiring import offering
 
-FEATURES = {"eval": "..features.eval"}
-"""The folder of each command that a feature adds."""
 EXITS = """\
 exit codes:
   0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
@@ -67,10 +65,35 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
         command.options(_command(commands, name, command.help))
-    for name, folder in FEATURES.items():
-        feature = import_module(folder, __package__)
-        feature.options(_command(commands, name, feature.HELP))
+    for add in offering("commands"):
+        add(Commands(commands, add.__module__))
     return whole
+
+
+class Commands:
+    """Where a feature adds its commands, or its parts of a command that other features share. The
+    function that runs a command has its name, and is in the feature's module ``command``."""
+
+    def __init__(self, commands: argparse._SubParsersAction[_Parser], feature: str) -> None:
+        self._commands = commands
+        self._feature = feature
+
+    def add(self, name: str, words: str) -> argparse.ArgumentParser:
+        command = _command(self._commands, name, words)
+        command.set_defaults(feature=self._feature)
+        return command
+
+    def part(self, name: str, words: str, part: str, part_words: str) -> argparse.ArgumentParser:
+        """A part of the command ``name``. ``options.what`` says which one it is."""
+        command: Any = self._commands.choices.get(name)
+        if command is None:
+            command = _command(self._commands, name, words)
+            command.add_subparsers(dest="what", required=True)
+        (parts,) = command._subparsers._group_actions
+        made: argparse.ArgumentParser = parts.add_parser(part, help=part_words)
+        made.set_defaults(feature=self._feature)
+        parts.metavar = "|".join(parts.choices)
+        return made
 
 
 class _Widest(argparse.Action):
@@ -246,48 +269,6 @@ def _key(key: argparse.ArgumentParser) -> None:
     what.add_parser("list", help="show where keys come from and where they are sent")
 
 
-def _mcp(mcp: argparse.ArgumentParser) -> None:
-    what = mcp.add_subparsers(
-        dest="what", metavar="serve|make|list|revoke|servers|approve|off|pick", required=True
-    )
-    serving = what.add_parser(
-        "serve", help="connect an agent, on standard input and output, to a running server"
-    )
-    serving.add_argument(
-        "--url", metavar="URL", default="", help="the server's address (default: look for it)"
-    )
-    making = what.add_parser("make", help="make a token for an agent and print it, once")
-    making.add_argument("name", metavar="NAME", help="the agent's name, for you")
-    making.add_argument(
-        "--run",
-        action="store_true",
-        help="let it change notebooks and run code, which you review (default: only read)",
-    )
-    what.add_parser("list", help="list the tokens, without their secrets")
-    revoking = what.add_parser("revoke", help="revoke a token; it ends at once")
-    revoking.add_argument("id", metavar="ID", help="the token's id, as in list")
-    _tool_servers(what)
-
-
-def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    listing = what.add_parser("servers", help="list the MCP servers that the agent may use")
-    approving = what.add_parser("approve", help="let an MCP server start, as its entry is now")
-    ending = what.add_parser("off", help="stop an MCP server, until you approve it again")
-    picking = what.add_parser("pick", help="choose the tools of an MCP server")
-    for one in (approving, ending, picking):
-        one.add_argument("id", metavar="ID", help="the server's id, as in servers")
-    picking.add_argument(
-        "tool", metavar="TOOL", nargs="*", help="a tool's name (default: as many as fit)"
-    )
-    for one in (listing, approving, ending, picking):
-        one.add_argument(
-            "--notebook",
-            metavar="NOTEBOOK",
-            default="Untitled.ipynb",
-            help="the notebook whose .codeinterp/mcp.json counts (default: one in this folder)",
-        )
-
-
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     what = sandbox.add_subparsers(
         dest="what", metavar="install|doctor|changes|confirm", required=True
@@ -364,7 +345,6 @@ COMMANDS = {
     "sessions": Subcommand("conversations", "list conversations, newest first", _sessions),
     "export": Subcommand("conversations", "write a conversation to standard output", _export),
     "key": Subcommand("keys", "set, delete or list API keys; keys are never shown", _key),
-    "mcp": Subcommand("mcp", "let other agents in; choose MCP servers for yours", _mcp),
     "doctor": Subcommand("doctor", "check the installation and suggest fixes"),
     "sandbox": Subcommand(
         "sandbox", "install a sandboxed kernel, or check that one can run", _sandbox

@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = arguments.parser().parse_args(argv)
         _log(options.verbose)
         _say_that_it_starts(options)
-        code = _command(options.command)(options, stopping)
+        code = _command(options)(options, stopping)
         sys.stdout.flush()
         return code
     except Problem as problem:
@@ -90,9 +90,9 @@ def _say_that_it_starts(options: argparse.Namespace) -> None:
         print(f"{does} {visible_line(options.notebook)} …", file=sys.stderr, flush=True)
 
 
-def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
+def _command(options: argparse.Namespace) -> Callable[[argparse.Namespace, Stopping], int]:
     import_jsonschema()
-    feature = arguments.FEATURES.get(name)
+    name, feature = options.command, getattr(options, "feature", "")
     module = f"{feature}.command" if feature else f".commands.{arguments.COMMANDS[name].module}"
     found: Any = getattr(import_module(module, __package__), name)
     command: Callable[[argparse.Namespace, Stopping], int] = found

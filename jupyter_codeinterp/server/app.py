@@ -23,11 +23,9 @@ from .workbench.settings import CodeInterpSettings, removed_settings
 
 if TYPE_CHECKING:
     from ..adapters.storage.sqlite import SqliteStore
+    from .extensions import Routes
     from .files.file_ids import FileIds
     from .kernel_models.tokens import KernelTokens
-    from .mcp.endpoint import Endpoint
-    from .mcp.service import OutsideClients
-    from .mcp.tokens import Tokens
     from .models import Models
     from .session_manager import SessionManager
     from .workbench.workbench import Workbench
@@ -48,26 +46,26 @@ class FirstRequest(Router):
     SUPPORTED_METHODS = ()
     """For the server's login check: this router handles no method."""
 
-    def __init__(self, app: Any, prepare: Callable[[], None]) -> None:
+    def __init__(self, app: Any, prepare: Callable[[], Routes]) -> None:
         self._app = app
         self._prepare = prepare
         self._added = False
 
     def find_handler(self, request: HTTPServerRequest, **kwargs: Any) -> HTTPMessageDelegate | None:
         if not self._added:
-            self._prepare()
-            self._add()
+            self._add(self._prepare())
             self._added = True
         return None
 
-    def _add(self) -> None:
+    def _add(self, more: Routes) -> None:
         from .rest.routes import handlers
 
-        self._app.add_handlers(".*$", handlers(self._app.settings["base_url"]))
+        self._app.add_handlers(".*$", handlers(self._app.settings["base_url"], more))
 
 
-def route_lazily(app: Any, prepare: Callable[[], None]) -> None:
-    """Add the routes lazily to the web application ``app``. ``prepare`` is called first."""
+def route_lazily(app: Any, prepare: Callable[[], Routes]) -> None:
+    """Add the routes lazily to the web application ``app``. ``prepare`` is called first and gives
+    the routes of features."""
     place = url_path_join(app.settings["base_url"], *API, ".*")
     app.add_handlers(".*$", [Rule(PathMatches(place), FirstRequest(app, prepare))])
 
@@ -95,8 +93,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     name = "jupyter_codeinterp"
     app_name = "Code Interpreter"
     load_other_extensions = True
-    _mcp: Endpoint | None = None
-    """Made with the routes."""
 
     def initialize_settings(self) -> None:
         server = self._server
@@ -111,13 +107,12 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     def initialize_handlers(self) -> None:
         route_lazily(self._server.web_app, self._prepare)
 
-    def _prepare(self) -> None:
-        """Add the handlers' settings."""
+    def _prepare(self) -> Routes:
+        """Add the handlers' settings. Returns the routes of features."""
         from .rest.completions import Completions
         from .tables.files import FileTables
 
         bench = self.workbench
-        self._mcp = self._make_mcp()
         completions = Completions(bench.models, bench.names, bench.scrub_data)
         self._server.web_app.settings.update(
             codeinterp_manager=bench.manager,
@@ -126,7 +121,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_names=bench.names,
             codeinterp_own_commands=bench.own_commands,
             codeinterp_tables=bench.tables,
-            codeinterp_tool_servers=bench.tool_servers,
             codeinterp_verifier=bench.verifier,
             codeinterp_file_tables=FileTables(self._server.contents_manager),
             codeinterp_store=bench.store,
@@ -134,37 +128,13 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
-            codeinterp_mcp=self._mcp,
             codeinterp_kernel_tokens=self.kernel_tokens,
             codeinterp_kernel_models=None
             if self.kernel_models is None
             else tuple(self.kernel_models),
+            **bench.features.handler_settings,
         )
-
-    def _make_mcp(self) -> Endpoint:
-        from .mcp.endpoint import Endpoint
-        from .mcp.tokens import Tokens
-
-        tokens = Tokens(self.folder)
-        return Endpoint(
-            tokens,
-            lambda: self._outside_clients(tokens),
-            __version__,
-            self.mcp_runs_at_once,
-        )
-
-    def _outside_clients(self, tokens: Tokens) -> OutsideClients:
-        from .mcp.service import OutsideClients
-
-        bench = self.workbench
-        return OutsideClients(
-            tokens,
-            bench.clients,
-            bench.manager,
-            bench.notebook_kernels,
-            self._server.contents_manager,
-            self.mcp_runs_at_once,
-        )
+        return [route for routes in bench.features.routes for route in routes()]
 
     @cached_property
     def workbench(self) -> Workbench:
@@ -233,12 +203,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         return ["a turn of the code interpreter"] if working else None
 
     async def stop_extension(self) -> None:
-        try:
-            if self._mcp is not None:
-                await self._mcp.close()
-        finally:
-            if self._in_use:
-                await self.workbench.close()
+        if self._in_use:
+            await self.workbench.close()
 
     @property
     def _in_use(self) -> bool:

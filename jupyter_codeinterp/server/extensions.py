@@ -1,27 +1,82 @@
-"""Loads our own hooks, and other packages' tools, hooks and providers from entry points, on first
-use: they may import heavy packages.
+"""What extends a server: features of ours, and other packages' tools, hooks and providers.
 
-They are trusted code: they run in the server's process, as its user. A server can limit them to
-some packages (``allowed_packages``).
+Both load on first use. Other packages come from entry points, and may import heavy packages. They
+are trusted code: they run in the server's process, as its user. A server can limit them to some
+packages (``allowed_packages``).
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from ..wiring import FEATURES
+from ..wiring import offering
 
 if TYPE_CHECKING:
+    from tornado.web import RequestHandler
+
     from ..core.hooks import Hook, Hooks
+    from ..core.model_view.untrusted import Untrusted
+    from ..core.ports import Model
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
+    from ..core.turn.workplace import MoreTools
+    from ..core.wire.commands import Permissions
+
+    ToolSource = Callable[[str, str, Untrusted, Any], Awaitable[MoreTools]]
+
+
+class Route(NamedTuple):
+    """A REST route. ``work`` gets the handler and the values of the groups in ``path``. It returns
+    the answer; None: no content. ``needs_window``: whether it needs a window's or client's
+    secret."""
+
+    method: str
+    path: str
+    needs: Permissions
+    work: Callable[..., Awaitable[Any]]
+    status: int = 200
+    needs_window: bool = True
+
+
+if TYPE_CHECKING:
+    Routes = Sequence[Union[Route, tuple[str, type[RequestHandler]]]]
+    """A route, or a path with a handler that takes no login."""
+
+# -------------------------------------------------------------------------------------------------
+# Features of ours.
+
+
+class Features:
+    """What features have added with their function ``register``."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, Callable[[str], Model]] = {}
+        """Models by the beginning of their names. A model that is none of ours brings its own
+        tools, so its conversations get none of ``tools``."""
+        self.tools: list[ToolSource] = []
+        """Tools for a conversation, by its id, its notebook's path, what makes texts inert, and
+        the contents manager with the notebook's folder (None: the server's)."""
+        self.routes: list[Callable[[], Routes]] = []
+        """Called with the first request. Paths are relative to ``/codeinterp/api/``."""
+        self.handler_settings: dict[str, Any] = {}
+        """Settings of the web application, for handlers."""
+        self.closing: list[Any] = []
+        """Parts to close before all others."""
+
+    def model_source(self, name: str) -> Callable[[str], Model] | None:
+        """What makes the model of this name; None if no feature does."""
+        found = (source for start, source in self.models.items() if name.startswith(start))
+        return next(found, None)
+
+
+# -------------------------------------------------------------------------------------------------
+# Other packages.
 
 TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
@@ -56,8 +111,7 @@ def own_hooks() -> tuple[Hook, ...]:
     from ..core.hooks import BUILT_IN
     from ..core.loop.figure_origins import FIGURES
 
-    features = [import_module(f"..features.{name}", __package__) for name in FEATURES]
-    return (*BUILT_IN, FIGURES, *(hook for feature in features for hook in feature.hooks()))
+    return (*BUILT_IN, FIGURES, *(hook for hooks in offering("hooks") for hook in hooks()))
 
 
 class Extensions:

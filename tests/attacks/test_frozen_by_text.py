@@ -54,7 +54,6 @@ from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.outside import schemas, tool
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.tools.shared import step
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
@@ -65,6 +64,7 @@ from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.features.checks import findings
+from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
 from jupyter_codeinterp.server.extensions import own_hooks
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
@@ -96,10 +96,11 @@ READERS = (
     "private_names prose messages code_warnings changes secrets found_secrets "
     "packages installs attached references step tracebacks transcript "
     "labels caution signs cell_names parsing staleness "
-    "verification comparing tool schemas port"
+    "verification comparing tool schemas listing"
 )
-"""Modules of the core that look into texts (two are called ``outputs``). All of their public
-functions are measured: here, or by `by_itself`, which measures what it can in every module."""
+"""Modules of the core and of ``mcp_client`` that look into texts (two are ``outputs``). All of
+their public functions are measured: here, or by `by_itself`, which measures what it can in every
+module."""
 
 
 def refused(work: Callable[[], object]) -> object:
@@ -425,7 +426,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
     ],
     "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
-    "schemas.names": lambda t: schemas.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "listing.chosen": lambda t: listing.chosen(
+        t, t, [listing.RawTool(t[:99], t, {"type": "object", "description": t})], None
+    ),
+    "listing.names": lambda t: listing.names([(t, t), (t[:99], t), (t, t[:99])]),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -444,7 +448,7 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks ports.OutsideTools.call",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks",
     "joins what others of this list have read": (
         "attached.see attached.weight budget.no_price messages.checked verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
@@ -470,6 +474,8 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
     for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
+    for module in (listing, schemas, tool):
+        yield module.__name__.rpartition(".")[2], module
 
 
 def takers() -> Iterator[tuple[str, str, Any]]:
@@ -578,8 +584,8 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._NAME": "a host's name, the whole of it",
     "sandbox.network.credentials._NAME": "a header's name, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
-    "core.tools.outside.schemas._NAME": "a property's name, the whole of it",
-    "core.tools.outside.schemas._REFERENCE": "a reference, the whole of it",
+    "features.mcp_client.schemas._NAME": "a property's name, the whole of it",
+    "features.mcp_client.schemas._REFERENCE": "a reference, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",
     "server.tables.files._NUMBER": "a cell, the whole of it",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,13 +12,15 @@ import pytest
 
 from jupyter_codeinterp.core.errors import ToolServerError
 from jupyter_codeinterp.core.messages import Image, Text, ToolResult
-from jupyter_codeinterp.core.ports import OutsideAnswer, OutsideTool
+from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.outside import tool as outside
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
+from jupyter_codeinterp.core.turn.workplace import MoreTools
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.features.mcp_client import tool as outside
+from jupyter_codeinterp.features.mcp_client.listing import OutsideAnswer, OutsideTool
 from tests.kernels import until
 from tests.scripted import Bench, call, say
 
@@ -65,9 +68,14 @@ class Servers:
         return self.answer
 
 
+def more(servers: Any, untrusted: Untrusted, *notes: str) -> MoreTools:
+    made, faults = outside.tools_of(servers, untrusted)
+    return MoreTools(tuple(made), (*notes, *faults), servers.complete)
+
+
 def served(b: Bench, *tools: OutsideTool) -> Servers:
     servers = Servers(*tools)
-    b.session.workplace.outside = servers  # type: ignore[attr-defined]
+    b.session.workplace.more = partial(more, servers)  # type: ignore[attr-defined]
     return servers
 
 
@@ -279,10 +287,10 @@ async def test_after_a_fault_that_passes_the_next_turn_has_the_tools(bench: Benc
     servers.tools, all_tools, servers.complete = (), servers.tools[:1], False
     said = iter((["Slow."], ["Slow."], []))
 
-    async def outside_tools() -> tuple[Servers, list[str]]:
-        return servers, next(said)  # A fourth look would fail.
+    def look(untrusted: Untrusted) -> MoreTools:
+        return more(servers, untrusted, *next(said))  # A fourth look would fail.
 
-    b.session.workplace.outside_tools = outside_tools  # type: ignore[method-assign]
+    b.session.workplace.more = look  # type: ignore[attr-defined]
     offered = []
     for number in range(1, 5):
         if number == 3:

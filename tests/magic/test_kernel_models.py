@@ -15,10 +15,15 @@ import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from jupyter_codeinterp.core.session.service import Sender, SessionService
+from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader
+from jupyter_codeinterp.core.messages import Text, assistant
+from jupyter_codeinterp.core.ports import ModelDone, ModelText
+from jupyter_codeinterp.core.session.messages import Sender
+from jupyter_codeinterp.core.session.service import SessionService
 from jupyter_codeinterp.core.wire.commands import SendMessage
 from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
+from tests.anthropic_talk import joined
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking
 from tests.kernels import until
@@ -27,9 +32,9 @@ from tests.site import Site
 
 ASK = {
     "model": "claude-sonnet-5-5",
-    "max_tokens": 100,
     "system": "Be brief.",
-    "messages": [{"role": "user", "content": "hello"}],
+    "tools": [],
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "hello"}]}],
 }
 
 
@@ -94,7 +99,7 @@ async def started(site: Site, path: str = "a.ipynb") -> AsyncIterator[Kernel]:
 
 async def post(url: str, token: str, body: Any = ASK, **headers: str) -> HTTPResponse:
     given = {"Authorization": f"Bearer {token}", **headers}
-    asked = HTTPRequest(f"{url}/v1/messages", "POST", given, json.dumps(body), request_timeout=100)
+    asked = HTTPRequest(f"{url}/ask", "POST", given, json.dumps(body), request_timeout=100)
     return await AsyncHTTPClient().fetch(asked, raise_error=False)
 
 
@@ -152,23 +157,24 @@ async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: Fak
         token, url = env[TOKEN], env[URL]
         assert env[MODEL] == "claude-sonnet-5-5"
         said = await post(url, token)
-        assert json.loads(said.body)["content"] == [{"type": "text", "text": "Hello."}]
-        streamed = await post(url, token, {**ASK, "stream": True})
-        assert b"event: message_stop" in streamed.body and b"Hello." in streamed.body
+        reader = EventReader()
+        *shown, done = [reader.event(line) for line in said.body.splitlines()]
+        assert joined(shown, ModelText) == "Hello."
+        assert isinstance(done, ModelDone) and done.message == assistant(Text("Hello."))
         keyed = await post(url, "", **{"Authorization": "", "X-Api-Key": token})
         assert keyed.code == 200
         refused = [
             await post(url, "wrong"),
             await post(url, ""),
             await post(url, site.app.identity_provider.token),
-            await post(f"{url}/v1/messages?token={token}#", ""),
+            await post(f"{url}/ask?token={token}#", ""),
             await post(url, "", Cookie=f"token={token}"),
         ]
         assert all(answer.code in (401, 403, 404) for answer in refused), refused
-        assert json.loads(refused[0].body)["error"]["type"] == "authentication_error"
+        assert json.loads(refused[0].body)["error"]["code"] == "no_token"
         fetch = AsyncHTTPClient().fetch
         for method in ("GET", "PUT", "DELETE"):
-            asked = HTTPRequest(f"{url}/v1/messages", method, _bearer(token), request_timeout=100)
+            asked = HTTPRequest(f"{url}/ask", method, _bearer(token), request_timeout=100)
             asked.allow_nonstandard_methods = True
             assert (await fetch(asked, raise_error=False)).code in (403, 405)
         base = site.url
@@ -181,7 +187,7 @@ async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: Fak
 
 
 async def entry_of(env: dict[str, str], model: str) -> HTTPResponse:
-    url = f"{env[URL]}/v1/models/{model}"
+    url = f"{env[URL]}/models/{model}"
     asked = HTTPRequest(url, headers=_bearer(env[TOKEN]), request_timeout=100)
     return await AsyncHTTPClient().fetch(asked, raise_error=False)
 
@@ -225,9 +231,8 @@ async def test_what_is_no_request_is_refused_in_words(site: Site, api: FakeAnthr
     assert not api.requests
 
 
-@pytest.mark.parametrize("streamed", [False, True])
 async def test_a_fault_of_the_server_is_an_error_in_words(
-    site: Site, monkeypatch: pytest.MonkeyPatch, streamed: bool
+    site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise OSError("no disk")
@@ -235,7 +240,7 @@ async def test_a_fault_of_the_server_is_an_error_in_words(
     async with started(site) as kernel:
         env = await kernel.environment()
         monkeypatch.setattr(handler, "metered", broken)
-        refused = await post(env[URL], env[TOKEN], {**ASK, "stream": streamed})
+        refused = await post(env[URL], env[TOKEN])
     assert refused.code == 500
     assert json.loads(refused.body)["error"]["message"] == handler.FAILED
 
@@ -290,8 +295,8 @@ class TestLimits:
         async with started(site) as kernel:
             env = await kernel.environment()
             priced = await entry_of(env, "claude-sonnet-5-5")
-            assert json.loads(priced.body)["pricing"]["completion"] == 1
-            assert "pricing" not in json.loads((await entry_of(env, "claude-haiku-5-5")).body)
+            assert json.loads(priced.body)["prices"][1] == 1e6
+            assert json.loads((await entry_of(env, "claude-haiku-5-5")).body)["prices"] is None
             for model, token in (("claude-opus-5-5", env[TOKEN]), ("claude-sonnet-5-5", "wrong")):
                 refused = await entry_of({**env, TOKEN: token}, model)
                 assert refused.code in (401, 404)
@@ -308,10 +313,10 @@ class TestLimits:
         async with started(site) as kernel:
             env = await kernel.environment()
             url = urlsplit(env[URL])
-            body = json.dumps({**ASK, "stream": True}).encode()
+            body = json.dumps(ASK).encode()
             reader, writer = await asyncio.open_connection(url.hostname, url.port)
             head = (
-                f"POST {url.path}/v1/messages HTTP/1.1\r\nHost: {url.netloc}\r\n"
+                f"POST {url.path}/ask HTTP/1.1\r\nHost: {url.netloc}\r\n"
                 f"Authorization: Bearer {env[TOKEN]}\r\nContent-Length: {len(body)}\r\n\r\n"
             )
             writer.write(head.encode() + body)

@@ -32,8 +32,6 @@ _SPEND_KINDS = frozenset(
     }
 )
 _SPEND_WORDS = ("api usage limits", "credit balance is too low", "used all available credits")
-_OF_THE_JUPYTER_SERVER = frozenset({"day_limit", "not_allowed", "no_key", "wrong_key", "forbidden"})
-"""Codes with which a Jupyter server refuses its kernels; its words say what to do."""
 _LENGTH_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _LENGTH_WORDS = (
     "prompt is too long",
@@ -127,8 +125,6 @@ def status_fault(
     status = refusal.status
     said = _server_words(refusal.message, server)
     lower = said.lower()
-    if codes := refusal.kinds & _OF_THE_JUPYTER_SERVER:
-        return Fault(min(codes), said.removeprefix(_SAYS))
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",

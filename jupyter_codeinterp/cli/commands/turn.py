@@ -18,7 +18,7 @@ from ...core.document.ops import Output, id_of
 from ...core.errors import CodeInterpError, CommandError, DocumentError
 from ...core.history.transcript import Line, ModelText, Turn
 from ...core.ports import Model
-from ...core.session.service import Sender
+from ...core.session.messages import Sender
 from ...core.turn.ending import LIMITS, Ending
 from ...core.visible import visible_line
 from ...core.wire import events as e

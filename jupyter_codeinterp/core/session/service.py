@@ -6,12 +6,10 @@ The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 import msgspec
 
-from ..approval.decisions import Alone
 from ..approval.modes import ASKING
 from ..errors import CodeInterpError, CommandError
 from ..history.branching import title_of
@@ -21,34 +19,9 @@ from ..stores import Beginning
 from ..turn.limits import Rules
 from ..wire import commands as c
 from ..wire.events import Kept, Mode
-from .messages import TITLE_LENGTH, Does, checked, need_short
+from .messages import PROGRAM, TITLE_LENGTH, Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
 from .waiting_files import WaitingList, WaitingText
-
-
-@dataclass(frozen=True)
-class Sender:
-    """Who sends a command. ``number``: of the window or client, 0 for a program; the resulting
-    event carries it.
-
-    ``headless``: it shows no notebook. Unless a window has it open, the work goes on in its file.
-    ``alone``: what may run in a turn that begins, if nobody can be asked. ``nobody``: it rejects a
-    draft because it has nobody to ask. ``ready`` makes sure that a notebook has a kernel; it is
-    awaited before a turn begins, once the command is valid.
-    """
-
-    number: int = 0
-    headless: bool = False
-    alone: Alone = ""
-    nobody: bool = False
-    ready: Callable[[str], Awaitable[None]] | None = None
-
-    async def prepare(self, notebook: str) -> None:
-        if self.ready is not None:
-            await self.ready(notebook)
-
-
-PROGRAM = Sender()
 
 
 class Sent(NamedTuple):

@@ -37,7 +37,6 @@ from ..off_loop import off_loop
 from ..own_command import skills_of
 from ..ports import Model
 from ..stores import SessionStore
-from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.files import NOTHING_WAITS, Seen, made
@@ -66,7 +65,7 @@ from .reviews import Reviews
 from .waiting_files import WaitingFiles
 
 # -------------------------------------------------------------------------------------------------
-# The tools of a conversation's turns: the agent's own, and those of MCP servers.
+# The tools of a conversation's turns: the agent's own, and those that features add.
 
 
 class TurnTools:
@@ -74,24 +73,20 @@ class TurnTools:
         self._own = self.registry = own
         self._workplace = workplace
         self._complete = False
-        """Whether ``registry`` has the tools of all MCP servers; False until the first turn, and
-        while a server fails."""
+        """Whether ``registry`` stays as it is; False until the first turn."""
         self._said: set[str] = set()
 
     async def find(self, untrusted: Untrusted) -> list[str]:
-        """Add the tools of MCP servers. Returns warnings that the person has not read yet.
+        """Add the tools of features. Returns warnings that the person has not read yet.
 
         Once complete, the tools stay the same within a conversation, because models cache them.
         """
         if self._complete:
             return []
-        found = await self._workplace.outside_tools()
-        self._complete = found is None or found[0].complete
-        if found is None:
-            return []
-        tools, faults = tools_of(found[0], untrusted)
-        self.registry = self._own.with_outside(tools)
-        new = [words for words in dict.fromkeys((*found[1], *faults)) if words not in self._said]
+        more = await self._workplace.more_tools(untrusted)
+        self._complete = more.complete
+        self.registry = self._own.with_more(more.tools)
+        new = [words for words in dict.fromkeys(more.notes) if words not in self._said]
         self._said.update(new)
         return new
 

@@ -67,9 +67,8 @@ class ToolRegistry:
             raise ValueError(f"{tool.name!r} must have a run of its own and a label")
         self._tools[tool.name] = tool
 
-    def with_outside(self, tools: Sequence[Tool]) -> ToolRegistry:
-        """A copy for one conversation, with tools of MCP servers. Tools with a known name are left
-        out."""
+    def with_more(self, tools: Sequence[Tool]) -> ToolRegistry:
+        """A copy for one conversation, with more tools. Those with a known name are left out."""
         if not tools:
             return self
         others = (tool for tool in tools if tool.name not in self._tools)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..model_view.rule_files import RuleFile
+from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
-from ..ports import Document, Kernel, NewNotebooks, OutsideTools
+from ..ports import Document, Kernel, NewNotebooks
 from ..staleness import Watch
 from ..verify.verification import FreshRuns
 from .files import Seen
 from .limits import MAX_FILES
+
+
+class MoreTools(NamedTuple):
+    """What features add to the tools of one conversation."""
+
+    tools: tuple[Any, ...] = ()
+    """Each a ``Tool`` of the registry."""
+    notes: tuple[str, ...] = ()
+    """Warnings for the person."""
+    complete: bool = True
+    """Whether the tools stay the same from here on. If not, the next turn asks again."""
 
 
 class Workplace:
@@ -61,7 +74,6 @@ class Workplace:
         """Scan the files under the notebook's folder; None if unknown."""
         return None
 
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        """Tools of MCP servers for this conversation, and warnings for the person; None without
-        servers. Waits for servers that start."""
-        return None
+    async def more_tools(self, untrusted: Untrusted) -> MoreTools:
+        """The tools that features add to this conversation. ``untrusted`` makes texts inert."""
+        return MoreTools()

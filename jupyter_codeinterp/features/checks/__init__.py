@@ -7,10 +7,14 @@ in_kernel.py  runs in the kernel, and observes the facts
 
 from __future__ import annotations
 
-from ...api import Hook
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...api import Hook
 
 
 def hooks() -> tuple[Hook, ...]:
+    from ...api import Hook
     from .findings import FILTER, JOIN, LOST, filters, joins, lost_values
     from .tables import NAME, OddColumns
 

@@ -10,12 +10,16 @@ page.py      the results as a table and as a static page
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...cli.arguments import Commands
 
 HELP = "measure a model with tasks; its code runs unasked, in copies of their folders"
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+def commands(commands: Commands) -> None:
+    add = commands.add("eval", HELP).add_argument
     words = "a task's name, or a folder of tasks (default: all of this package)"
     add("tasks", metavar="TASK", nargs="*", help=words)
     add("-m", "--model", metavar="MODEL", help="the model to measure")

@@ -25,15 +25,17 @@ import msgspec
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel, MainThread
 from ...adapters.plain_markdown import markdown_risks
-from ...adapters.providers.anthropic import services as anthropic
+from ...adapters.providers.anthropic.services import ANTHROPIC
+from ...adapters.providers.jupyter_server import JupyterServerModel
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.approval.decisions import Alone
 from ...core.document.ops import CellView
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelInfo
-from ...core.providers import Connection, Credentials, Settings
+from ...core.providers import Connection
 from ...core.redaction.secrets import Secrets
-from ...core.session.service import Sender, SessionService
+from ...core.session.messages import Sender
+from ...core.session.service import SessionService
 from ...core.session.session import Services, Session
 from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
@@ -67,8 +69,7 @@ class ProcessModels:
         """A model with a kept answer, used in this turn."""
         secrets.add(token)
         if token and url:
-            entered = Credentials(token, url)
-            self._server = anthropic.provider().connect(lambda: entered, Settings())
+            self._server = JupyterServerModel(url, token)
         else:
             self._read_settings(secrets)
 
@@ -88,7 +89,7 @@ class ProcessModels:
 
     @property
     def default(self) -> str:
-        own = self._own.default if self._own else anthropic.ANTHROPIC.default_model
+        own = self._own.default if self._own else ANTHROPIC.default_model
         return os.environ.get(MODEL) or own
 
     def get(self, model_id: str) -> Model:

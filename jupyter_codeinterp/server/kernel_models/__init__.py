@@ -1,7 +1,6 @@
-"""Models for code in kernels, through the Messages API, with a token per kernel instead of keys.
+"""Models for ``%%ai`` in kernels, with a token per kernel instead of keys.
 
-tokens.py     tokens, cost limits and the kernels' environment
-messages.py   converts between the Messages API and the core
-handler.py    routes
-wiring.py     connects all this to the server
+tokens.py      tokens, cost limits and the kernels' environment
+handler.py     routes; ``adapters/providers/jupyter_server.py`` is the kernel's end
+wiring.py      connects all this to the server
 """

@@ -1,4 +1,6 @@
-"""``/codeinterp/api/model/v1/``: the Messages API for code in this server's kernels.
+"""``/codeinterp/api/model/``: models for ``%%ai`` in this server's kernels.
+
+The handlers hand requests to the server's own models, and back the events of their answers.
 
 A kernel's token in a header allows model calls and nothing else. Cookies, the server's token and
 URL parameters do not count, so no web page can be tricked into a call.
@@ -7,7 +9,6 @@ URL parameters do not count, so no web page can be tricked into a call.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
@@ -18,22 +19,29 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
+from ...adapters.providers.jupyter_server import EventWriter, Failure, ModelList, Refused
 from ...core.errors import ModelError
-from ...core.ports import (
-    Model,
-    ModelDone,
-    ModelEvent,
-    ModelInfo,
-    ModelRead,
-    ModelRequest,
-    ModelRetry,
-)
+from ...core.ports import Model, ModelEvent, ModelInfo, ModelRequest
 from ..models.limits import metered
-from .messages import Answer, error_body, error_frame, model_entry, model_list, read
 from .tokens import Grant, KernelTokens
 
 MAX_REQUEST = 32_000_000
 """Bytes, as in the Messages API."""
+STATUS = {
+    "bad_request": 400,
+    "context_full": 413,
+    "unknown_model": 404,
+    "rate_limit": 429,
+    "spend_limit": 402,
+    "day_limit": 402,
+    "overloaded": 529,
+    "no_token": 401,
+    "no_key": 403,
+    "wrong_key": 403,
+    "forbidden": 403,
+    "not_allowed": 403,
+}
+"""HTTP status by a ModelError's code; others are 500."""
 FAILED = "The model call failed in the Jupyter server. Its log has the reason."
 NO_TOKEN = "The token does not belong to a running kernel of this server."
 
@@ -81,18 +89,15 @@ class KernelModelHandler(JupyterHandler):
         return model
 
     def _refuse(self, error: ModelError) -> None:
-        status, body = error_body(error)
-        self.set_status(status)
-        if error.retry_after is not None:
-            self.set_header("Retry-After", str(error.retry_after))
-        self._answer(body)
+        self.set_status(STATUS.get(error.code, 500))
+        self._answer(Refused(Failure.of(error)))
 
-    def _answer(self, body: dict[str, Any]) -> None:
+    def _answer(self, body: Any) -> None:
         self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps(body))
+        self.finish(msgspec.json.encode(body))
 
 
-class KernelMessagesHandler(KernelModelHandler):
+class AskHandler(KernelModelHandler):
     _asking: asyncio.Task[None] | None = None
 
     def on_connection_close(self) -> None:
@@ -106,7 +111,7 @@ class KernelMessagesHandler(KernelModelHandler):
             grant = self._grant()
             if len(self.request.body) > MAX_REQUEST:
                 raise ModelError("context_full", "The request is larger than 32 MB.")
-            request, streamed = read(self.request.body)
+            request = _read(self.request.body)
             model = self._model(request.model)
             info = await model.info(request.model)
             self._tokens.check(grant, info)
@@ -114,38 +119,27 @@ class KernelMessagesHandler(KernelModelHandler):
             self._refuse(error)
             return
         grant.calls += 1
-        work = self._ask(grant, model, info, request, streamed)
-        self._asking = asyncio.ensure_future(work)
+        self._asking = asyncio.ensure_future(self._ask(grant, model, info, request))
         try:
             await asyncio.wait({self._asking})
         finally:
             grant.calls -= 1
 
     async def _ask(
-        self, grant: Grant, model: Model, info: ModelInfo, request: ModelRequest, streamed: bool
+        self, grant: Grant, model: Model, info: ModelInfo, request: ModelRequest
     ) -> None:
-        answer = Answer(request.model)
+        writer = EventWriter()
         begun = False
         charge = partial(self._tokens.count, grant)
         try:
             async with aclosing(metered(_events(model, request), request, info, charge)) as events:
                 async for event in events:
-                    if isinstance(event, (ModelRetry, ModelRead)):
-                        continue
-                    if isinstance(event, ModelDone) and not streamed:
-                        self._answer(answer.whole(event))
-                        return
-                    if streamed and not begun:
-                        self.set_header("Content-Type", "text/event-stream")
+                    if not begun:
+                        self.set_header("Content-Type", "application/x-ndjson")
                         self.set_header("Cache-Control", "no-cache")
-                        self.write(answer.begin())
                     begun = True
-                    frames = answer.end(event) if isinstance(event, ModelDone) else None
-                    for frame in frames or answer.feed(event):
-                        if streamed:
-                            self.write(frame)
-                    if streamed:
-                        await self.flush()
+                    self.write(writer.line(event))
+                    await self.flush()
             self.finish()
         except StreamClosedError:
             pass  # The kernel disconnected.
@@ -153,9 +147,8 @@ class KernelMessagesHandler(KernelModelHandler):
             error = reason if isinstance(reason, ModelError) else ModelError("internal", FAILED)
             if error is not reason:
                 self.log.exception("The model call of a kernel failed")
-            if begun and streamed:
-                self.write(error_frame(error))
-                self.finish()
+            if begun:
+                self.finish(writer.line(error))
             else:
                 self._refuse(error)
 
@@ -172,7 +165,7 @@ class KernelModelsHandler(KernelModelHandler):
             self._refuse(error)
             return
         kept = [info for info in infos if self._listed(info)]
-        self._answer(model_list(kept))
+        self._answer(ModelList(tuple(kept)))
 
     def _listed(self, info: ModelInfo) -> bool:
         try:
@@ -191,15 +184,26 @@ class OneKernelModelHandler(KernelModelHandler):
         except ModelError as error:
             self._refuse(error)
             return
-        self._answer(model_entry(info))
+        self._answer(info)
 
 
 KERNEL_ROUTES: tuple[tuple[str, type[KernelModelHandler]], ...] = (
-    (r"model/v1/messages", KernelMessagesHandler),
-    (r"model/v1/models", KernelModelsHandler),
-    (r"model/v1/models/(.{1,500})", OneKernelModelHandler),
+    (r"model/ask", AskHandler),
+    (r"model/models", KernelModelsHandler),
+    (r"model/models/(.{1,500})", OneKernelModelHandler),
 )
 """Routes under ``/codeinterp/api/`` that need a kernel's token instead of a login."""
+
+
+def _read(data: bytes) -> ModelRequest:
+    """Raises ModelError ``bad_request``."""
+    try:
+        request = msgspec.json.decode(data, type=ModelRequest)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ModelError("bad_request", f"Not a request to a model: {error}") from None
+    if not request.messages:
+        raise ModelError("bad_request", "messages: at least one message is required")
+    return request
 
 
 async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from jupyter_core.utils import ensure_async
@@ -13,7 +13,7 @@ from tornado import web
 
 from ...core.errors import CodeInterpError, CommandError, StoreError
 from ...core.stores import Journal
-from ...core.wire.commands import Permissions
+from ..extensions import Route
 from ..models import Models
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
@@ -59,18 +59,6 @@ NO_PATH = (
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An empty body."""
-
-
-class Route(NamedTuple):
-    """``work`` gets the handler and the values of the groups in ``path``. It returns the answer;
-    None: no content. ``needs_window``: whether it needs a window's or client's secret."""
-
-    method: str
-    path: str
-    needs: Permissions
-    work: Callable[..., Awaitable[Any]]
-    status: int = HTTPStatus.OK
-    needs_window: bool = True
 
 
 class Handler(APIHandler):

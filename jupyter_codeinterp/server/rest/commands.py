@@ -17,8 +17,9 @@ from ...core.approval.decisions import Alone
 from ...core.errors import CommandError
 from ...core.session.messages import Does
 from ...core.wire import commands as c
+from ..extensions import Route
 from ..files.paths import normalize
-from .base import Handler, Route, converted
+from .base import Handler, converted
 
 ID = r"([0-9a-f]{32})"
 NUMBER = r"([0-9]{1,15})"
@@ -119,7 +120,8 @@ async def _carry_out(
     handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
 ) -> c.SessionInfo:
     """``has``: permissions that are known."""
-    from ...core.session.service import Sender, needs_of
+    from ...core.session.messages import Sender
+    from ...core.session.service import needs_of
 
     await handler.need(*(one for one in needs_of(command) if one not in has))
     kernels, service = handler.kernels, handler.manager.service

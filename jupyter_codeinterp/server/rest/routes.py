@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
 
 from ...core.wire.commands import BOTH, CHANGE, EXECUTE, LOOK
+from ..extensions import Route
 from ..kernel_models.handler import KERNEL_ROUTES
-from ..mcp.handler import MCP_ROUTES
 from ..socket.handler import ChannelHandler
 from . import completions, connections, notebooks, sessions, settings, windows
-from .base import Handler, Route, UnknownHandler
+from .base import Handler, UnknownHandler
 from .commands import ID, NUMBER, command, short_routes
 
+if TYPE_CHECKING:
+    from ..extensions import Routes
+
+
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
-TOKEN = r"([0-9a-f]{16})"
-SERVER = r"([0-9a-f]{64})"
-CREATED = HTTPStatus.CREATED
 
 ROUTES = (
     Route("GET", r"status", (LOOK,), settings.current_status),
@@ -32,8 +33,6 @@ ROUTES = (
     Route("POST", r"key", (EXECUTE,), connections.connect),
     Route("DELETE", r"key", (EXECUTE,), connections.disconnect),
     Route("GET", r"local", (EXECUTE,), connections.local_servers),
-    Route("GET", r"tool-servers", (LOOK,), connections.tool_servers),
-    Route("PATCH", rf"tool-servers/{SERVER}", BOTH, connections.change_tool_server),
     Route("POST", r"complete", (EXECUTE,), completions.complete),
     Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
     Route("GET", r"commands", (LOOK,), notebooks.own_commands),
@@ -44,11 +43,8 @@ ROUTES = (
     Route("POST", r"tickets", (LOOK,), windows.issue_ticket, needs_window=False),
     Route("POST", r"clients", (LOOK,), windows.admit_client, needs_window=False),
     Route("POST", r"leaving", (LOOK,), windows.leave, needs_window=False),
-    Route("GET", r"mcp/tokens", (LOOK,), windows.mcp_tokens),
-    Route("POST", r"mcp/tokens", BOTH, windows.make_mcp_token, CREATED),
-    Route("DELETE", rf"mcp/tokens/{TOKEN}", BOTH, windows.revoke_mcp_token),
     Route("GET", r"sessions", (LOOK,), sessions.listed),
-    Route("POST", r"sessions", BOTH, sessions.create, CREATED),
+    Route("POST", r"sessions", BOTH, sessions.create, HTTPStatus.CREATED),
     Route("PATCH", rf"sessions/{ID}", (CHANGE,), sessions.rename),
     Route("DELETE", rf"sessions/{ID}", (CHANGE,), sessions.delete),
     Route("GET", rf"sessions/{ID}/events", (LOOK,), sessions.events),
@@ -65,14 +61,17 @@ UNKNOWN = r".*"
 """Every other path, after all routes."""
 
 
-def handlers(base_url: str) -> list[tuple[Any, ...]]:
-    """For tornado. One handler has all methods of a path."""
+def handlers(base_url: str, more: Routes = ()) -> list[tuple[Any, ...]]:
+    """For tornado. One handler has all methods of a path. ``more``: the routes of features."""
     by_path: dict[str, dict[str, Route]] = {}
-    for route in ROUTES:
-        by_path.setdefault(route.path, {})[route.method] = route
-    ours: list[tuple[Any, ...]] = [
-        (path, Handler, {"routes": routes}) for path, routes in by_path.items()
+    for route in (*ROUTES, *more):
+        if isinstance(route, Route):
+            by_path.setdefault(route.path, {})[route.method] = route
+    served: list[tuple[Any, ...]] = [
+        *((path, Handler, {"routes": routes}) for path, routes in by_path.items()),
+        (CHANNEL, ChannelHandler),
+        *KERNEL_ROUTES,
+        *(route for route in more if not isinstance(route, Route)),
+        (UNKNOWN, UnknownHandler),
     ]
-    others = ((CHANNEL, ChannelHandler), *KERNEL_ROUTES, *MCP_ROUTES, (UNKNOWN, UnknownHandler))
-    served = (*ours, *others)
     return [(url_path_join(base_url, "codeinterp", "api", path), *rest) for path, *rest in served]

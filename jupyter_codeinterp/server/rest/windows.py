@@ -1,14 +1,10 @@
-"""Registers windows, other clients with the same permissions, and tokens of outside agents."""
+"""Registers windows, and other clients with the same permissions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ...core.errors import CommandError
-from ..mcp.endpoint import Endpoint
-from ..mcp.tokens import Scope, Token
 from ..socket.handler import bearer_of
 from ..windows import Bearer
 from .base import Handler, Nothing
@@ -47,56 +43,3 @@ def _browser(handler: Handler) -> Bearer:
 async def leave(handler: Handler) -> None:
     secret = handler.text(handler.body(), "secret")
     handler.manager.departing(handler.manager.windows.number(secret))
-
-
-# --- outside agents ------------------------------------------------------------------
-
-
-class NewToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``name``: for people. ``scope``: ``look`` reads; ``run`` also changes and runs, by review."""
-
-    name: str
-    scope: Scope = "look"
-
-
-class MadeToken(Token, frozen=True):
-    """``token`` is the secret. Nobody can read it again."""
-
-    token: str = ""
-
-
-class ListedTokens(msgspec.Struct, frozen=True):
-    """``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
-    with the scope ``run`` runs without review."""
-
-    tokens: tuple[Token, ...]
-    installed: bool
-    runs_at_once: bool
-
-
-def _mcp(handler: Handler) -> Endpoint:
-    endpoint: Endpoint = handler.settings["codeinterp_mcp"]
-    return endpoint
-
-
-async def mcp_tokens(handler: Handler) -> ListedTokens:
-    mcp = _mcp(handler)
-    return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
-
-
-async def make_mcp_token(handler: Handler) -> MadeToken:
-    given = handler.given(NewToken)
-    maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
-    token, secret = _mcp(handler).tokens.make(given.name, given.scope, maker)
-    return MadeToken(**msgspec.structs.asdict(token), token=secret)
-
-
-def _is_json(value: object) -> bool:
-    try:
-        return bool(msgspec.json.encode(value))
-    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        return False
-
-
-async def revoke_mcp_token(handler: Handler, token_id: str) -> None:
-    _mcp(handler).tokens.revoke(token_id)

@@ -12,7 +12,8 @@ import msgspec
 
 from ...adapters.documents.live import WindowState
 from ...core.errors import CodeInterpError, CommandError, StoreError
-from ...core.session.service import COMMANDS, Sender, is_to_session, needs_of
+from ...core.session.messages import Sender
+from ...core.session.service import COMMANDS, is_to_session, needs_of
 from ...core.wire import commands as c
 from ..files.paths import normalize
 from ..session_manager import SessionManager, changed

@@ -18,15 +18,16 @@ from ...adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.model_view.rule_files import RuleFile
 from ...core.own_command import OwnCommand
-from ...core.ports import Kernel, Model, NewNotebooks, OutsideTools
+from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.files import Seen
 from ...core.turn.limits import MAX_FILES, Rules
-from ...core.turn.workplace import Workplace
+from ...core.turn.workplace import MoreTools, Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
+from ...wiring import offering
 from ..activity import Activity
-from ..extensions import Extensions
+from ..extensions import Extensions, Features
 from ..files.file_ids import FileIds
 from ..files.live_notebooks import LiveNotebooks
 from ..files.own_commands import own_commands
@@ -34,7 +35,6 @@ from ..files.paths import folder_of, root_name
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files, sibling_heads
-from ..mcp.clients import MODELS, Clients
 from ..models.limits import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -42,7 +42,6 @@ from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
-from ..tool_servers.servers import ToolServers
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
 from .models import make_models
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
+    from ...core.model_view.untrusted import Untrusted
     from ...core.session.session import Services, Session
 
 
@@ -89,7 +89,7 @@ class Workbench:
         self.secrets = Secrets()
         self.models = make_models(settings, self.secrets)
         self._know_keys = cache(self.models.learn_secrets)
-        self.clients = Clients()
+        self.features = Features()
         self._extensions = Extensions(settings.allowed_packages)
         journal = self._journal(settings)
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
@@ -97,17 +97,6 @@ class Workbench:
             self.models.spending = Spending(self.store, settings.day_cost)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
-        self.tool_servers = ToolServers(
-            contents,
-            settings.folder,
-            admins=settings.mcp_servers,
-            others=settings.mcp_own_servers,
-            env=settings.mcp_env,
-            call_timeout=settings.mcp_call_timeout,
-            learn=self.secrets.add,
-            forget=self.secrets.forget,
-            scrub=self.scrub,
-        )
         self.verifier = Verifier(
             kernels,
             contents,
@@ -129,6 +118,8 @@ class Workbench:
         files = partial(sibling_files, contents)
         self.names = Names(self._kernel_at, files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
+        for register in offering("register"):
+            register(self)
 
     def _rules(self) -> Rules:
         settings = self.settings
@@ -172,8 +163,8 @@ class Workbench:
         return settings.folder / "sessions.db"
 
     def _model(self, name: str) -> Model:
-        """The model of this name, or the outside client. Raises ModelError."""
-        return self.clients.get(name) or self.models.get(name)
+        """The model of this name, also a feature's. Raises ModelError."""
+        return (self.features.model_source(name) or self.models.get)(name)
 
     def _preload(self) -> None:
         others = (self._know_keys, self._extensions.load)
@@ -295,7 +286,7 @@ class Workbench:
 
     async def close(self) -> None:
         """Close every part, also after one fails."""
-        running: tuple[Any, ...] = (self.tool_servers, self.verifier, self.manager)
+        running: tuple[Any, ...] = (*self.features.closing, self.verifier, self.manager)
         kernels = [self._kernels] if "_kernels" in vars(self) else []
         for part in (*running, *kernels, self.models, self.store):
             try:
@@ -362,9 +353,16 @@ class NotebookWorkplace(Workplace):
     async def look_around(self) -> Seen | None:
         return await look_around(self._bench.contents, self._path)
 
-    async def outside_tools(self) -> tuple[OutsideTools, list[str]] | None:
-        session = self._bench.manager.live(self._session_id)
-        if session is not None and session.info.model.startswith(MODELS):
-            return None  # An outside client has tools of its own.
+    async def more_tools(self, untrusted: Untrusted) -> MoreTools:
+        features, session = self._bench.features, self._bench.manager.live(self._session_id)
+        if session is not None and features.model_source(session.info.model) is not None:
+            return MoreTools()
         contents, path = self._place
-        return await self._bench.tool_servers.for_session(self._session_id, path, contents)
+        more = [
+            await source(self._session_id, path, untrusted, contents) for source in features.tools
+        ]
+        return MoreTools(
+            tuple(tool for one in more for tool in one.tools),
+            tuple(note for one in more for note in one.notes),
+            all(one.complete for one in more),
+        )

@@ -1,7 +1,8 @@
-"""``/codeinterp/api/mcp``: from tornado's requests to the package's ASGI application.
+"""``/codeinterp/api/mcp``: from tornado's requests to the package's ASGI application. Also REST for
+clients' tokens.
 
-Only a token of an outside client counts here. Cookies, the server's token and URL parameters do
-not, so no web page can be tricked into a call.
+Only a client's token counts for MCP. Cookies, the server's token and URL parameters do not, so no
+web page can be tricked into a call.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 
 from ...core.errors import CodeInterpError, CommandError
+from ...core.wire.commands import BOTH, LOOK
+from ...server.extensions import Route
+from ...server.rest.base import Handler
 from .endpoint import Endpoint
 from .service import MAY
-from .tokens import Token
+from .tokens import Scope, Token
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
@@ -89,7 +93,7 @@ class McpHandler(JupyterHandler):
     # --- ASGI ------------------------------------------------------------------------
 
     def _scope(self, token: Token) -> dict[str, Any]:
-        from .server import user_of  # see ``Endpoint.sessions``
+        from .protocol import user_of  # see ``Endpoint.sessions``
 
         request = self.request
         headers = [
@@ -165,9 +169,65 @@ class NoDiscoveryHandler(JupyterHandler):
         raise web.HTTPError(HTTPStatus.NOT_FOUND)
 
 
-MCP_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
+# --- REST for tokens -----------------------------------------------------------------
+
+
+class NewToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``name``: for people. ``scope``: ``look`` reads; ``run`` also changes and runs, by review."""
+
+    name: str
+    scope: Scope = "look"
+
+
+class MadeToken(Token, frozen=True):
+    """``token`` is the secret. Nobody can read it again."""
+
+    token: str = ""
+
+
+class ListedTokens(msgspec.Struct, frozen=True):
+    """``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
+    with the scope ``run`` runs without review."""
+
+    tokens: tuple[Token, ...]
+    installed: bool
+    runs_at_once: bool
+
+
+async def tokens(handler: Handler) -> ListedTokens:
+    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
+
+
+async def make_token(handler: Handler) -> MadeToken:
+    given = handler.given(NewToken)
+    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
+    token, secret = mcp.tokens.make(given.name, given.scope, maker)
+    return MadeToken(**msgspec.structs.asdict(token), token=secret)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        return bool(msgspec.json.encode(value))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return False
+
+
+async def revoke_token(handler: Handler, token_id: str) -> None:
+    handler.settings["codeinterp_mcp"].tokens.revoke(token_id)
+
+
+PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
     (r"mcp", McpHandler),
     (r"mcp/(?:.*/)?\.well-known/.*", NoDiscoveryHandler),
     (r"\.well-known/.*", NoDiscoveryHandler),
 )
-"""Routes under ``/codeinterp/api/`` that need a client's token instead of a login."""
+"""These need a client's token instead of a login."""
+TOKEN = r"([0-9a-f]{16})"
+REST_ROUTES: tuple[Route, ...] = (
+    Route("GET", r"mcp/tokens", (LOOK,), tokens),
+    Route("POST", r"mcp/tokens", BOTH, make_token, HTTPStatus.CREATED),
+    Route("DELETE", rf"mcp/tokens/{TOKEN}", BOTH, revoke_token),
+)
+ROUTES: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES)

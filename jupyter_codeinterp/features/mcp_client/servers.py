@@ -16,14 +16,13 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from ...adapters.tool_servers import entries as files
-from ...adapters.tool_servers.entries import Entry
-from ...adapters.tool_servers.listing import Listed, chosen, named
 from ...core.errors import CommandError, ToolServerError
-from ...core.ports import OutsideAnswer, OutsideTool
 from ...core.redaction.found_secrets import without_secrets
 from ...core.visible import visible_line
-from ..private_file import PrivateFile
+from ...server.private_file import PrivateFile
+from . import entries as files
+from .entries import Entry
+from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
 from .live import OFF, Live
 from .places import SLOW, Found, Places
 

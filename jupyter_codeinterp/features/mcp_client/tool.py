@@ -5,28 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...approval import policy
-from ...approval.code_warnings import hidden_characters
-from ...document.ops import Output
-from ...errors import ToolServerError
-from ...injection.signs import signs
-from ...messages import ToolUse
-from ...model_view.outputs import BUDGET, IMAGES_A_RESULT
-from ...model_view.plain_text import READ, clean, cut
-from ...model_view.untrusted import Untrusted
-from ...ports import OutsideTool, OutsideTools
-from ...turn.results import Result
-from ...turn.turn import Turn
-from ...visible import visible_line
-from ...wire.events import DraftWaiting, Event, Status
-from ..shared.base import Tool
-from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from ...core.approval import policy
+from ...core.approval.code_warnings import hidden_characters
+from ...core.document.ops import Output
+from ...core.errors import ToolServerError
+from ...core.injection.signs import signs
+from ...core.messages import ToolUse
+from ...core.model_view.outputs import BUDGET, IMAGES_A_RESULT
+from ...core.model_view.plain_text import READ, clean, cut
+from ...core.model_view.untrusted import Untrusted
+from ...core.tools.shared.base import Tool
+from ...core.tools.shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from ...core.turn.results import Result
+from ...core.turn.turn import Turn
+from ...core.visible import visible_line
+from ...core.wire.events import DraftWaiting, Event, Status
 from . import schemas
+from .listing import OutsideTool
 from .schemas import BadSchema
+
+if TYPE_CHECKING:
+    from .servers import SessionTools
 
 # -------------------------------------------------------------------------------------------------
 # Bounds the outputs of a call to an MCP server.
@@ -116,7 +119,7 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 """The status of a failed call that had begun, by the error's code."""
 
 
-def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
+def tools_of(source: SessionTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
     """The tools for one conversation, and why others are left out."""
     made: list[Tool] = []
     faults: list[str] = []
@@ -128,7 +131,7 @@ def tools_of(source: OutsideTools, untrusted: Untrusted) -> tuple[list[Tool], li
     return made, faults
 
 
-def _tool(source: OutsideTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     """Raises BadSchema."""
     told = clean(tool.description)
     if any(signs(text, 1) for text in (told, *schemas.texts(tool.schema))):
@@ -160,7 +163,7 @@ class _Call:
         drafting: Drafting,
         call: ToolUse,
         given: dict[str, Any],
-        source: OutsideTools,
+        source: SessionTools,
         tool: OutsideTool,
     ) -> None:
         self._turn: Turn = drafting.turn

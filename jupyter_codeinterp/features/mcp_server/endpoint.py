@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
+from ..._version import __version__
 from ...core.errors import CommandError
 from .tokens import Tokens
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from .service import OutsideClients
+    from ...core.ports import Model
+    from ...server.workbench.workbench import Workbench
+    from .service import ClientService
 
 NOT_INSTALLED = (
     "This server cannot speak MCP: a package is missing. Install it and restart the server: "
@@ -25,7 +29,7 @@ def _load() -> Callable[..., StreamableHTTPSessionManager]:
     """Import the protocol, which takes seconds: call this in a thread. Raises ImportError."""
     import anyio
 
-    from .server import session_manager
+    from .protocol import session_manager
 
     anyio.run(anyio.sleep, 0)  # This loads the rest.
     return session_manager
@@ -35,19 +39,36 @@ class Endpoint:
     def __init__(
         self,
         tokens: Tokens,
-        service: Callable[[], OutsideClients],
+        service: Callable[[], ClientService],
         version: str,
         runs_at_once: bool = False,
     ) -> None:
-        """``service`` is called with the first request of each token."""
         self.tokens = tokens
         self.runs_at_once = runs_at_once
-        self._service = service
+        self._make_service = service
         self._version = version
         self._starting = asyncio.Lock()
-        self._make: Union[Callable[..., StreamableHTTPSessionManager], None] = None
+        self._make: Callable[..., StreamableHTTPSessionManager] | None = None
         self._open: dict[str, _Sessions] = {}
         """By token id, so that no token uses up the sessions of another."""
+
+    @classmethod
+    def of(cls, bench: Workbench) -> Endpoint:
+        def service() -> ClientService:
+            from .service import ClientService  # not at the server's start
+
+            return ClientService(tokens, bench)
+
+        tokens = Tokens(bench.settings.folder)
+        return cls(tokens, service, __version__, bench.settings.mcp_runs_at_once)
+
+    @cached_property
+    def _service(self) -> ClientService:
+        return self._make_service()
+
+    def model(self, name: str) -> Model:
+        """The client of this name. Raises ModelError ``unknown_model``."""
+        return self._service.model(name)
 
     @property
     def installed(self) -> bool:
@@ -65,7 +86,7 @@ class Endpoint:
             for revoked in self._open.keys() - {token.id for token in self.tokens.all()}:
                 await self._open.pop(revoked).close()
             if token_id not in self._open:
-                self._open[token_id] = _Sessions(self._make(self._service(), self._version))
+                self._open[token_id] = _Sessions(self._make(self._service, self._version))
             return await self._open[token_id].begun()
 
     async def close(self) -> None:
@@ -74,6 +95,8 @@ class Endpoint:
 
 
 class _Sessions:
+    """Runs the sessions of one token in a task: its task group must be entered and left in one."""
+
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
         self._ready = asyncio.Event()
@@ -81,7 +104,6 @@ class _Sessions:
         self._running = asyncio.ensure_future(self._run())
 
     async def _run(self) -> None:
-        # Its task group must be entered and left in one task.
         async with self._manager.run():
             self._ready.set()
             await self._over.wait()

@@ -9,13 +9,15 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...cli.local.problems import DONE, USAGE, Problem
 from ...core.redaction.secrets import Secrets
-from ...server.tool_servers.servers import Shown, ToolServers
 from ...server.workbench import config as config_files
-from ..local.problems import DONE, USAGE, Problem
+from .servers import Shown, ToolServers
 
 if TYPE_CHECKING:
     import argparse
+
+    from ...cli.terminal.stopping import Stopping
 
 SHORT = 24
 """Shown characters of an id; too many to forge another entry with the same ones."""
@@ -23,7 +25,7 @@ NONE = "No MCP servers. They come from .codeinterp/mcp.json in the notebook's fo
 STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
 
-def tool_servers(options: argparse.Namespace) -> int:
+def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
     notebook = Path(options.notebook).resolve()
     # The whole disk is the root: files above the notebook count, as they do for a server.
     root = Path(notebook.anchor)

@@ -12,11 +12,11 @@ from typing import Any, Union
 import msgspec
 
 from ...adapters.rule_file import read_file
-from ...adapters.tool_servers.entries import BadFile, Entry, entries, parsed
 from ...core.model_view.rule_files import NOT_READ
 from ...core.visible import visible_line
-from ..files.paths import root_of
-from ..files.rule_files import folders_of, read_instructions
+from ...server.files.paths import root_of
+from ...server.files.rule_files import folders_of, read_instructions
+from .entries import BadFile, Entry, entries, parsed
 
 PROJECT = ".codeinterp/mcp.json"
 PERSONAL = "mcp-servers.json"

@@ -1,5 +1,4 @@
-"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens; lists
-and approves MCP servers for our agent.
+"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens.
 
 A token comes from the environment, never from an argument, which other users could read.
 """
@@ -15,16 +14,16 @@ import urllib.request
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...cli.local.problems import DONE, USAGE, Problem
 from ...core.visible import visible_line
-from ...server.mcp.tokens import Tokens
 from ...server.private_file import PATIENT
 from ...server.workbench import config as config_files
-from ..local.problems import DONE, USAGE, Problem
+from .tokens import Tokens
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..terminal.stopping import Stopping
+    from ...cli.terminal.stopping import Stopping
 
 
 TOKEN = "CODEINTERP_MCP_TOKEN"
@@ -39,10 +38,6 @@ NOT_INSTALLED = "A package is missing: pip install 'jupyter_codeinterp[mcp]'"
 def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
     if options.what == "serve":
         return _serve(options.url)
-    if options.what in ("servers", "approve", "off", "pick"):
-        from .tool_servers import tool_servers
-
-        return tool_servers(options)
     tokens = Tokens(config_files.settings(config_files.load()).folder, PATIENT)
     if options.what == "make":
         maker = {"username": getpass.getuser()}
@@ -64,7 +59,7 @@ def _serve(url: str) -> int:
     if not token:
         raise Problem(NO_TOKEN, USAGE)
     try:
-        from ..local.mcp_bridge import bridge
+        from .bridge import bridge
     except ImportError:
         raise Problem(NOT_INSTALLED, USAGE) from None
     address = f"{url.rstrip('/')}/{API}" if url else _found(token)

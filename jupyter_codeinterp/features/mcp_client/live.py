@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from ..._version import __version__
-from ...adapters.tool_servers.entries import Entry, filled, secrets_of
 from ...core.errors import ToolServerError
+from .entries import Entry, filled, secrets_of
 
 if TYPE_CHECKING:
-    from ...adapters.tool_servers.client import Connection
-    from ...adapters.tool_servers.listing import RawTool
-    from ...core.ports import OutsideAnswer
+    from .client import Connection
+    from .listing import OutsideAnswer, RawTool
 
-CLIENT = "jupyter_codeinterp.adapters.tool_servers.client"
+CLIENT = "jupyter_codeinterp.features.mcp_client.client"
 RESTARTS = 1
 """Restarts in a row, after a server ended by itself."""
 ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."

@@ -20,10 +20,9 @@ from mcp.shared.exceptions import MCPError
 
 from ...core.document.ops import Output
 from ...core.errors import ToolServerError
-from ...core.ports import OutsideAnswer
 from ...core.visible import visible_line
 from .entries import NEUTRAL, Entry
-from .listing import RawTool
+from .listing import OutsideAnswer, RawTool
 from .stdio import Program, stdio
 
 # -------------------------------------------------------------------------------------------------

@@ -1,16 +1,82 @@
-"""Checks a server's list of tools, and chooses those that the agent is offered, within bounds."""
+"""Tools of MCP servers: checks a server's list, and chooses those that the agent is offered."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ...core.ports import OutsideTool
-from ...core.tools.outside import schemas
-from ...core.tools.outside.schemas import BadSchema
+from ...core.document.ops import Output
+from . import schemas
+from .schemas import BadSchema
+
+# -------------------------------------------------------------------------------------------------
+# Names that models accept for tools of MCP servers: ``mcp__server__tool``.
+
+LONGEST = 64
+"""Characters of a name, as the Messages API allows."""
+LONGEST_SERVER = 24
+"""Characters of the server's part."""
+_DIGEST = 6
+_OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def names(tools: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """A unique name for each pair of server and tool. An invalid or ambiguous name ends with a
+    digest, so it does not depend on the order of the tools."""
+    pairs = sorted(set(tools))
+    plain = {pair: _plain(*pair) for pair in pairs}
+    taken: dict[str, int] = {}
+    for name in plain.values():
+        taken[name] = taken.get(name, 0) + 1
+    return {
+        pair: name if taken[name] == 1 and name == _whole(*pair) else _with_digest(name, pair)
+        for pair, name in plain.items()
+    }
+
+
+def _whole(server: str, tool: str) -> str:
+    return f"mcp__{server}__{tool}"
+
+
+def _plain(server: str, tool: str) -> str:
+    short = _OTHERS.sub("_", server[:LONGEST_SERVER])
+    return _whole(short, _OTHERS.sub("_", tool[:LONGEST]))[:LONGEST]
+
+
+def _with_digest(name: str, pair: tuple[str, str]) -> str:
+    digest = hashlib.sha256("\n".join(pair).encode("utf-8", "replace")).hexdigest()[:_DIGEST]
+    return f"{name[: LONGEST - _DIGEST - 1]}_{digest}"
+
+
+class OutsideTool(msgspec.Struct, frozen=True):
+    """A tool as its server describes it. Everything but ``name`` is untrusted text."""
+
+    server: str
+    """The server's name in the configuration."""
+    tool: str
+    """The server's own name for it."""
+    name: str
+    """The model's name for it."""
+    description: str
+    schema: dict[str, Any]
+    """Already checked (``schemas.py``)."""
+    pinned: str
+    """Digest of the server's entry, and of the tool's name, description and schema."""
+
+
+class OutsideAnswer(msgspec.Struct, frozen=True):
+    """What a call returned, as outputs of a cell."""
+
+    outputs: tuple[Output, ...]
+    is_error: bool = False
+
+
+# -------------------------------------------------------------------------------------------------
+# A server's list of tools, within bounds.
 
 MOST = 32
 """Most tools of one server in a conversation."""
@@ -87,7 +153,7 @@ def _tool(server: str, entry: str, raw: RawTool) -> tuple[OutsideTool | None, st
 def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:
     """The tools of a conversation, each with a unique name for the model."""
     tools = tuple(tools)
-    called = schemas.names((tool.server, tool.tool) for tool in tools)
+    called = names((tool.server, tool.tool) for tool in tools)
     return tuple(
         msgspec.structs.replace(tool, name=called[tool.server, tool.tool]) for tool in tools
     )

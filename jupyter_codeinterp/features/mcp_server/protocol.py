@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
@@ -15,9 +14,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from ...core.messages import Image
-from .service import MAY, OutsideClients
+from .conversation import CallResult
+from .service import MAY, ClientService
 from .tokens import Token
-from .tools import OFFERED, offered
+from .tools import BY_NAME, offered
 
 KEEP_ALIVE = 10.0
 """Seconds between the progress notifications of a call."""
@@ -32,7 +32,7 @@ INSTRUCTIONS = (
 )
 
 
-def session_manager(service: OutsideClients, version: str) -> StreamableHTTPSessionManager:
+def session_manager(service: ClientService, version: str) -> StreamableHTTPSessionManager:
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         token = _token_of(ctx)
         tools = [
@@ -47,25 +47,18 @@ def session_manager(service: OutsideClients, version: str) -> StreamableHTTPSess
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name not in {tool.name for tool in OFFERED}:
+        if params.name not in BY_NAME:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
-        told = "Working."
-
-        def tell(words: str) -> None:
-            nonlocal told
-            told = words
-            news.set()
-
-        news = asyncio.Event()
+        progress = _Progress(ctx)
         work = service.call(
             _token_of(ctx).client_id,
             _client_of(ctx),
             params.name,
             params.arguments or {},
-            tell,
+            progress.tell,
             ctx.request.scope[MAY],
         )
-        result = await _kept_alive(ctx, asyncio.ensure_future(work), news, lambda: told)
+        result: CallResult = await progress.during(asyncio.ensure_future(work))
         content: list[Any] = [
             types.ImageContent(
                 type="image", data=part.source.data, mime_type=part.source.media_type
@@ -94,31 +87,38 @@ def user_of(token: Token) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[token.scope]))
 
 
-async def _kept_alive(
-    ctx: ServerRequestContext[Any, Any],
-    work: asyncio.Future[Any],
-    news: asyncio.Event,
-    told: Callable[[], str],
-) -> Any:
-    """The result of ``work``, with progress meanwhile. Cancelling it cancels ``work``."""
-    count = 0
-    try:
-        while not work.done():
-            coming = asyncio.ensure_future(news.wait())
-            try:
-                both: set[asyncio.Future[Any]] = {work, coming}
-                await asyncio.wait(both, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                coming.cancel()
-            news.clear()
+class _Progress:
+    """Progress notifications of a call: at each news, and every ``KEEP_ALIVE`` seconds."""
+
+    def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._ctx = ctx
+        self._words = "Working."
+        self._news = asyncio.Event()
+
+    def tell(self, words: str) -> None:
+        self._words = words
+        self._news.set()
+
+    async def during(self, work: asyncio.Future[CallResult]) -> CallResult:
+        """The result of ``work``. Cancelling this cancels ``work``."""
+        count = 0
+        try:
+            while not work.done():
+                news = asyncio.ensure_future(self._news.wait())
+                try:
+                    both: set[asyncio.Future[Any]] = {work, news}
+                    await asyncio.wait(both, timeout=KEEP_ALIVE, return_when="FIRST_COMPLETED")
+                finally:
+                    news.cancel()
+                self._news.clear()
+                if not work.done():
+                    count += 1
+                    await self._ctx.session.report_progress(count, None, self._words)
+            return work.result()
+        finally:
             if not work.done():
-                count += 1
-                await ctx.session.report_progress(count, None, told())
-        return work.result()
-    finally:
-        if not work.done():
-            work.cancel()
-            await asyncio.wait({work})
+                work.cancel()
+                await asyncio.wait({work})
 
 
 def _token_of(ctx: Any) -> AccessToken:

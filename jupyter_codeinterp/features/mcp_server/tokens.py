@@ -1,4 +1,4 @@
-"""``mcp.json``: the tokens of outside clients, as digests, in a file that only its owner can read.
+"""``mcp.json``: the tokens of clients, as digests, in a file that only its owner can read.
 
 The command line and several servers change the file; each reads it again when it has changed.
 """
@@ -17,7 +17,7 @@ import msgspec
 
 from ...core.errors import CommandError
 from ...core.visible import visible_line
-from ..private_file import ON_LOOP, PrivateFile
+from ...server.private_file import ON_LOOP, PrivateFile
 
 Scope = Literal["look", "run"]
 """``look``: read notebooks and variables. ``run``: also change them and run code, by review."""
@@ -40,7 +40,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """``maker``: fields of the server's user who made it."""
+    """``maker``: fields of the server's user who made it, as they were then."""
 
     token: Token
     digest: str

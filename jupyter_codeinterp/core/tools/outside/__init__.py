@@ -1,1 +1,0 @@
-"""Tools of MCP servers: their names, their schemas, and the decision on each call."""

@@ -1,0 +1,107 @@
+"""The tools for clients: the agent's own, with a notebook's path, and three more."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...core.tools.registry import BUILT_IN
+from ...core.wire.commands import CHANGE, EXECUTE, LOOK
+
+_STRING = {"type": "string"}
+_NOTEBOOK = {
+    "type": "string",
+    "description": "Path of the notebook on the server, as list_notebooks gives it.",
+}
+REVIEWED = (
+    "A person reviews it in JupyterLab first, unless the server's admin lets it run at once. The "
+    "call waits for the decision."
+)
+
+
+class OfferedTool(NamedTuple):
+    """A tool as a client sees it. ``schema`` is the JSON Schema of its input; ``needs``: the
+    permissions of a call, as (action, resource) of jupyter_server's authorizer."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    needs: tuple[tuple[str, str], ...]
+    changes: bool = True
+
+
+def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _own(name: str, description: str, *needs: tuple[str, str]) -> OfferedTool:
+    """The agent's tool of this name."""
+    spec = next(tool.spec for tool in BUILT_IN if tool.name == name).input_schema
+    required = ["notebook", *spec.get("required", ())]
+    schema = _schema(required, notebook=_NOTEBOOK, **spec["properties"])
+    return OfferedTool(name, description, schema, needs, CHANGE in needs)
+
+
+OFFERED = (
+    OfferedTool(
+        "list_notebooks",
+        "Notebooks and folders in a folder of the server, by default its root.",
+        _schema([], folder=_STRING),
+        (LOOK,),
+        changes=False,
+    ),
+    _own(
+        "read_notebook",
+        "Read current cells. Long notebooks are cut: name more with cell_ids.",
+        LOOK,
+    ),
+    _own(
+        "read_output",
+        "Read more of a cell's cut output, by start and length in characters.",
+        LOOK,
+    ),
+    _own(
+        "inspect_variables",
+        "Types, shapes, columns and short values of variables in the kernel.",
+        LOOK,
+        EXECUTE,
+    ),
+    _own(
+        "run_cell",
+        f"Insert a code cell, by default after your last one, and run it. {REVIEWED}",
+        EXECUTE,
+        CHANGE,
+    ),
+    _own(
+        "edit_cell",
+        f"Replace the source of a code cell and run it. {REVIEWED}",
+        EXECUTE,
+        CHANGE,
+    ),
+    _own(
+        "add_markdown",
+        "Insert a Markdown cell. A person reviews anything beyond plain Markdown.",
+        EXECUTE,
+        CHANGE,
+    ),
+    _own("delete_cell", f"Delete a cell. {REVIEWED}", EXECUTE, CHANGE),
+    OfferedTool(
+        "interrupt",
+        "Stop your call at work in a notebook. If you have none there, ask the person to interrupt "
+        "the kernel.",
+        _schema(["notebook"], notebook=_NOTEBOOK),
+        (EXECUTE,),
+    ),
+    OfferedTool(
+        "ask",
+        "Give a task to the notebook's own agent. It writes and runs cells, which a person "
+        "reviews. Returns its answer, cells and pictures. Name a conversation to continue it.",
+        _schema(["notebook", "text"], notebook=_NOTEBOOK, text=_STRING, conversation=_STRING),
+        (EXECUTE, CHANGE),
+    ),
+)
+BY_NAME = {tool.name: tool for tool in OFFERED}
+
+
+def offered(scope: str) -> tuple[OfferedTool, ...]:
+    """The tools of a token with this scope."""
+    return tuple(tool for tool in OFFERED if scope == "run" or not tool.changes)

@@ -1,1 +1,0 @@
-"""MCP servers for the agent: their entries, a person's approvals, and their state."""
