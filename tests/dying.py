@@ -109,14 +109,14 @@ async def main(journal: Path, point: str) -> None:
     b = Bench(store, kernel, [run("a = 1"), say("Done.")], notebook("x = 20"))  # type: ignore[arg-type]
     plant(store, point)
     if point == "after a reply and its results":
-        add = b.session._talk.add
+        add = b.session.log.talk.add
 
         def added(*messages: Any) -> None:
             add(*messages)
             if len(messages) == 2:
                 die()
 
-        b.session._talk.add = added  # type: ignore[method-assign]
+        b.session.log.talk.add = added  # type: ignore[method-assign]
     await b.turn()
 
 

@@ -170,7 +170,7 @@ async def test_whose_cell_is_whose(site: Site, api: FakeAnthropic) -> None:
     await site.until(lambda: not site.extension.manager.running)
     assert sources(w) == ["x = 20", "a = 10", "b = 20", "c = 3"]
     # Turns of before can be reviewed and undone in the branch.
-    ledger = site.extension.manager.session(new).ledger
+    ledger = site.extension.manager.session(new).log.ledger
     assert [change.source for change in ledger.changes(1)] == ["a = 1"]
     assert (await w.send(c.UndoTurn(new, 2))).error is None
     assert sources(w) == ["x = 20", "a = 1", "b = 2", "c = 3"]
@@ -281,7 +281,7 @@ async def test_it_is_taken_up_as_it_was(site: Site, api: FakeAnthropic) -> None:
     told = sent(api)
     assert BRANCHED in told and "Make a" in told and "Make b" not in told
     manager.sessions.pop(begun)
-    assert manager.session(begun)._note == ""
+    assert manager.session(begun).log.note == ""
 
 
 def test_a_branch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:

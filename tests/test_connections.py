@@ -21,7 +21,7 @@ from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
 from jupyter_codeinterp.core.providers import Credentials, Provider, Settings, origin
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import Limits, Models, registry
+from jupyter_codeinterp.server.models import AllowedModels, Models, registry
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.fake_clouds import FakeBedrock
 from tests.local_addresses import NOBODY, elsewhere
@@ -338,7 +338,7 @@ async def test_an_import_that_takes_long_is_not_in_the_time_to_list_models(
 
 
 async def test_only_what_is_allowed_answers(tmp_path: Path, api: FakeAnthropic) -> None:
-    limits = Limits(("anthropic", "vllm"), ("anthropic/claude-sonnet-*", "vllm/*"))
+    limits = AllowedModels(("anthropic", "vllm"), ("anthropic/claude-sonnet-*", "vllm/*"))
     api._keyless = True
     made = models(tmp_path, limits=limits, local_addresses=elsewhere(vllm=api.url, ollama=api.url))
     assert {one.provider for one in made.connections()} == {"anthropic", "vllm"}
@@ -371,7 +371,7 @@ async def test_keys_from_the_environment_only(
     tmp_path: Path, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await models(tmp_path).connect("anthropic", KEY, api.url, "claude-opus-5-5")
-    made = models(tmp_path, limits=Limits(environment_only=True))
+    made = models(tmp_path, limits=AllowedModels(environment_only=True))
     assert not made.configured and made.default == "sonnet"
     assert made.host == "api.anthropic.com", "an address that was entered counts no more"
     with pytest.raises(CommandError, match="Only the admin"):

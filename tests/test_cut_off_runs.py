@@ -173,13 +173,13 @@ async def test_a_move_goes_on_while_another_conversation_is_loaded(
 ) -> None:
     manager = killed.extension.manager
     first, second = (manager.new_session(PATH, "auto", "m") for _ in range(2))
-    moved = first.moved
+    moved = first.log.moved
 
     def loads(path: str) -> None:
         manager.session(S)
         moved(path)
 
-    monkeypatch.setattr(first, "moved", loads)
+    monkeypatch.setattr(first.log, "moved", loads)
     manager.notebooks.move(PATH, "b.ipynb")
     assert (first.info.notebook, second.info.notebook) == ("b.ipynb", "b.ipynb")
 

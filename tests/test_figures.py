@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.figures import outputs
+from jupyter_codeinterp.core.figures import lookup, outputs
 from jupyter_codeinterp.core.figures.lookup import look_up
 from jupyter_codeinterp.core.figures.outputs import Cell, text_of
 from jupyter_codeinterp.core.figures.tables import values
@@ -173,6 +173,13 @@ def test_an_origin_has_the_row_and_its_labels() -> None:
     found = origin("In Germany revenue is 8,120.", "x 1", GERMANY)
     assert (found.cell_id, found.output, found.value) == ("c1", 1, "8120")
     assert (found.before.split(), found.labels) == (["Germany", "SMB"], "revenue")
+
+
+def test_all_places_that_fit_are_shown_up_to_a_bound() -> None:
+    found = figures("It is 7,412.", "North 7412\n", "x 1", *["sum 7412\n"] * 9)["7,412"]
+    assert found.origin is not None and len(found.also) == lookup.MOST_PLACES - 1
+    assert [one.before.strip() for one in (found.origin, *found.also)] == ["North", *["sum"] * 3]
+    assert figures("North has 7,412.", "North 7412\nSouth 7412\n")["7,412"].also == ()
 
 
 def test_positions_count_as_a_browser_does() -> None:

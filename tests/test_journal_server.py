@@ -88,14 +88,14 @@ import asyncio, json, resource, sys
 from pathlib import Path
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.session import persistence
+from jupyter_codeinterp.core.session import log as session_log
 from jupyter_codeinterp.core.errors import StoreError
 from tests.dying import Kernel
 from tests.kernels import until
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
-persistence.AGAIN = 0.02
+session_log.AGAIN = 0.02
 
 
 def full():
@@ -127,7 +127,7 @@ async def main():
     except StoreError as error:
         refused = error.code
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-    await until(lambda: not b.session._unsaved)
+    await until(lambda: not b.session.log.unsaved)
     kept = [type(event).__name__ for event in b.events]
     again = await b.turn("And now?")
     print(json.dumps({

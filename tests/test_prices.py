@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.facts import Fact, completed, fact, facts, load
+from jupyter_codeinterp.adapters.model_http.facts import ModelFact, completed, fact, facts, load
 from jupyter_codeinterp.adapters.model_http.listing import entry
 from jupyter_codeinterp.adapters.model_http.model import is_loopback
 from jupyter_codeinterp.adapters.model_http.service import resolve
@@ -38,7 +38,7 @@ FIRST = date(2026, 11, 23)
 
 
 @pytest.mark.parametrize("row", facts(), ids=lambda row: f"{row.provider}/{row.model}")
-def test_each_row_has_a_source_and_a_day(row: Fact) -> None:
+def test_each_row_has_a_source_and_a_day(row: ModelFact) -> None:
     parts = urlsplit(row.source)
     assert (parts.scheme, parts.netloc) == ("https", VENDORS[row.provider])
     assert FIRST <= date.fromisoformat(row.seen) <= date.today()

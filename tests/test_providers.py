@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.model_http.service import Server
+from jupyter_codeinterp.adapters.model_http.service import ModelServer
 from jupyter_codeinterp.adapters.providers.anthropic import services as anthropic
 from jupyter_codeinterp.adapters.providers.replay import provider as replay
 from jupyter_codeinterp.core.errors import ModelError
@@ -112,11 +112,11 @@ def test_where_a_key_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_at_anthropic_itself_have_no_slash() -> None:
-    theirs = Server(anthropic.ANTHROPIC, "https://api.anthropic.com")
+    theirs = ModelServer(anthropic.ANTHROPIC, "https://api.anthropic.com")
     assert theirs.own_name("anthropic/claude-x") == theirs.own_name("claude-x") == "claude-x"
     with pytest.raises(ModelError, match="No provider has the model “acme/fast”"):
         theirs.own_name("acme/fast")
     assert (
-        Server(anthropic.ANTHROPIC, "http://gateway.example").own_name("anthropic/x")
+        ModelServer(anthropic.ANTHROPIC, "http://gateway.example").own_name("anthropic/x")
         == "anthropic/x"
     )

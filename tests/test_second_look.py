@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_codeinterp.core.loop import second_look
 from jupyter_codeinterp.core.loop.second_look import read
-from jupyter_codeinterp.core.session import turns
+from jupyter_codeinterp.core.session import looking
 from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.core.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, Request, answer, run_cell, text
@@ -126,10 +126,11 @@ async def test_a_cell_made_private_since(site: Site, api: FakeAnthropic) -> None
     (looked,) = site.extension.manager.sessions.values()
     snapshot = await looked.workplace.document.snapshot()
     (ran,) = [cell for cell in snapshot.cells if cell.source == CODE]
-    assert second_look._cells(looked._answered(), snapshot) == {snapshot.cells.index(ran) + 1: ran}
+    answered = looked.turns.second_looks._latest_answer()
+    assert second_look._cells(answered, snapshot) == {snapshot.cells.index(ran) + 1: ran}
     private = msgspec.structs.replace(ran, tags=("codeinterp-private",))
     hidden = msgspec.structs.replace(snapshot, cells=(private,))
-    assert second_look._cells(looked._answered(), hidden) == {}
+    assert second_look._cells(answered, hidden) == {}
 
 
 @pytest.mark.usefixtures("codeinterp_config")
@@ -157,7 +158,7 @@ async def test_the_limit_of_a_turn(site: Site, api: FakeAnthropic) -> None:
 async def test_it_has_a_limit_of_time(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "LONGEST_LOOK", 0.5)
+    monkeypatch.setattr(looking, "LONGEST_LOOK", 0.5)
     api.play(playing("[]", cut=True))
     w = await asked(site)
     reply = await w.send(c.LookForMistakes(w.session_id))

@@ -278,7 +278,6 @@ AT_THE_START = {
     "jupyter_codeinterp.server",
     "jupyter_codeinterp.server.app",
     "jupyter_codeinterp.server.kernel_models",
-    "jupyter_codeinterp.server.kernel_models.wiring",
     "jupyter_codeinterp.server.workbench",
     "jupyter_codeinterp.server.workbench.settings",
 }

@@ -36,14 +36,21 @@ WORDS: dict[Kind, str] = {
 
 class Label(msgspec.Struct, frozen=True):
     """Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
-    characters. Labels are hints: they can be wrong, and they can be missing."""
+    characters; ``names``: the first variables that it changes, and how many ``more``. Labels are
+    hints: they can be wrong, and they can be missing."""
 
     kind: Kind
     line: int
     code: str = ""
+    names: tuple[str, ...] = ()
+    more: int = 0
 
     def __str__(self) -> str:
-        return f"{WORDS[self.kind]} (line {self.line})"
+        words = WORDS[self.kind]
+        if self.names:
+            more = f" and {self.more} more" if self.more else ""
+            words = f"changes {', '.join(f'`{name}`' for name in self.names)}{more}"
+        return f"{words} (line {self.line})"
 
 
 ObservationKind = Literal["held", "refused", "connected", "lost"]

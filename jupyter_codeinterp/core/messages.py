@@ -12,26 +12,26 @@ from typing import Any, Literal, Union
 import msgspec
 
 
-class Block(msgspec.Struct, frozen=True, tag_field="type"):
+class ContentBlock(msgspec.Struct, frozen=True, tag_field="type"):
     """One content block. The tag of each subclass is the API's own ``type``."""
 
 
-class Text(Block, frozen=True, tag="text"):
+class Text(ContentBlock, frozen=True, tag="text"):
     text: str
 
 
-class Thinking(Block, frozen=True, tag="thinking"):
+class Thinking(ContentBlock, frozen=True, tag="thinking"):
     """Signed thinking; must go back to the model byte for byte as it came."""
 
     thinking: str
     signature: str
 
 
-class RedactedThinking(Block, frozen=True, tag="redacted_thinking"):
+class RedactedThinking(ContentBlock, frozen=True, tag="redacted_thinking"):
     data: str
 
 
-class ToolUse(Block, frozen=True, tag="tool_use"):
+class ToolUse(ContentBlock, frozen=True, tag="tool_use"):
     id: str
     name: str
     input: dict[str, Any]
@@ -45,7 +45,7 @@ class ImageSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
     """Base64 without line breaks."""
 
 
-class Image(Block, frozen=True, tag="image"):
+class Image(ContentBlock, frozen=True, tag="image"):
     source: ImageSource
 
 
@@ -58,14 +58,14 @@ class PdfSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
     media_type: Literal["application/pdf"] = PDF
 
 
-class Document(Block, frozen=True, tag="document", omit_defaults=True):
+class Document(ContentBlock, frozen=True, tag="document", omit_defaults=True):
     """A PDF file of the person. ``title`` is its name."""
 
     source: PdfSource
     title: str = ""
 
 
-class ToolResult(Block, frozen=True, tag="tool_result", omit_defaults=True):
+class ToolResult(ContentBlock, frozen=True, tag="tool_result", omit_defaults=True):
     tool_use_id: str
     content: tuple[Union[Text, Image], ...]
     is_error: bool = False

@@ -18,7 +18,7 @@ from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import PathMatches, Router, Rule
 
 from .._version import __version__
-from .kernel_models import wiring
+from .kernel_models import wrap_start_kernel
 from .workbench.settings import CodeInterpSettings, removed_settings
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             self.log.warning(sentence)
         contents: Any = server.contents_manager
         contents.register_pre_save_hook(_before_save)
-        wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
+        wrap_start_kernel(server, lambda: self.kernel_tokens)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
@@ -157,7 +157,9 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     @cached_property
     def kernel_tokens(self) -> KernelTokens:
-        return wiring.make_tokens(
+        from .kernel_models.tokens import KernelTokens
+
+        return KernelTokens(
             self._server,
             self.workbench.models,
             self.workbench.secrets,

@@ -68,7 +68,7 @@ class IdleSessions:
                 del self._sessions[session_id]
                 if session.private_names:
                     self._private[session_id] = session.private_names
-                session.release()
+                session.log.release()
         self._used = {key: when for key, when in self._used.items() if key in self._sessions}
         if self._sessions:
             self._timer = asyncio.get_running_loop().call_later(GRACE, self._evict)
@@ -169,13 +169,13 @@ class SessionManager:
                 self._add(info)
         session = self.sessions[session_id]
         self._idle.use(session)
-        session.refresh()
+        session.log.refresh()
         return session
 
     def is_private(self, notebook: str, name: str) -> bool:
         """Whether a conversation about the notebook has seen a private cell assign the name."""
         here = (one for one in self.sessions.values() if one.info.notebook == notebook)
-        return self._idle.is_private(name) or any(session.is_private(name) for session in here)
+        return self._idle.is_private(name) or any(name in session.private_names for session in here)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         now = time.time()
@@ -248,7 +248,7 @@ class SessionManager:
         """Stop and forget a session. Raises CommandError ``unknown_session`` or
         ``held_elsewhere``."""
         session = self.session(session_id)
-        session.need_here()
+        session.log.need_here()
         await session.close()
         self.notebooks.at(session.info.notebook).drop(session_id)
         self.sessions.pop(session_id, None)

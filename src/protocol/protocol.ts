@@ -861,13 +861,15 @@ export interface FiguresFound {
 }
 /**
  * A number in an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
- * ``origin`` is None if no output, cell or message of the conversation has the number.
+ * ``origin`` is None if no output, cell or message of the conversation has the number. ``also``:
+ * other places in outputs that have it.
  */
 export interface Figure {
   text: string;
   start: number;
   end: number;
   origin: Origin | null;
+  also: Origin[];
 }
 /**
  * The origin of a number in an answer. ``output``: index of the cell's output. ``before``,
@@ -1033,12 +1035,15 @@ export interface Draft {
 }
 /**
  * Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
- * characters. Labels are hints: they can be wrong, and they can be missing.
+ * characters; ``names``: the first variables that it changes, and how many ``more``. Labels are
+ * hints: they can be wrong, and they can be missing.
  */
 export interface Label {
   kind: 'changes' | 'deletes' | 'installs' | 'network' | 'processes' | 'reads_outside' | 'unreadable' | 'writes';
   line: number;
   code: string;
+  names: string[];
+  more: number;
 }
 /**
  * ``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.

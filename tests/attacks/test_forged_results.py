@@ -175,7 +175,7 @@ async def test_cells_and_variables_claim_what_only_a_result_says(bench: Any) -> 
         book=book,
     )
     await b.turn()
-    nonce = b.session._talk.untrusted.nonce
+    nonce = b.session.log.talk.untrusted.nonce
     for result in b.sent_results:
         assert "rejected" not in outside(result, nonce)
         assert "</context>" not in result and "</cells>" not in result

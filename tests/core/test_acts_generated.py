@@ -102,7 +102,7 @@ class World:
 
     def _some(self, which: int) -> Cell:
         """Every other time the cell on which the agent worked last, if it is there."""
-        touched = self.bench.session.ledger.touched[-1:]
+        touched = self.bench.session.log.ledger.touched[-1:]
         last = [cell for cell in self.cells if cell["id"] in touched]
         return last[0] if last and which % 2 else self.cells[-1 - which % len(self.cells)]
 
@@ -172,7 +172,7 @@ class World:
         if not self.bench.of(e.TurnEnded):
             return
         turn = self.bench.of(e.TurnEnded)[-1].turn
-        changed = {change.cell_id for change in self.bench.session.ledger.changes(turn)}
+        changed = {change.cell_id for change in self.bench.session.log.ledger.changes(turn)}
         try:
             self.loop.run_until_complete(self.bench.session.reviews.undo(turn))
         except CommandError as error:

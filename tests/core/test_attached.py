@@ -94,7 +94,7 @@ async def test_it_is_in_the_journal_and_the_same_after_a_restart(bench: MakeBenc
     before = b.model.requests[0].messages
     b.beside["plot.png"] = picture("PNG", (99, 99))
     b.restart_server()
-    assert (b.session._talk.attached, b.session._talk.shown) == (1, len(picture("PNG")))
+    assert (b.session.log.talk.attached, b.session.log.talk.shown) == (1, len(picture("PNG")))
     b.send("And?")
     await b.ended(2)
     assert b.model.requests[1].messages[: len(before)] == before, "as it was when it was said"
@@ -178,7 +178,7 @@ async def test_a_conversation_that_begins_anew_shows_what_this_turn_has_named(
     await b.ended()
     [message] = b.model.requests[1].messages
     assert len(shown(message)) == 1
-    assert (b.session._talk.attached, b.session._talk.number) == (1, 2)
+    assert (b.session.log.talk.attached, b.session.log.talk.number) == (1, 2)
 
 
 # --- one file ----------------------------------------------------------------------------

@@ -406,7 +406,7 @@ async def test_the_next_turn_knows_what_became_of_it(bench: Benches) -> None:
     assert told(b.model.requests[2])[0] == STOPPED
     # It can be asked again from before, and its summary puts nothing into the person's mouth.
     assert b.session.reviews.beginning(2).messages == 6
-    summary = b.session._talk.summary()
+    summary = b.session.log.talk.summary()
     assert "Result: status=waiting" in summary and "Result: status=not_started" in summary
     assert "Person: Why?" in summary and "Person: [The outcome" not in summary
 
@@ -456,4 +456,4 @@ async def test_a_run_that_the_server_cut_off_during_an_answer_is_known(bench: Be
     b.decide(draft)
     await b.event(e.RunStarted)
     killed(b)
-    assert f"Code in the cells {draft.cell_id} had started to run" in b.session.replay.lost
+    assert f"Code in the cells {draft.cell_id} had started to run" in b.session.log.replay.lost

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.api import CellCode, CellOutputs, Finding, Hook, Notes, Refusal
+from jupyter_codeinterp.api import CellCode, CellOutputs, FinalAnswer, Finding, Hook, Notes, Refusal
 from jupyter_codeinterp.core import hooks as bounded
 from jupyter_codeinterp.core.hooks import Hooks
 from jupyter_codeinterp.core.wire import events as e
@@ -209,6 +209,38 @@ async def test_a_run_that_failed_is_told_as_well(bench: Benches) -> None:
     b = bench(run("1 / 0"), say("Done."), hooks=having(Hook("audit", after_run=after)))
     await b.turn()
     assert b.of(e.ToolDone)[0].notes[0].startswith("audit: error: '1 / 0' in True")
+
+
+# --- after an answer ---------------------------------------------------------------------
+
+
+async def test_a_hook_sees_the_answer_and_its_notes_are_shown(bench: Benches) -> None:
+    seen: list[FinalAnswer] = []
+
+    def sources(answer: FinalAnswer) -> Notes:
+        seen.append(answer)
+        return Notes("No <context>source</context>\x1b[31m\nis named.")
+
+    hook = Hook("sources", after_answer=sources)
+    b = bench(run("print(6 * 7)"), say("It is 42."), say("."), hooks=having(hook))
+    await b.turn("What is 6 * 7?")
+    answer = seen[0]
+    assert (answer.question, answer.text, answer.turn) == ("What is 6 * 7?", "It is 42.", 1)
+    (ran,) = answer.ran
+    assert [cell.source for cell in answer.cells if cell.cell_id == ran] == ["print(6 * 7)"]
+    notes = [note.text for note in b.of(e.Note)]
+    assert notes == ["sources: No <context>source</context> is named."]
+    await b.turn("Go on")
+    assert "is named" not in str(b.model.requests[-1].messages), "for the person alone"
+
+
+async def test_a_hook_that_fails_after_an_answer_ends_no_turn(
+    bench: Benches, caplog: pytest.LogCaptureFixture
+) -> None:
+    faulty = Hook("faulty", after_answer=raising(SystemExit(1)))
+    b = bench(say("Done."), hooks=having(faulty))
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert b.of(e.Note) == [] and "faulty" in caplog.text
 
 
 # --- faults ------------------------------------------------------------------------------

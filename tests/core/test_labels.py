@@ -126,13 +126,20 @@ async def test_a_deleted_cell_is_not_named(bench: Callable[..., Bench]) -> None:
     assert "There is no cell 'gone'" in refused and cell not in refused
 
 
+def test_a_label_names_the_variables_that_change() -> None:
+    code = "f = 1\na = b = c = 1\nd['x'] = 2"
+    (label,) = labels(code, "python", ("a", "b", "c", "d", "e"))
+    assert (label.line, label.names, label.more) == (2, ("a", "b", "c"), 1)
+    assert str(label) == "changes `a`, `b`, `c` and 1 more (line 2)"
+
+
 async def test_drafts_and_runs_carry_labels(bench: Callable[..., Bench]) -> None:
     made = bench(run("x = 2\nopen('a.txt', 'w').close()"), say("done"))
     made.session.send("go", "review", "m")
     draft = await made.draft()
     assert [str(label) for label in draft.labels] == [
         "writes files (line 2)",
-        "changes your variables (line 1)",
+        "changes `x` (line 1)",
     ]
     made.decide(draft, "run", source="x = 2")
     await made.ended()

@@ -17,7 +17,8 @@ from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.history import event_log as event_logs
 from jupyter_codeinterp.core.messages import Text, ToolResult
-from jupyter_codeinterp.core.session import persistence
+from jupyter_codeinterp.core.session import log as session_log
+from jupyter_codeinterp.core.session import turns
 from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
@@ -31,7 +32,7 @@ LOCKED = "Another program has locked the journal's file."
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, store: SqliteStore) -> None:
-    monkeypatch.setattr(persistence, "AGAIN", 0.02)
+    monkeypatch.setattr(session_log, "AGAIN", 0.02)
     store._db.execute("PRAGMA busy_timeout=5")
 
 
@@ -75,7 +76,7 @@ async def stopped(b: Bench, store: SqliteStore) -> AsyncIterator[list[e.Event]]:
 
 async def saved(b: Bench) -> None:
     """What was shown is in the journal."""
-    await until(lambda: not b.session._unsaved and not b.session.running)
+    await until(lambda: not b.session.log.unsaved and not b.session.running)
     told = [x for x in await shown(b, e.Note) if not isinstance(x, e.TextDelta)]
     assert [x for x in told if x not in b.events] == []
 
@@ -107,7 +108,7 @@ async def test_nothing_runs_that_is_not_in_the_journal(
         assert await room.ran() == []
     await saved(b)
     assert b.document.sources() == ["x = 20"], "the draft goes once that can be journaled"
-    assert [x.text for x in b.of(e.Note)] == [persistence.SAVED_NOW]
+    assert [x.text for x in b.of(e.Note)] == [session_log.SAVED_NOW]
     b.model.script = [say("Done.")]
     b.session.retry()
     assert (await b.ended(2)).stop_reason == "end_turn"
@@ -130,7 +131,7 @@ async def test_a_run_that_cannot_be_journaled_is_not_sent(
     monkeypatch.setattr(store, "append_events", append_events)
     b.send(mode="auto")
     told = await shown(b, e.TurnEnded)
-    await until(lambda: b.session._saving is not None)  # As the turn ended, nothing could be.
+    await until(lambda: b.session.log._saving is not None)  # As the turn ended, nothing could be.
     ended.append(told[-1])
     assert [x.code for x in ended if isinstance(x, e.TurnEnded)] == ["locked"]
     assert await room.ran() == []
@@ -147,7 +148,7 @@ async def test_text_that_was_shown_is_saved_later(bench: Benches, store: SqliteS
         told = await shown(b, e.TurnEnded)
         assert "".join(x.text for x in told if isinstance(x, e.TextDelta)) != ""
         assert isinstance(told[-1], e.TurnEnded) and told[-1].code == "locked"
-        await until(lambda: b.session._saving is not None)
+        await until(lambda: b.session.log._saving is not None)
     await saved(b)
     (said,) = b.of(e.TextDone)
     assert said.text.startswith("A long ans")
@@ -166,9 +167,9 @@ async def test_a_network_drive_that_fails_is_told_at_the_end_of_the_turn(
     await b.event(e.TextDelta)
     with locked(drive):
         b.model.hold.set()
-        await until(lambda: b.session._saving is not None)
+        await until(lambda: b.session.log._saving is not None)
     await saved(b)
-    assert [x.text for x in b.of(e.Note)][-1] == persistence.SAVED_NOW
+    assert [x.text for x in b.of(e.Note)][-1] == session_log.SAVED_NOW
     assert len(b.of(e.TurnEnded)) == 1
     await b.session.close()
     drive.close()
@@ -240,10 +241,10 @@ async def test_only_the_end_could_not_be_saved(
     told = await shown(b, e.Note)
     holding[0] = False
     assert isinstance(told[-2], e.TurnEnded) and told[-2].stop_reason == "end_turn"
-    assert told[-1] == e.Note(persistence.NOT_SAVED, "warning")
-    await until(lambda: not b.session._unsaved)
+    assert told[-1] == e.Note(turns.NOT_SAVED, "warning")
+    await until(lambda: not b.session.log.unsaved)
     texts = [x.text for x in b.of(e.Note)]
-    assert texts == [persistence.NOT_SAVED, persistence.SAVED_NOW]
+    assert texts == [turns.NOT_SAVED, session_log.SAVED_NOW]
     assert len(b.of(e.TurnEnded)) == 1
 
 
@@ -274,7 +275,7 @@ async def test_a_late_window_is_told_what_is_in_memory_only(
 async def test_the_next_turn_begins_with_what_is_owed(
     bench: Benches, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(persistence, "AGAIN", 3600)
+    monkeypatch.setattr(session_log, "AGAIN", 3600)
     b = bench(run("a = 1"), say("Done."))
     async with stopped(b, store):
         pass
@@ -292,7 +293,7 @@ async def test_what_happens_between_turns_is_told_all_the_same(
     await b.turn()
     with locked(store):
         b.session.note("The kernel has been restarted.")
-        b.session.moved("other.ipynb")
+        b.session.log.moved("other.ipynb")
         told = await shown(b, e.NotebookMoved)
         assert told[-2:] == [
             e.Note("The kernel has been restarted."),

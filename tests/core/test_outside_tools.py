@@ -103,7 +103,7 @@ async def test_a_call_asks_with_all_arguments_and_then_runs(bench: Benches, mode
     b.decide(draft)
     await b.ended()
     assert servers.calls == [{"zone": "Asia/Tokyo", "more": [1, {"a": "b"}]}]
-    nonce = b.session._talk.untrusted.nonce
+    nonce = b.session.log.talk.untrusted.nonce
     assert words(result(b)) == f"status=ok\n<output-{nonce}>\n12:00\n</output-{nonce}>"
     assert (b.of(e.ToolDone)[-1].title, b.of(e.ToolDone)[-1].status) == ("now (time)", "ok")
 
@@ -255,7 +255,7 @@ async def test_the_model_reads_a_delimited_description_and_the_same_bytes(bench:
     sent = [msgspec.json.encode(request.tools) for request in b.model.requests]
     assert len(sent) == 3 and len(set(sent)) == 1
     [spec] = [spec for spec in b.model.requests[0].tools if spec.name == NAME]
-    nonce = b.session._talk.untrusted.nonce
+    nonce = b.session.log.talk.untrusted.nonce
     head, inside = spec.description.split(f"\n<output-{nonce}>\n")
     assert head == outside.DESCRIPTION.format(server="time")
     assert inside.endswith(f"\n</output-{nonce}>") and len(inside) < 1_200

@@ -131,7 +131,7 @@ async def test_what_the_person_did_since_is_kept_and_named(
     assert set(redone.restored) == {added, "c1", "c3"} - {cell_id}
     assert b.document.cell(cell_id) == mine
     again = why == "locked"
-    assert (cell_id in b.session.replay.redoable[1]) == again
+    assert (cell_id in b.session.log.replay.redoable[1]) == again
     assert redone.redoable == ((cell_id,) if again else ())
 
 
@@ -198,7 +198,7 @@ async def test_a_removed_failed_cell_can_be_brought_back(bench: Benches) -> None
     b.restart_server()
     await b.session.reviews.redo(1)
     assert cells(b) == before
-    assert b.session.replay.reviewed[1] == {}
+    assert b.session.log.replay.reviewed[1] == {}
 
 
 async def test_a_branch_offers_no_redo_for_an_undo_that_came_later(bench: Benches) -> None:

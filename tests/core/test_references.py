@@ -58,7 +58,7 @@ async def test_what_a_message_names_goes_before_its_words(bench: MakeBench, room
     texts = told(b.model.requests[0].messages[-1])
     assert texts[-1] == "Look at these"
     assert texts[-2] == named_in(b.model.requests[0].messages[-1])
-    nonce = b.session._talk.untrusted.nonce
+    nonce = b.session.log.talk.untrusted.nonce
     heading, _, rest = texts[-2].partition(f"\n<output-{nonce}>\n")
     assert heading.startswith("[") and heading.endswith("]")
     body, _, after = rest.partition(f"\n</output-{nonce}>")

@@ -13,7 +13,7 @@ from jupyter_codeinterp.core.errors import CommandError, ModelError
 from jupyter_codeinterp.core.history.exports import markdown
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult
 from jupyter_codeinterp.core.ports import ModelRequest
-from jupyter_codeinterp.core.session import turns
+from jupyter_codeinterp.core.session import messages
 from jupyter_codeinterp.core.session.messages import GOES_ON, TABLE, About, State, route
 from jupyter_codeinterp.core.wire import events as e
 from tests.kernels import until
@@ -188,8 +188,8 @@ async def test_there_is_a_bound(bench: MakeBench) -> None:
     b.send("Add up")
     await b.draft()
     with pytest.raises(CommandError, match="characters"):
-        b.session.send("x" * (turns.MOST_CHARACTERS + 1), "review", "")
-    for _ in range(turns.MOST_QUEUED):
+        b.session.send("x" * (messages.MOST_CHARACTERS + 1), "review", "")
+    for _ in range(messages.MOST_QUEUED):
         b.session.send("More", "review", "")
     with pytest.raises(CommandError) as full:
         b.session.send("More", "review", "")

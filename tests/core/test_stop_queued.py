@@ -35,7 +35,7 @@ async def test_what_has_not_begun_is_not_said_to_disobey(
     await b.ended()
     assert "is queued in the kernel behind the person's cell" in b.results[0]
     assert "not react" not in b.results[0]
-    await until(lambda: not b.session._tasks)
+    await until(lambda: not b.session.log.background)
     assert b.of(e.Note) == []
     gate.open()
     await room.person.finished(theirs.msg_id)

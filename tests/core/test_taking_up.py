@@ -27,11 +27,11 @@ Benches = Callable[..., Bench]
 
 def killed(b: Bench) -> None:
     """The server's process is gone: no task of it goes on, and nothing was settled."""
-    task = b.session._task
+    task = b.session._task.task
     assert task is not None
-    b.session._deferred.give_up()
-    b.session._ended = lambda: None  # type: ignore[method-assign]
-    renewing = b.session._lease._renewing
+    b.session.log.deferred.give_up()
+    b.session._task.ended = lambda: None
+    renewing = b.session.log.lease._renewing
     assert renewing is not None
     renewing.cancel()
     b.document.apply = lambda op: asyncio.get_running_loop().create_future()  # type: ignore[method-assign]
@@ -171,7 +171,7 @@ async def test_a_stop_before_the_restart_is_still_known(bench: Benches) -> None:
 
 async def test_the_notebook_moves_with_the_session(bench: Benches) -> None:
     b = bench(say("One."))
-    b.session.moved("other/place.ipynb")
+    b.session.log.moved("other/place.ipynb")
     assert b.of(e.NotebookMoved) == [e.NotebookMoved("other/place.ipynb")]
     assert b.session.info.notebook == "other/place.ipynb"
 

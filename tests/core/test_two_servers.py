@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, journal
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.session import persistence as lease_module
+from jupyter_codeinterp.core.session import log as lease_module
 from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.wire import commands as c
@@ -29,7 +29,7 @@ HELD = "is open on the server"
 
 async def at_rest(session: Session) -> None:
     """Others may go on with it."""
-    await until(lambda: not (session.running or session._lease.held))
+    await until(lambda: not (session.running or session.log.lease.held))
 
 
 class Other:
@@ -113,14 +113,14 @@ async def test_the_second_can_only_look(bench: Benches, open_other: Others) -> N
         lambda: session.rename("Mine"),
         lambda: session.reviews.keep(1, ()),
         lambda: session.reviews.undo(1),
-        session.need_here,
+        session.log.need_here,
     ):
         assert HELD in await refused(action)
     assert other.events == before == b.events, "nothing was written"
     b.decide(draft)
     await b.ended(2)
     await at_rest(b.session)
-    session.refresh()
+    session.log.refresh()
     assert session.info.held == "" and other.told[-1].held == ""
     assert (await other.turn(say("Three."))).turn == 3
 
@@ -143,7 +143,7 @@ async def test_what_the_first_adds_appears_on_asking_again(
     b.decide(draft)
     await b.ended()
     await at_rest(b.session)
-    other.session.refresh()
+    other.session.log.refresh()
     await until(lambda: len(seen) == len(b.events))
     assert seen == [seq for seq, _ in b.store.events(b.info.session_id)]
     following.cancel()
@@ -220,7 +220,7 @@ async def test_another_process_has_it_until_it_is_killed(
     assert f"(process {process.pid})" in await refused(lambda: other.session.retry())
     process.kill()
     await process.wait()
-    other.session.refresh()
+    other.session.log.refresh()
     assert other.session.info.held == ""
     assert [x.code for x in b.of(e.TurnEnded)] == ["", "server_stopped"]
 
@@ -244,7 +244,7 @@ async def test_a_server_on_another_machine_is_waited_for(
         words = await refused(lambda: other.session.send("Me", "auto", ""))
         assert "on the server lab-2 (process 4711)" in words
         store._db.execute("DELETE FROM leases WHERE server = 'there'")
-        other.session.refresh()
+        other.session.log.refresh()
     assert [x.turn for x in b.of(e.TurnEnded)] == [1, 2]
 
 

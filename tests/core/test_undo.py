@@ -243,10 +243,10 @@ async def test_a_session_ends_after_its_undo(bench: Benches, how: str) -> None:
     work.cancel()  # The window is gone.
     closing = asyncio.ensure_future(b.session.close())
     await asyncio.sleep(0.05)
-    assert not closing.done() and b.session.undoing and b.session._lease.held
+    assert not closing.done() and b.session.log.undoing and b.session.log.lease.held
     b.document.answer()
     await closing
-    assert not (b.session.undoing or b.session._lease.held)
+    assert not (b.session.log.undoing or b.session.log.lease.held)
     assert len(b.of(e.TurnRedone if how == "redo" else e.TurnUndone)) == 1
 
 
@@ -262,7 +262,7 @@ async def test_a_window_that_hangs_holds_up_no_end(
     await until(lambda: len(b.document.ops) > ops)
     await asyncio.wait_for(b.session.close(), 5)
     await asyncio.wait({work})
-    assert work.cancelled() and not (b.session.undoing or b.session._lease.held)
+    assert work.cancelled() and not (b.session.log.undoing or b.session.log.lease.held)
     assert "Gave up an undo" in caplog.text
 
 

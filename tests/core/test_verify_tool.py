@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.cli.terminal.fronts import more
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.core.tools.built_in import verify
+from jupyter_codeinterp.core.turn.limits import Rules
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.verify.verification import CellLine, CodeCell, Verification
 from jupyter_codeinterp.core.wire import events as e
@@ -179,6 +181,18 @@ async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
     runs = fresh(b)
     await b.turn("Go", "auto")
     assert runs.ran == [] and b.of(e.ToolDone)[0].status == "not_run"
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+async def test_a_sandbox_would_allow_it_as_it_would_a_run(bench: Benches, is_wanted: bool) -> None:
+    """The report of what was not done names `--sandbox`."""
+    b = bench(call("verify"), say("Well."), rules=Rules(auto_needs_sandbox=is_wanted))
+    fresh(b)
+    b.send("Go", "auto" if is_wanted else "review")
+    draft = await b.draft()
+    assert ("--sandbox" in more(draft)) is is_wanted
+    b.decide(draft)
+    await b.ended()
 
 
 async def test_where_no_kernel_can_be_started_it_is_refused(bench: Benches) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.features.eval.checking import Ended, faults
-from jupyter_codeinterp.features.eval.tasks import SHIPPED, Spec, Task, Value, find
+from jupyter_codeinterp.features.eval.checking import TrialEnd, faults
+from jupyter_codeinterp.features.eval.tasks import SHIPPED, ExpectedValue, Task, TaskSpec, find
 from jupyter_codeinterp.sandbox import doctor
 from tests.cli import Cli, Ran
 from tests.reference_window import notebook
@@ -182,10 +182,10 @@ def test_checks(tmp_path: Path, number: int) -> None:
     """What a task asks for, how a run ended, and the fault; "" for none."""
     checks, given, words = CASES["checks"][number]
     (tmp_path / "there").touch()
-    spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, Spec)
+    spec = msgspec.convert({"about": "", "questions": ["x"], **checks}, TaskSpec)
     books = CASES["notebooks"]
     given = {"answers": (), **given, "after": books[given.get("after", "book")]}
-    ended = Ended(**given, before=books["book"], folder=tmp_path)
+    ended = TrialEnd(**given, before=books["book"], folder=tmp_path)
     found = faults(spec, ended)
     assert (words in found[0] and len(found) == 1) if words else found == ()
 
@@ -198,12 +198,12 @@ def test_a_task_of_the_package(task: Task) -> None:
     ids = {cell["id"] for cell in before["cells"]}
     assert {*spec.outputs, *(spec.unchanged if isinstance(spec.unchanged, tuple) else ())} <= ids
     right = " ".join(_said(value) for value in spec.answer)
-    found = faults(spec, Ended((right,), before, before, task.folder))
+    found = faults(spec, TrialEnd((right,), before, before, task.folder))
     assert not [fault for fault in found if "answer" in fault or fault.startswith("@")]
-    assert faults(spec, Ended(("",), before, before, task.folder))
+    assert faults(spec, TrialEnd(("",), before, before, task.folder))
 
 
-def _said(value: Value) -> str:
+def _said(value: ExpectedValue) -> str:
     given = (
         value.texts[0] if value.texts else f"{value.near[0]:.4f}" if value.within else value.near[0]
     )

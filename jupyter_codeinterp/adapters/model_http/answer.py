@@ -122,7 +122,7 @@ class AnswerBuilder:
     def redacted(self, data: str) -> None:
         """Add data that goes back to the model unchanged and is never shown."""
         self._blocks.append(_RedactedBlock(data))
-        self._receive(data)
+        self._progressed = True
 
     def more(self, key: int, piece: str) -> list[ModelEvent]:
         """The next piece of a text, of thinking, or of the JSON of a call's input."""

@@ -24,8 +24,8 @@ from .answer import AnswerBuilder, Unbounded
 from .bounded import BoundedBody, bound
 from .facts import known_info
 from .faults import ApiRefusal, Fault, connection_fault, no_model_server, status_fault
-from .listing import MOST_MODELS, Entry, page
-from .service import Options, Server
+from .listing import MOST_MODELS, ListedModel, page
+from .service import ConnectionOptions, ModelServer
 
 CONNECT_TIMEOUT = 10.0
 """Seconds until a silent address counts as unreachable."""
@@ -95,7 +95,9 @@ class HttpConnection:
     optional: tuple[str, ...] = ()
     """Parameters that a request can go without."""
 
-    def __init__(self, server: Server, http: httpx2.AsyncClient, options: Options) -> None:
+    def __init__(
+        self, server: ModelServer, http: httpx2.AsyncClient, options: ConnectionOptions
+    ) -> None:
         self.server = server
         self.http = http
         self.options = options
@@ -229,7 +231,7 @@ class HttpConnection:
     async def models(self) -> tuple[ModelInfo, ...]:
         """The first MOST_MODELS. Raises Fault ``unknown_model`` if a model server has no list,
         ``offline`` if this is no model server."""
-        found: list[Entry] = []
+        found: list[ListedModel] = []
         after: str | None = ""
         with self.faults(""):
             if key_url := self.server.service.key_url:
@@ -243,7 +245,7 @@ class HttpConnection:
         """``path`` without the address's own path."""
         return f"{origin(self.server.base_url)}{path}"
 
-    async def _page(self, after: str) -> tuple[list[Entry], str | None]:
+    async def _page(self, after: str) -> tuple[list[ListedModel], str | None]:
         """One page of models, and the cursor of the next; None after the last."""
         response = await self._list(after)
         try:
@@ -294,7 +296,7 @@ class HttpConnection:
                 raise
         return await send()
 
-    def info_of(self, listed: Entry) -> ModelInfo:
+    def info_of(self, listed: ListedModel) -> ModelInfo:
         known = known_info(listed.id)
         return ModelInfo(
             listed.id,

@@ -101,7 +101,7 @@ _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d)$")
 """The date at the end of a snapshot's name."""
 
 
-class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ModelFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Names as in ``ModelInfo``; ``provider`` is the vendor's own API."""
 
     provider: str
@@ -117,17 +117,17 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def facts() -> tuple[Fact, ...]:
+def facts() -> tuple[ModelFact, ...]:
     data = resources.files(__package__).joinpath("facts.json").read_bytes()
-    return msgspec.json.decode(data, type=tuple[Fact, ...])
+    return msgspec.json.decode(data, type=tuple[ModelFact, ...])
 
 
 @cache
-def _by_model() -> Mapping[tuple[str, str], Fact]:
+def _by_model() -> Mapping[tuple[str, str], ModelFact]:
     return {(fact.provider, fact.model): fact for fact in facts()}
 
 
-def fact(provider: str, model: str) -> Fact | None:
+def fact(provider: str, model: str) -> ModelFact | None:
     known = _by_model()
     return known.get((provider, model)) or known.get((provider, _DATED.sub("", model)))
 

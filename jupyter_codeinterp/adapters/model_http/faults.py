@@ -15,7 +15,7 @@ from time import time
 import msgspec
 
 from ...core.providers import origin
-from .service import Server
+from .service import ModelServer
 
 _SAYS = " It says: "
 _SHORTEST_SECRET = 8
@@ -118,7 +118,7 @@ def status_of(kinds: frozenset[str]) -> int:
 
 
 def status_fault(
-    refusal: ApiRefusal, server: Server, model: str, optional: tuple[str, ...] = ()
+    refusal: ApiRefusal, server: ModelServer, model: str, optional: tuple[str, ...] = ()
 ) -> Fault:
     """``optional``: parameters that the request can go without."""
     place = server.place
@@ -186,18 +186,18 @@ def _by_status(refusal: ApiRefusal, place: str, model: str, said: str) -> Fault:
     return Fault("bad_request", f"{place} refused the request ({status}).{said}")
 
 
-def connection_fault(reason: str, server: Server) -> Fault:
+def connection_fault(reason: str, server: ModelServer) -> Fault:
     hint = "Check the network." if server.is_public else "Check that it is running."
     return Fault("offline", f"{server.place} cannot be reached: {reason}. {hint}", again=True)
 
 
-def no_model_server(server: Server) -> Fault:
+def no_model_server(server: ModelServer) -> Fault:
     place = origin(server.base_url).removeprefix("http://")
     message = f"The server at {place} is not a model server. Check the address."
     return Fault("offline", message)
 
 
-def no_key(server: Server) -> Fault:
+def no_key(server: ModelServer) -> Fault:
     ways = ["Paste a key in the panel", "run “jupyter codeinterp key set”"]
     ways += [f"set {name} and restart" for name in server.service.key_variables[:1]]
     words = f"{', '.join(ways[:-1])}, or {ways[-1]}."
@@ -212,7 +212,7 @@ def _wrong_key(place: str) -> Fault:
     )
 
 
-def _server_words(message: object, server: Server) -> str:
+def _server_words(message: object, server: ModelServer) -> str:
     """The server's message as a sentence, shortened, and never with the key in it."""
     words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
     if server.secret and len(server.secret) >= _SHORTEST_SECRET:

@@ -25,7 +25,7 @@ LONGEST_PRICE = 40
 """Characters of a price given as text."""
 
 
-class Entry(msgspec.Struct):
+class ListedModel(msgspec.Struct):
     """One model. ``context_window`` is in tokens; missing values are None. Servers have many
     names for the window: the first with a usable number counts."""
 
@@ -117,18 +117,18 @@ class _Page(msgspec.Struct):
     last_id: Any = None
 
 
-class _Named(msgspec.Struct):
+class _NamedModel(msgspec.Struct):
     """A model in ``models`` without an id (Ollama's own list)."""
 
     model: Any = None
     name: Any = None
 
 
-def entry(body: bytes) -> Entry:
+def entry(body: bytes) -> ListedModel:
     return _entries.decode(body)
 
 
-def page(body: bytes) -> tuple[list[Entry], str | None]:
+def page(body: bytes) -> tuple[list[ListedModel], str | None]:
     """Models with a usable id, and the cursor of the next page; None after the last. A page
     without a usable model is the last."""
     is_bare = body.lstrip()[:1] == b"["
@@ -144,23 +144,23 @@ def page(body: bytes) -> tuple[list[Entry], str | None]:
     return found, read.last_id if more else None
 
 
-def _named(given: list[msgspec.Raw]) -> list[Entry]:
+def _named(given: list[msgspec.Raw]) -> list[ListedModel]:
     """The models of a list of plain names; empty for other lists."""
     try:
         names = [_names.decode(raw) for raw in given[:MOST_MODELS]]
     except ValueError:
         return []
-    return [Entry(name) for name in names if _is_name(name)]
+    return [ListedModel(name) for name in names if _is_name(name)]
 
 
-def _usable(given: list[msgspec.Raw], *, by_name: bool) -> list[Entry]:
-    found: list[Entry] = []
+def _usable(given: list[msgspec.Raw], *, by_name: bool) -> list[ListedModel]:
+    found: list[ListedModel] = []
     for raw in given[:MOST_MODELS]:
         try:
             found.append(_entries.decode(raw))
         except ValueError:
             named = _name_in(raw) if by_name else None
-            found += [] if named is None else [Entry(named)]
+            found += [] if named is None else [ListedModel(named)]
     return found
 
 
@@ -187,8 +187,8 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable()
 
 
-_entries = msgspec.json.Decoder(Entry)
+_entries = msgspec.json.Decoder(ListedModel)
 _pages = msgspec.json.Decoder(_Page)
 _lists = msgspec.json.Decoder(list[msgspec.Raw])
 _names = msgspec.json.Decoder(str)
-_nameds = msgspec.json.Decoder(_Named)
+_nameds = msgspec.json.Decoder(_NamedModel)

@@ -34,7 +34,7 @@ from ...core.ports import (
 from . import facts, files, markup
 from .facts import completed, known_info, lacks_price
 from .faults import Fault
-from .service import Options, Server, Service, resolve
+from .service import ConnectionOptions, ModelServer, Service, resolve
 
 if TYPE_CHECKING:
     import httpx2
@@ -80,7 +80,7 @@ class HttpModel:
                     to its address.
     prices          US dollars per million tokens by model id, over the built-in ones
     wait, attempts  seconds after a failed attempt, if the server names none; most attempts
-    options         as in ``Options``
+    options         as in ``ConnectionOptions``
 
     Cancelling a stream that waits for the server closes the connection at once. A consumer that
     stops in between closes it with ``aclose`` (``contextlib.aclosing``).
@@ -100,15 +100,15 @@ class HttpModel:
     ) -> None:
         self._service = service
         self._endpoint = endpoint
-        self._options = Options(**options)
+        self._options = ConnectionOptions(**options)
         self._prices = dict(prices or {})
         self._wait = wait
         self._attempts = attempts
         self._connecting = asyncio.Lock()
         self._http: httpx2.AsyncClient | None = None
-        self._connection: tuple[Server, HttpConnection] | None = None
-        self._infos: dict[tuple[Server, str], tuple[ModelInfo, float]] = {}
-        self._without: dict[tuple[Server, str], frozenset[str]] = {}
+        self._connection: tuple[ModelServer, HttpConnection] | None = None
+        self._infos: dict[tuple[ModelServer, str], tuple[ModelInfo, float]] = {}
+        self._without: dict[tuple[ModelServer, str], frozenset[str]] = {}
         """What each model refused: ``images``, a parameter, the digest of a file."""
 
     # --- the Model -----------------------------------------------------------------------
@@ -210,7 +210,7 @@ class HttpModel:
                     _check_calls(event, request, server.place)
                 yield event
 
-    async def _connect(self) -> tuple[Server, HttpConnection]:
+    async def _connect(self) -> tuple[ModelServer, HttpConnection]:
         """The one connection, replaced when the credentials change."""
         server = resolve(self._service, *self._endpoint(), self._options.environment)
         async with self._connecting:
@@ -219,7 +219,7 @@ class HttpModel:
                 self._connection = (server, connection)
             return self._connection
 
-    def _open(self, server: Server) -> tuple[httpx2.AsyncClient, HttpConnection]:
+    def _open(self, server: ModelServer) -> tuple[httpx2.AsyncClient, HttpConnection]:
         service = self._service
         if not all(map(_is_there, service.modules)):
             words = f"{service.label} needs more packages. Install them and restart:"
@@ -261,13 +261,13 @@ class HttpModel:
         delay = self._wait(attempt) if named is None else named
         return ModelRetry(fault.code, fault.message, delay, attempt)
 
-    async def _load_prices(self, infos: Sequence[ModelInfo], server: Server) -> None:
+    async def _load_prices(self, infos: Sequence[ModelInfo], server: ModelServer) -> None:
         """Load other packages' prices, off the event loop, if a model needs them."""
         vendor = server.vendor
         if vendor and any(lacks_price(info, vendor) for info in infos):
             await asyncio.to_thread(facts.load, vendor)
 
-    def _completed(self, info: ModelInfo, server: Server) -> ModelInfo:
+    def _completed(self, info: ModelInfo, server: ModelServer) -> ModelInfo:
         here = self._service.runs_here and is_loopback(server.base_url)
         local = here and not info.id.endswith(CLOUD_ENDINGS)
         info = msgspec.structs.replace(info, takes=server.takes)

@@ -22,7 +22,7 @@ _API_PATHS = ("/chat/completions", "/responses", "/models")
 """Paths that people copy with an address, and that are not part of it."""
 
 
-class Options(msgspec.Struct, frozen=True):
+class ConnectionOptions(msgspec.Struct, frozen=True):
     """Of each connection.
 
     max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
@@ -87,7 +87,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    open: Callable[[Server, Any, Options], tuple[Any, Any]]
+    open: Callable[[ModelServer, Any, ConnectionOptions], tuple[Any, Any]]
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[Environment], str], None] = None
@@ -135,7 +135,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         return self.local or bool(self.sign_in) or not (self.url or self.place_looks)
 
 
-class Server(msgspec.Struct, frozen=True):
+class ModelServer(msgspec.Struct, frozen=True):
     """Where requests go, and with what. Equal servers can share a connection.
 
     ``of_environment``: the environment names this address, so its other headers belong there, too.
@@ -195,7 +195,9 @@ class Server(msgspec.Struct, frozen=True):
         return name
 
 
-def resolve(service: Service, key: str | None, url: str | None, environment: Environment) -> Server:
+def resolve(
+    service: Service, key: str | None, url: str | None, environment: Environment
+) -> ModelServer:
     """Bind a key to an address, and to no other.
 
     A given key belongs to the given address (or the environment's). The environment's own key
@@ -221,7 +223,7 @@ def resolve(service: Service, key: str | None, url: str | None, environment: Env
     its_own = service.its_host is not None and service.its_host(address)
     signs_in = bool(service.sign_in) and (its_own or (bool(named) and at_home))
     root = _root(address, service.path) if service.path else address
-    return Server(service, root, secret, at_home, is_token, signs_in)
+    return ModelServer(service, root, secret, at_home, is_token, signs_in)
 
 
 def _root(url: str, api: str) -> str:

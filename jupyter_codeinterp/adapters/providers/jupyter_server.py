@@ -55,7 +55,7 @@ class Failure(msgspec.Struct, frozen=True):
         return cls(error.code, error.message, error.retry_after)
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RequestRefused(msgspec.Struct, frozen=True):
     error: Failure
 
 
@@ -216,7 +216,7 @@ class JupyterServerModel:
 
 def _refused(body: bytes) -> ModelError:
     try:
-        return _model_error(msgspec.json.decode(body, type=Refused).error)
+        return _model_error(msgspec.json.decode(body, type=RequestRefused).error)
     except (ValueError, RecursionError):
         return ModelError("server_error", OTHER_VERSION)
 

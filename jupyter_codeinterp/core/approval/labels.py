@@ -16,6 +16,8 @@ from . import installs, protected
 
 LONGEST = 80
 """Characters of a line in a label."""
+MOST_NAMES = 3
+"""Variables that a label names."""
 _SHELL = re.compile(r"[ \t]*(?:[\w., \t]{1,200}=[ \t]*)?(?:!|%(?:system|sx)\b)")
 _SHELL_CELLS = (
     *("%%bash", "%%sh", "%%script", "%%cmd", "%%sx", "%%system", "%%!"),
@@ -126,12 +128,17 @@ def labels(
     "" if unknown. Never raises.
     """
     lines = source.split("\n")
+    read = parsed(source) if language.lower() == "python" else None
     found = dict[Kind, int]()
-    for kind, line in _found(source, lines, language, persons, folder):
+    for kind, line in _found(source, lines, read, folder):
         found[kind] = min(line, found.get(kind, line))
-    return tuple(
-        Label(kind, found[kind], _code(lines, found[kind])) for kind in WORDS if kind in found
-    )
+    made = [Label(kind, found[kind], _code(lines, found[kind])) for kind in WORDS if kind in found]
+    changed = sorted(_changes(source, read, persons))
+    if changed:
+        line, names = changed[0][0], tuple(name for _, name in changed[:MOST_NAMES])
+        more = max(0, len(changed) - MOST_NAMES)
+        made.append(Label("changes", line, _code(lines, line), names, more))
+    return tuple(made)
 
 
 def _code(lines: list[str], line: int) -> str:
@@ -140,11 +147,10 @@ def _code(lines: list[str], line: int) -> str:
 
 
 def _found(
-    source: str, lines: list[str], language: str, persons: Collection[str], folder: str
+    source: str, lines: list[str], read: Source | None, folder: str
 ) -> Iterator[tuple[Kind, int]]:
     if not source.strip():
         return
-    read = parsed(source) if language.lower() == "python" else None
     if read is None:
         yield "unreadable", 1
         return
@@ -159,10 +165,19 @@ def _found(
     for node in read.nodes:
         for kind in reader.reached(node):
             yield kind, getattr(node, "lineno", 1)
+
+
+def _changes(
+    source: str, read: Source | None, persons: Collection[str]
+) -> Iterator[tuple[int, str]]:
+    """The person's variables that the code changes, with the first line of each."""
+    if read is None:
+        return
     for name in protected.changed(source, tuple(persons)) or ():
         places = read.names.get(name, ())
         stored = (place.lineno for place in places if not isinstance(place.ctx, ast.Load))
-        yield "changes", min(stored, default=1)
+        named = (place.lineno for place in places)
+        yield min(stored, default=min(named, default=1)), name
 
 
 def _of_magics(lines: list[str]) -> Iterator[tuple[Kind, int]]:

@@ -100,8 +100,9 @@ def bars(
 
 
 def is_barred(draft: Draft) -> bool:
-    """Whether all code asks in this draft's kernel."""
-    return draft.runs and any(notice.startswith(_BARS) for notice in draft.notices)
+    """Whether all code asks in this draft's kernel. The draft of ``verify`` has words for code."""
+    is_code = draft.runs or draft.kind == "verify"
+    return is_code and any(notice.startswith(_BARS) for notice in draft.notices)
 
 
 def refusal(action: Action, mode: Mode) -> str:

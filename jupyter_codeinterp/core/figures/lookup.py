@@ -23,6 +23,8 @@ MOST = 300
 """Figures read of an answer."""
 MOST_SAID = 300_000
 """Characters read at the end of messages and sources."""
+MOST_PLACES = 4
+"""Places shown for a figure."""
 FEWEST_DIGITS = 2
 """Significant digits that a figure needs to be marked if no output has it."""
 _SAID = re.compile(r"(?<![\w.])\d[\d.,]{1,30}(?: ?(?:%|[kKMB]\b|thousand|million|billion))?")
@@ -60,23 +62,27 @@ def look_up(
         return ()
     outputs = Outputs(cells)
     search = _Search(outputs, Answer(answer, every, outputs.names))
-    found = {one: search.find(one) for one in stated}
-    linked = {(one.value, one.percent): shown for one, shown in found.items() if shown is not None}
+    found = {one: search.places(one) for one in stated}
+    linked = {(one.value, one.percent): places for one, places in found.items() if places}
     words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
     known = sorted({abs(one.value) for one in scan(words)})
     figures: list[Figure] = []
     for number in stated:
-        shown = found[number] or linked.get((number.value, number.percent))
-        if shown is not None and (found[number] or search.named(number, shown) is not None):
-            origin = _origin(shown, scrub)
-        elif number.digits < FEWEST_DIGITS or search.has(number) or _is_said(number, known):
+        places = found[number] or [
+            shown
+            for shown in linked.get((number.value, number.percent), ())
+            if search.named(number, shown) is not None
+        ]
+        if not places and (
+            number.digits < FEWEST_DIGITS or search.has(number) or _is_said(number, known)
+        ):
             continue
-        else:
-            origin = None
+        origins = tuple(_origin(shown, scrub) for shown in places[:MOST_PLACES])
         # The page counts in UTF-16 units.
         before, text = answer[: number.start], answer[: number.end]
         start, end = (len(one.encode("utf-16", "surrogatepass")) // 2 - 1 for one in (before, text))
-        figures.append(Figure(number.text, start, end, origin))
+        origin = origins[0] if origins else None
+        figures.append(Figure(number.text, start, end, origin, origins[1:]))
     return tuple(figures)
 
 
@@ -99,8 +105,9 @@ class _Search:
         near = self._outputs.between(bare * (1 - _SLACK), bare * (1 + _SLACK))
         return any(True for _ in chain(near, self._near(number)))
 
-    def find(self, number: Number) -> Shown | None:
-        """The place with the most labels in the sentence; None if there is no place."""
+    def places(self, number: Number) -> list[Shown]:
+        """The places that the sentence does not contradict; first the one with most labels in the
+        sentence."""
         total = len(self._outputs.shown)
         fits = []
         for shown, is_equal in self._near(number):
@@ -109,7 +116,7 @@ class _Search:
             chance = 10.0**number.digits * (2.0 if is_equal else 0.2)
             if named or (named == 0 and total <= max(chance, 2)):
                 fits.append(((not named, not is_equal, -named), shown))
-        return min(fits, key=lambda one: one[0])[1] if fits else None
+        return list(dict.fromkeys(shown for _, shown in sorted(fits, key=lambda one: one[0])))
 
     def _near(self, number: Number) -> Iterator[tuple[Shown, bool]]:
         """Places whose number is equal to the figure or rounds to it, and whether it is equal."""

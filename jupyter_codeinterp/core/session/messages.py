@@ -1,16 +1,19 @@
-"""Checks and routes a person's message, and names a conversation by it."""
+"""Checks, routes and queues a person's message, and names a conversation by it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..approval.decisions import Alone
 from ..errors import CommandError
 from ..own_command import arguments_in
 from ..redaction.found_secrets import looks_like_key
-from ..wire.events import Reference, StopReason
+from ..wire.events import MessageQueued, MessagesHeard, MessageTakenBack, Reference, StopReason
+
+if TYPE_CHECKING:
+    from .log import SessionLog
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,62 @@ def route(
         state = "asks" if "question" in kinds else "offers" if "draft" in kinds else "working"
     this: About = "this" if running and about in asked else "another"
     return TABLE[state, this if about else "nothing"]
+
+
+# -------------------------------------------------------------------------------------------------
+# Messages sent while a turn runs. The journal keeps them; they reach the model with the next
+# results or begin the next turn.
+
+MOST_QUEUED = 20
+MOST_CHARACTERS = 100_000
+"""Characters of all queued messages together."""
+
+
+class Queue:
+    def __init__(self, log: SessionLog) -> None:
+        self._log = log
+        self.goes_on = False
+        """Whether queued messages begin a turn after this one."""
+
+    @property
+    def messages(self) -> tuple[MessageQueued, ...]:
+        return tuple(self._log.replay.queued.values())
+
+    def take_back(self, number: int, window: int = 0) -> None:
+        """Raises CommandError ``not_queued`` or ``held_elsewhere``, and StoreError."""
+        with self._log.here():
+            if number not in self._log.replay.queued:
+                words = "This message is no longer queued. The model already has it."
+                raise CommandError("not_queued", words)
+            self._log.publish(MessageTakenBack(number, window))
+
+    def add(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
+        if len(self.messages) >= MOST_QUEUED:
+            words = "{limit} messages are already queued. Remove one first."
+            raise CommandError("too_many_queued", words, limit=MOST_QUEUED)
+        if sum(len(message.text) for message in self.messages) + len(text) > MOST_CHARACTERS:
+            words = "Queued messages may have {limit:,} characters in total."
+            raise CommandError("too_many_queued", words, limit=MOST_CHARACTERS)
+        with self._log.here():
+            self._log.publish(MessageQueued(self._log.replay.said + 1, text, window, references))
+        if not self._log.task.may_cancel:
+            # The turn is already stopping or ending.
+            self.goes_on = True
+
+    def with_text(self, text: str) -> str:
+        parts = [*(message.text for message in self.messages), text]
+        return "\n\n".join(part for part in parts if part)
+
+    def with_references(self, references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        """The references of queued messages, then ``references``, each once."""
+        queued = (named for message in self.messages for named in message.references)
+        return tuple(dict.fromkeys((*queued, *references)))
+
+    def delivery(self) -> MessagesHeard | None:
+        if not self.messages:
+            return None
+        numbers = tuple(message.number for message in self.messages)
+        return MessagesHeard(numbers, self.with_text(""), self.with_references(()))
 
 
 # -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..history.ledger import outputs_of
 from ..stores import INHERITED, Beginning
 from ..wire.events import ChangesKept, Kept, TurnUndone
 from . import undo
-from .persistence import PersistentSession
+from .log import SessionLog
 from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class Reviews:
-    def __init__(self, session: PersistentSession, waiting_files: WaitingFiles) -> None:
+    def __init__(self, session: SessionLog, waiting_files: WaitingFiles) -> None:
         self._session = session
         self._waiting_files = waiting_files
         self._working: set[asyncio.Future[Any]] = set()

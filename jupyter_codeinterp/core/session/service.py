@@ -166,8 +166,8 @@ class SessionService:
                 of.info.mode,
                 "",
                 by,
-                rule_files=of.reads_rules,
-                second_look=of.second_look,
+                rule_files=of.turns.options.rule_files,
+                second_look=of.turns.options.second_look,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -259,8 +259,9 @@ class SessionService:
         await reviews.remove(command.cell_id, sender.number)
 
     async def look(self, command: c.LookForMistakes, sender: Sender = PROGRAM) -> None:
-        """As ``Session.look``."""
-        await self._here(command.session_id).look(command.model, sender.number)
+        """As ``SecondLooks.look``."""
+        turns = self._here(command.session_id).turns
+        await turns.second_looks.look(command.model, sender.number)
 
     async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
         """CommandError ``unknown_finding``."""
@@ -301,7 +302,7 @@ class SessionService:
 
     def _here(self, session_id: str) -> Session:
         session = self._sessions.session(session_id)
-        session.need_here()
+        session.log.need_here()
         return session
 
 

@@ -15,7 +15,7 @@ from ..history.changes import FilesOffer, TurnFiles
 from ..ports import Overlay, WaitingFile
 from ..turn.files import MOST, OverlayFiles, is_plain
 from ..wire.events import FileLeft, FilesKept, FilesPutBack
-from .persistence import PersistentSession
+from .log import SessionLog
 
 LISTED = 500
 """Files in a list, and the most that are kept at once."""
@@ -45,7 +45,7 @@ class WaitingText(msgspec.Struct, frozen=True):
 
 
 class WaitingFiles:
-    def __init__(self, session: PersistentSession, scrub: Callable[[str], str]) -> None:
+    def __init__(self, session: SessionLog, scrub: Callable[[str], str]) -> None:
         self._session = session
         self._scrub = scrub
 

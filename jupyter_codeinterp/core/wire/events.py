@@ -292,12 +292,14 @@ class Origin(msgspec.Struct, frozen=True):
 
 class Figure(msgspec.Struct, frozen=True):
     """A number in an answer. ``start`` and ``end`` count UTF-16 units of the answer's Markdown.
-    ``origin`` is None if no output, cell or message of the conversation has the number."""
+    ``origin`` is None if no output, cell or message of the conversation has the number. ``also``:
+    other places in outputs that have it."""
 
     text: str
     start: int
     end: int
     origin: Union[Origin, None]
+    also: tuple[Origin, ...] = ()
 
 
 class FiguresFound(_Event, frozen=True, tag="figures_found"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .tasks import Spec, Value
+from .tasks import ExpectedValue, TaskSpec
 
 _BETWEEN = ",'\u2019\u00a0\u202f"  # thousands: comma, apostrophes, spaces that do not break
 _NUMBER = re.compile(rf"[-\u2212]?\d+(?:[{_BETWEEN}]\d{{3}})*(?:\.\d+)?(?:[eE][-+]?\d{{1,3}})?")
@@ -20,7 +20,7 @@ SLACK = 1e-9  # absolute and relative, for rounding errors
 Notebook = Mapping[str, Any]
 
 
-class Ended(msgspec.Struct, frozen=True):
+class TrialEnd(msgspec.Struct, frozen=True):
     """A finished run. ``answers``: one for each question. ``variables``: as the kernel describes
     them. ``ran_code``: whether any code ran. ``stopped``: the last turn's stop reason."""
 
@@ -33,7 +33,7 @@ class Ended(msgspec.Struct, frozen=True):
     stopped: str = "end_turn"
 
 
-def faults(spec: Spec, ended: Ended) -> tuple[str, ...]:
+def faults(spec: TaskSpec, ended: TrialEnd) -> tuple[str, ...]:
     """Sentences about what is wrong; empty if the task is solved."""
     text = "\n\n".join(ended.answers)
     early = "" if ended.stopped == "end_turn" else f"the turn stopped early: {ended.stopped}"
@@ -59,19 +59,19 @@ def numbers(text: str) -> list[float]:
     return [float(found.translate(_GROUPS)) for found in _NUMBER.findall(text)]
 
 
-def _near(value: Value, number: float) -> bool:
+def _near(value: ExpectedValue, number: float) -> bool:
     slack = value.within + SLACK
     return any(abs(number - one) <= slack + SLACK * abs(one) for one in value.near)
 
 
-def _holds(value: Value, text: str) -> bool:
+def _holds(value: ExpectedValue, text: str) -> bool:
     """Whether the value occurs in the text."""
     words = " ".join(text.casefold().split())
     near = any(_near(value, number) for number in numbers(text))
     return near or any(one.casefold() in words for one in value.texts)
 
 
-def _is(value: Value, text: str) -> bool:
+def _is(value: ExpectedValue, text: str) -> bool:
     """Whether the text is only the value; a unit may follow a number."""
     text = text.translate(_MARKUP).strip()
     if value.texts:
@@ -79,7 +79,7 @@ def _is(value: Value, text: str) -> bool:
     return any(_near(value, number) for number in numbers(text)[:1])
 
 
-def _answer(value: Value, text: str) -> str:
+def _answer(value: ExpectedValue, text: str) -> str:
     if not value.name:
         return "" if _holds(value, text) else f"the answer lacks {value}"
     found = re.findall(rf"@{re.escape(value.name)}\[([^\]\n]*)\]", text)
@@ -88,7 +88,7 @@ def _answer(value: Value, text: str) -> str:
     return "" if _is(value, found[-1]) else f"@{value.name}[{found[-1]}] should be {value}"
 
 
-def _changed(spec: Spec, ended: Ended) -> list[str]:
+def _changed(spec: TaskSpec, ended: TrialEnd) -> list[str]:
     """Sentences about cells that should be unchanged and are not."""
     before, after = (
         {cell["id"]: cell for cell in one["cells"]} for one in (ended.before, ended.after)

@@ -17,7 +17,7 @@ FILE = "task.json"
 SHIPPED = Path(__file__).parent / "tasks"
 
 
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExpectedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An expected value: ``near`` or ``texts``.
 
     near    numbers; one must occur, at most ``within`` off
@@ -35,7 +35,7 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return " or ".join(found) + (f" ± {self.within:g}" if self.within else "")
 
 
-class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TaskSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``task.json``.
 
     questions  in order, in one conversation
@@ -51,9 +51,9 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     about: str
     questions: tuple[str, ...]
     notebook: str = "nb.ipynb"
-    answer: tuple[Value, ...] = ()
-    variables: dict[str, Value] = {}
-    outputs: dict[str, Value] = {}
+    answer: tuple[ExpectedValue, ...] = ()
+    variables: dict[str, ExpectedValue] = {}
+    outputs: dict[str, ExpectedValue] = {}
     files: dict[str, bool] = {}
     unchanged: Union[bool, tuple[str, ...]] = False
     picture: bool = False
@@ -75,14 +75,14 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Task(msgspec.Struct, frozen=True):
     name: str
     folder: Path
-    spec: Spec
+    spec: TaskSpec
 
 
 def load(folder: Path) -> Task:
     """Raises Problem for a malformed ``task.json``, and OSError."""
     file = folder / FILE
     try:
-        spec = msgspec.json.decode(file.read_bytes(), type=Spec)
+        spec = msgspec.json.decode(file.read_bytes(), type=TaskSpec)
     except (ValueError, RecursionError) as error:
         raise Problem(f"{file} is not a task: {error}.", USAGE) from None
     return Task(folder.name, folder, spec)

@@ -27,7 +27,7 @@ from ...core.history.transcript import Card, ModelText, Turn, turns
 from ...core.ports import Model
 from ...core.wire import events as e
 from ...server.workbench.settings import CodeInterpSettings
-from .checking import Ended, faults
+from .checking import TrialEnd, faults
 from .tasks import FILE, Task
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
@@ -154,7 +154,7 @@ class Trial:
         )
         return Tried(attempt, found, self._notebook)
 
-    async def _in(self, root: Path) -> Ended:
+    async def _in(self, root: Path) -> TrialEnd:
         """Run the task in a copy at ``root``. Raises Problem, CodeInterpError, OSError, ValueError
         and LookupError."""
         spec, played, recordings = self._task.spec, None, self._setup.recordings
@@ -182,7 +182,7 @@ class Trial:
         self._notebook = json.loads(file.read_bytes())
         found = turns(self._events)
         answers, ran = tuple(map(_answer, found)), any(card.ran for card in _cards(found))
-        return Ended(answers, before, self._notebook, root, described, ran, stop_reason)
+        return TrialEnd(answers, before, self._notebook, root, described, ran, stop_reason)
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:

@@ -344,8 +344,9 @@ class Assistant:
         conversation.kernel.around = front.around
         conversation.tell(request.cells)
         session = conversation.live
-        steps = request.max_steps or Limits().steps
-        session.set_limits(Limits(steps=steps))
+        limits = Limits(steps=request.max_steps or Limits().steps)
+        services = conversation.services
+        services.rules = msgspec.structs.replace(services.rules, limits=limits)
         after = session.event_log.last_seq
         message = SendMessage(
             request.text,

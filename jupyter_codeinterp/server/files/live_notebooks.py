@@ -185,7 +185,7 @@ class LiveNotebooks:
             # Live sessions journal their path again with the next change.
             log.error("Could not journal the move of %s to %s: %s", old, new, error.message)
         for session in self._sessions_at(old):
-            session.moved(new)
+            session.log.moved(new)
 
     def file_gone(self, path: str, words: str) -> None:
         """End the turns of a deleted file with ``words``. Conversations stay.

@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from jupyter_core.utils import ensure_async
+from jupyter_server.serverapp import ServerApp
+from jupyter_server.utils import url_path_join
 
 from ...core.errors import ModelError
 from ...core.ports import ModelInfo
 from ...kernel_side.mark import MODEL, TOKEN, URL
 
+if TYPE_CHECKING:
+    from ...core.redaction.secrets import Secrets
+    from ..models import Models
+
+_HERE = ("", "*", "0.0.0.0", "localhost", "127.0.0.1")
+_HERE_6 = ("::", "::1")
 AT_ONCE = 4
 """Concurrent calls of one kernel."""
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
@@ -43,30 +51,25 @@ class Grant:
 class KernelTokens:
     def __init__(
         self,
-        kernels: Any,
+        server: ServerApp,
+        models: Models,
+        secrets: Secrets,
         *,
-        url: Callable[[], str],
-        model: Callable[[], str],
-        learn: Callable[[str], None],
-        forget: Callable[[str], None],
-        key_variables: Callable[[], Iterable[str]],
         keep_keys: bool,
         remove: Iterable[str],
         most: float | None,
     ) -> None:
-        """Set up tokens for the server's kernel manager ``kernels``.
+        """Set up tokens for the kernels of ``server``.
 
-        url            the server's address; "" if kernels cannot reach it
-        learn, forget  add a token to redaction, and remove it after the kernel's end
-        remove         environment variables that kernels never get
-        most           US dollars that a kernel may cost
+        secrets    redacts each token until its kernel's end
+        keep_keys  whether kernels get the variables with keys of models
+        remove     environment variables that kernels never get
+        most       US dollars that a kernel may cost
         """
-        self._kernels = kernels
-        self._url = url
-        self._model = model
-        self._learn = learn
-        self._forget = forget
-        self._key_variables = key_variables
+        self._server = server
+        self._kernels: Any = server.kernel_manager
+        self._models = models
+        self._secrets = secrets
         self._keep_keys = keep_keys
         self._remove = tuple(remove)
         self._most = most
@@ -90,17 +93,17 @@ class KernelTokens:
 
     def _environment(self, given: dict[str, str] | None, grant: Grant) -> dict[str, str]:
         env = dict(os.environ if given is None else given)
-        keys = () if self._keep_keys else (*self._key_variables(), HEADERS)
+        keys = () if self._keep_keys else (*self._models.key_variables(), HEADERS)
         above = (TOKEN, URL, MODEL)  # of the server that started this one
         for name in (*self._remove, *keys, *above):
             env.pop(name, None)
-        url = self._url()
+        url = address(self._server)
         if url:
-            token = secrets.token_urlsafe(32)
-            self._learn(token)
+            token = token_urlsafe(32)
+            self._secrets.add(token)
             self._grants[_hash(token)] = grant
-            grant.forget = partial(self._forget, token)
-            env.update({TOKEN: token, URL: url, MODEL: self._model()})
+            grant.forget = partial(self._secrets.forget, token)
+            env.update({TOKEN: token, URL: url, MODEL: self._models.default})
             # Bypass a proxy, which would see the token.
             host = urlsplit(url).hostname or ""
             for name in ("NO_PROXY", "no_proxy"):
@@ -145,3 +148,14 @@ class KernelTokens:
 
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def address(server: ServerApp) -> str:
+    """The model endpoint's URL for kernels on this machine; "" if unreachable. A TLS certificate
+    rarely covers this machine's local name, and a Unix socket has no URL."""
+    if server.sock or server.certfile or not server.port:
+        return ""
+    ip = server.ip
+    host = "127.0.0.1" if ip in _HERE else "[::1]" if ip in _HERE_6 else ip
+    path = url_path_join(server.base_url, "codeinterp", "api", "model")
+    return f"http://{host}:{server.port}{path}"

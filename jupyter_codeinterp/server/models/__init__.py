@@ -6,7 +6,7 @@ limits.py      the admin's limits, and the cost of a day
 """
 
 from .connections import Described
-from .limits import Limits
+from .limits import AllowedModels
 from .registry import Models
 
-__all__ = ["Described", "Limits", "Models"]
+__all__ = ["AllowedModels", "Described", "Models"]

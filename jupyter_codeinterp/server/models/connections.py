@@ -87,33 +87,73 @@ class _AnyVersion(msgspec.Struct, frozen=True):
     version: int = 1
 
 
-class KeyFile:
-    def __init__(self, file: Path, default: str, home: str) -> None:
-        """``default`` and ``home``: name and address of the default provider, for version 1."""
+class SavedConnections:
+    """The file's content. Saved keys are redacted in all texts."""
+
+    def __init__(self, file: Path, default: Provider, secrets: Secrets, *, entered: bool) -> None:
+        """``default``: the default provider, for version 1. ``entered``: whether entered
+        connections count at all."""
         self.warning = ""
         """A problem with the file, for the person; "" for none."""
         self._file = file
         self._default = default
-        self._home = home
-        self.content = self._read() or Content()
+        self._secrets = secrets
+        self._entered = entered
+        self._content = self._read() or Content()
+        for kept in self._content.connections.values():
+            secrets.add(kept.key)
 
-    def change(self, provider: str, kept: SavedConnection | None, default_model: str) -> None:
+    @property
+    def default_model(self) -> str:
+        return self._content.default_model
+
+    def kept(self, provider: Provider) -> SavedConnection | None:
+        return self._content.connections.get(provider.name) if self._entered else None
+
+    def credentials(self, provider: Provider) -> Credentials:
+        """The entered address and key. A key in the environment for that address wins."""
+        kept = self.kept(provider)
+        if kept is None:
+            return Credentials()
+        if provider.key_variable(kept.url):
+            return Credentials(None, None if kept.url == provider.home else kept.url)
+        return Credentials(kept.key or None, kept.url)
+
+    def source(self, provider: Provider) -> Origin:
+        kept = self.kept(provider)
+        if provider.key_variable(kept.url if kept else ""):
+            return "env"
+        return "file" if kept is not None and kept.key else "none"
+
+    def has_saved_key(self, provider: Provider) -> bool:
+        """Whether a key is saved, even if it is not used."""
+        kept = self._content.connections.get(provider.name)
+        return kept is not None and bool(kept.key)
+
+    def change(self, provider: Provider, kept: SavedConnection | None, default_model: str) -> None:
         """Save or delete (None) one connection. Those that another process saved stay.
 
         Raises CommandError ``not_kept`` and then changes nothing.
         """
+        before = self.kept(provider)
+        name = provider.name
         try:
             with private_file.locked(self._file):
-                now = self._read() or self.content
-                others = {name: one for name, one in now.connections.items() if name != provider}
-                connections = others if kept is None else {**others, provider: kept}
+                now = self._read() or self._content
+                others = {other: one for other, one in now.connections.items() if other != name}
+                connections = others if kept is None else {**others, name: kept}
                 content = Content(connections=connections, default_model=default_model)
                 self._write(content)
         except OSError as error:
             words = "Nothing saved: cannot write {path} ({why})."
             raise CommandError("not_kept", words, path=self._file, why=error.strerror) from None
-        self.content = content
+        self._content = content
         self.warning = ""
+        # Redact the new key from now on, and the old one no longer.
+        if kept is not None:
+            self._secrets.add(kept.key)
+        if before is not None:
+            self._secrets.forget(before.key)
 
     def _read(self) -> Content | None:
         """The content; None without a readable file. Sets ``warning`` for a problem."""
@@ -145,8 +185,8 @@ class KeyFile:
         first = msgspec.json.decode(data, type=_Version1)
         connections = {}
         if first.api_key or first.base_url:
-            kept = SavedConnection(first.base_url or self._home, first.api_key or "")
-            connections = {self._default: kept}
+            kept = SavedConnection(first.base_url or self._default.url, first.api_key or "")
+            connections = {self._default.name: kept}
         return Content(connections=connections, default_model=first.model or "")
 
     def _write(self, content: Content) -> None:
@@ -155,53 +195,3 @@ class KeyFile:
             self._file.unlink(missing_ok=True)
             return
         private_file.replace(self._file, msgspec.json.encode(content))
-
-
-class Connections:
-    def __init__(self, file: KeyFile, secrets: Secrets, *, entered: bool) -> None:
-        """``entered``: whether entered connections count at all."""
-        self._file = file
-        self._secrets = secrets
-        self._entered = entered
-        for kept in file.content.connections.values():
-            secrets.add(kept.key)
-
-    def kept(self, provider: Provider) -> SavedConnection | None:
-        return self._file.content.connections.get(provider.name) if self._entered else None
-
-    def credentials(self, provider: Provider) -> Credentials:
-        """The entered address and key. A key in the environment for that address wins."""
-        kept = self.kept(provider)
-        if kept is None:
-            return Credentials()
-        if provider.key_variable(kept.url):
-            return Credentials(None, None if kept.url == provider.home else kept.url)
-        return Credentials(kept.key or None, kept.url)
-
-    def source(self, provider: Provider) -> Origin:
-        kept = self.kept(provider)
-        if provider.key_variable(kept.url if kept else ""):
-            return "env"
-        return "file" if kept is not None and kept.key else "none"
-
-    def has_saved_key(self, provider: Provider) -> bool:
-        """Whether a key is saved, even if it is not used."""
-        kept = self._file.content.connections.get(provider.name)
-        return kept is not None and bool(kept.key)
-
-    def keep(self, provider: Provider, url: str, key: str, default_model: str) -> None:
-        """Save a connection. Raises CommandError ``not_kept`` and then changes nothing."""
-        self._change(provider, SavedConnection(url, key), default_model)
-
-    def forget(self, provider: Provider, default_model: str) -> None:
-        """Delete a connection. Raises CommandError ``not_kept`` and then changes nothing."""
-        self._change(provider, None, default_model)
-
-    def _change(self, provider: Provider, kept: SavedConnection | None, default_model: str) -> None:
-        before = self.kept(provider)
-        self._file.change(provider.name, kept, default_model)
-        # Redact the new key from now on, and the old one no longer.
-        if kept is not None:
-            self._secrets.add(kept.key)
-        if before is not None:
-            self._secrets.forget(before.key)

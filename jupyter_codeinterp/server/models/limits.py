@@ -20,7 +20,7 @@ from ...core.stores import SpendingStore
 from ...core.turn.meter import CallUsage, price_of
 
 
-class Limits(msgspec.Struct, frozen=True):
+class AllowedModels(msgspec.Struct, frozen=True):
     """Allowed providers and models; None: all.
 
     models            ``provider/model`` with ``*`` as wildcard; the default provider's name is
@@ -59,7 +59,7 @@ class Limits(msgspec.Struct, frozen=True):
             raise ModelError("not_allowed", f"{words} Allowed: {_listed(self.models)}.")
 
 
-NONE = Limits()
+NONE = AllowedModels()
 
 
 def _listed(names: Union[tuple[str, ...], None]) -> str:

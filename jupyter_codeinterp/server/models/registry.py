@@ -32,8 +32,8 @@ from ...core.providers import (
 from ...core.redaction.secrets import Secrets
 from ..extensions import Added, Extensions
 from ..preload import freeze
-from .connections import Connections, Described, KeyFile
-from .limits import NONE, Limits, MeteredModel, Spending
+from .connections import Described, SavedConnection, SavedConnections
+from .limits import NONE, AllowedModels, MeteredModel, Spending
 
 MAX_KEY = 4_096
 """Characters. Tokens of clouds can have a few thousand."""
@@ -65,7 +65,7 @@ class Models:
         default_model: str,
         base_url: str | None,
         demo_pace: float | None = None,
-        limits: Limits = NONE,
+        limits: AllowedModels = NONE,
         local_addresses: Mapping[str, str] = {},
         allowed_packages: Sequence[str] | None = None,
         **settings: Any,
@@ -93,9 +93,8 @@ class Models:
             *clouds.providers(),
             *openai.providers(),
         )
-        first = self._providers.default
-        self._file = KeyFile(folder / "credentials.json", first.name, first.url)
-        self._kept = Connections(self._file, secrets, entered=not limits.environment_only)
+        file, entered = folder / "credentials.json", not limits.environment_only
+        self._kept = SavedConnections(file, self._providers.default, secrets, entered=entered)
         self._connections: dict[str, Connection] = {}
         self._tried: dict[str, str] = {}
         """Result of a provider's last test: an error, or "" for success."""
@@ -111,7 +110,7 @@ class Models:
     @property
     def warning(self) -> str:
         """A problem with the saved keys, for the person; "" for none."""
-        return self._file.warning
+        return self._kept.warning
 
     # --- providers -------------------------------------------------------------------
 
@@ -205,7 +204,7 @@ class Models:
 
     @property
     def default(self) -> str:
-        entered = "" if self.limits.environment_only else self._file.content.default_model
+        entered = "" if self.limits.environment_only else self._kept.default_model
         return entered or self._default_model
 
     @property
@@ -342,61 +341,21 @@ class Models:
         saves nothing.
         """
         provider = self._named(name)
-        if len(key) > MAX_KEY:
-            words = "This is too long for a key: at most {limit:,} characters."
-            raise CommandError("key_too_long", words, limit=MAX_KEY)
         if self.limits.environment_only:
             words = "Only the admin of this server can set keys and addresses."
             raise CommandError("not_allowed", words)
-        example = provider.place_looks or "https://models.example.org/v1"
-        if base_url and not origin(base_url):
-            base_url = provider.settle(base_url.strip())
-            if not base_url:
-                words = "This is not an address such as {example}."
-                raise CommandError("bad_address", words, example=example)
-        url = base_url or self._kept.credentials(provider).url or provider.home
-        if not url:
-            raise CommandError(
-                "bad_address", "Enter an address such as {example}.", example=example
-            )
-        if not key and not base_url and not provider.keyless:
-            raise CommandError("empty_key", "Paste a key first.")
-        if key and (variable := provider.key_variable(url)):
-            words = (
-                "{variable} in the Jupyter server's environment overrides a key entered here. "
-                "Change it there, or start the server without it."
-            )
-            raise CommandError("key_in_environment", words, variable=variable)
-        listed = await self._try(provider, Credentials(key or None, url))
+        known = self._kept.credentials(provider).url or provider.home
+        url = _address(provider, key, base_url, known)
+        listed = await _try(provider, Credentials(key or None, url), self._settings)
         default = self._default_after(provider, model, [info.id for info in listed])
-        self._kept.keep(provider, url, key, default)
+        self._kept.change(provider, SavedConnection(url, key), default)
         self._tried[provider.name] = ""
-
-    async def _try(self, provider: Provider, entered: Credentials) -> list[ModelInfo]:
-        """List the provider's models with new credentials. Raises ModelError."""
-        try:
-            probe = provider.connect(lambda: entered, self._settings)
-            try:
-                return await _models_of(probe)
-            finally:
-                await probe.aclose()
-        except CommandError:
-            raise
-        except Exception as error:
-            # Not in the shared redaction yet: text that is no key would vanish from code that
-            # people review.
-            own = Secrets()
-            own.add(entered.key or "")
-            if isinstance(error, ModelError):
-                raise ModelError(error.code, own.scrub(error.message), error.retry_after) from None
-            words = str(failed(provider, error))
-            raise ModelError("server_error", own.scrub(words)) from None
 
     def _default_after(self, provider: Provider, model: str, listed: list[str]) -> str:
         """The chosen model after a new connection of this provider; "" for the settings'."""
         if model:
             return self._providers.id_of(provider, model)
-        chosen = self._file.content.default_model
+        chosen = self._kept.default_model
         if chosen:
             owner, name = self._find(chosen)
             if owner is not provider or name in listed:
@@ -410,10 +369,10 @@ class Models:
     def forget(self, name: str) -> None:
         """Delete the entered connection. Raises CommandError ``not_kept``, …"""
         provider = self._named(name)
-        default = self._file.content.default_model
+        default = self._kept.default_model
         if default and self._find(default)[0] is provider:
             default = ""
-        self._kept.forget(provider, default)
+        self._kept.change(provider, None, default)
         self._tried.pop(provider.name, None)
 
     @property
@@ -448,3 +407,51 @@ async def _models_of(connection: Connection) -> list[ModelInfo]:
     if prepare is not None:
         await prepare()
     return list(await asyncio.wait_for(connection.list_models(), LIST_TIMEOUT))
+
+
+def _address(provider: Provider, key: str, base_url: str, known: str) -> str:
+    """The address for a key: ``base_url``, else the ``known`` one. Raises CommandError for input
+    that cannot be right."""
+    if len(key) > MAX_KEY:
+        words = "This is too long for a key: at most {limit:,} characters."
+        raise CommandError("key_too_long", words, limit=MAX_KEY)
+    example = provider.place_looks or "https://models.example.org/v1"
+    if base_url and not origin(base_url):
+        base_url = provider.settle(base_url.strip())
+        if not base_url:
+            words = "This is not an address such as {example}."
+            raise CommandError("bad_address", words, example=example)
+    url = base_url or known
+    if not url:
+        words = "Enter an address such as {example}."
+        raise CommandError("bad_address", words, example=example)
+    if not key and not base_url and not provider.keyless:
+        raise CommandError("empty_key", "Paste a key first.")
+    if key and (variable := provider.key_variable(url)):
+        words = (
+            "{variable} in the Jupyter server's environment overrides a key entered here. "
+            "Change it there, or start the server without it."
+        )
+        raise CommandError("key_in_environment", words, variable=variable)
+    return url
+
+
+async def _try(provider: Provider, entered: Credentials, settings: Settings) -> list[ModelInfo]:
+    """List the provider's models with new credentials. Raises ModelError."""
+    try:
+        probe = provider.connect(lambda: entered, settings)
+        try:
+            return await _models_of(probe)
+        finally:
+            await probe.aclose()
+    except CommandError:
+        raise
+    except Exception as error:
+        # Not in the shared redaction yet: text that is no key would vanish from code that
+        # people review.
+        own = Secrets()
+        own.add(entered.key or "")
+        if isinstance(error, ModelError):
+            raise ModelError(error.code, own.scrub(error.message), error.retry_after) from None
+        words = str(failed(provider, error))
+        raise ModelError("server_error", own.scrub(words)) from None

@@ -17,7 +17,7 @@ from ...core.approval.modes import BY_RANK, HIGHEST
 if TYPE_CHECKING:
     from ...adapters.storage.sqlite import Retention
     from ...core.turn.limits import Limits
-    from ..models import Limits as Allowed
+    from ..models import AllowedModels
 
 
 class CodeInterpSettings(Configurable):
@@ -246,10 +246,10 @@ class CodeInterpSettings(Configurable):
         return Path(self.data_dir or Path(jupyter_data_dir()) / "codeinterp")
 
     @property
-    def models_allowed(self) -> Allowed:
-        from ..models import Limits as Allowed
+    def models_allowed(self) -> AllowedModels:
+        from ..models import AllowedModels
 
-        return Allowed(
+        return AllowedModels(
             None if self.allowed_providers is None else tuple(self.allowed_providers),
             None if self.allowed_models is None else tuple(self.allowed_models),
             self.keys_from_environment,

@@ -23,7 +23,7 @@ from anthropic.lib.aws import _auth
 from ....core.ports import ModelInfo
 from ...model_http.answer import mapping, string
 from ...model_http.faults import ApiRefusal, Fault, no_key, no_model_server, status_of
-from ...model_http.listing import Entry
+from ...model_http.listing import ListedModel
 from .messages import MessagesConnection, omitted_headers
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -130,10 +130,10 @@ class CloudConnection(MessagesConnection):
             else:
                 await stream.close()
                 raise no_model_server(self.server)
-        return tuple(self.info_of(Entry(name)) for name in names)
+        return tuple(self.info_of(ListedModel(name)) for name in names)
 
     async def info(self, model: str) -> ModelInfo:
-        return self.info_of(Entry(model))
+        return self.info_of(ListedModel(model))
 
     # --- faults --------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import Environment, Options, Server, Service
+from ...model_http.service import ConnectionOptions, Environment, ModelServer, Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _open(
-    server: Server, http: httpx2.AsyncClient | None, options: Options
+    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
 ) -> tuple[httpx2.AsyncClient, CloudConnection]:
     from .cloud_clients import CONNECTIONS  # heavy SDK, in a worker thread only
     from .messages import http_client

@@ -28,7 +28,7 @@ from ...model_http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
 from ...model_http.connection import CLIENT_OPTIONS, Event, HttpConnection, SdkErrors
 from ...model_http.faults import ApiRefusal, Fault, no_key, status_of
 from ...model_http.listing import entry
-from ...model_http.service import Server, custom_headers
+from ...model_http.service import ModelServer, custom_headers
 
 BRIEF = 300
 """Tokens of a brief answer."""
@@ -97,7 +97,7 @@ def http_client() -> httpx2.AsyncClient:
     return anthropic.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
-def _authentication(server: Server) -> dict[str, Any]:
+def _authentication(server: ModelServer) -> dict[str, Any]:
     """The client's arguments. Without any, the SDK takes Anthropic's credentials from disk and
     environment; so other servers and services get an explicit absence of a key."""
     headers: dict[str, str | anthropic.Omit] = {}

@@ -15,7 +15,7 @@ import msgspec
 from ....core.errors import ModelError
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import Options, Server, Service
+from ...model_http.service import ConnectionOptions, ModelServer, Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _open(
-    server: Server, http: httpx2.AsyncClient | None, options: Options
+    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
 ) -> tuple[httpx2.AsyncClient, MessagesConnection]:
     from .messages import MessagesConnection, http_client  # heavy SDK, in a worker thread only
 

@@ -18,8 +18,8 @@ from ....core.ports import ModelInfo
 from ...model_http.answer import is_count
 from ...model_http.connection import CLIENT_OPTIONS, Event, HttpConnection, SdkErrors
 from ...model_http.faults import ApiRefusal, Fault, no_key, status_fault, status_of
-from ...model_http.listing import Entry
-from ...model_http.service import Server, custom_headers
+from ...model_http.listing import ListedModel
+from ...model_http.service import ModelServer, custom_headers
 
 Refused = Callable[[ApiRefusal], Fault]
 """Makes a Fault of an error in the stream."""
@@ -63,7 +63,7 @@ class OpenAIConnection(HttpConnection):
         hides = self.server.service.hides
         return tuple(info for info in infos if not any(part in info.id for part in hides))
 
-    def info_of(self, listed: Entry) -> ModelInfo:
+    def info_of(self, listed: ListedModel) -> ModelInfo:
         """Gemini's list has longer names; requests take either."""
         return super().info_of(
             msgspec.structs.replace(listed, id=listed.id.removeprefix("models/"))
@@ -88,7 +88,7 @@ def http_client() -> httpx2.AsyncClient:
     return openai.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
-def _headers(server: Server) -> dict[str, Any]:
+def _headers(server: ModelServer) -> dict[str, Any]:
     """Headers of each request. The SDK takes missing ones from the environment, where they
     belong to OpenAI or OPENAI_BASE_URL. So for other servers they are omitted explicitly."""
     headers: dict[str, Any] = {}

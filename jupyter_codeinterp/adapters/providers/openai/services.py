@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import Options, Server, Service
+from ...model_http.service import ConnectionOptions, ModelServer, Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,7 +33,7 @@ def _of_resource(resource: str) -> str:
 
 
 def _open_responses(
-    server: Server, http: httpx2.AsyncClient | None, options: Options
+    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
 ) -> tuple[httpx2.AsyncClient, OpenAIConnection]:
     from .client import http_client  # heavy SDK, in a worker thread only
     from .responses import ResponsesConnection
@@ -43,7 +43,7 @@ def _open_responses(
 
 
 def _open_chat(
-    server: Server, http: httpx2.AsyncClient | None, options: Options
+    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
 ) -> tuple[httpx2.AsyncClient, OpenAIConnection]:
     from .chat import ChatConnection
     from .client import http_client  # heavy SDK, in a worker thread only

@@ -1,6 +1,6 @@
 """A recorded conversation as a model: recorded code, live execution.
 
-Recordings name their tool calls (``Step``). ``{{name.cell}}`` is the live id of the cell
+Recordings name their tool calls (``RecordedStep``). ``{{name.cell}}`` is the live id of the cell
 that the call of that name made or edited (in ``cell_id``, ``position`` and texts).
 
 Outputs are never recorded. For each call, the recording has the status and a regular expression
@@ -30,11 +30,11 @@ from ....core.model_view.untrusted import bare
 from ....core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 
 # -------------------------------------------------------------------------------------------------
-# The format of recordings: JSONL, first a ``Header``, then one ``Step`` a line, an assistant
-# message in the form of the Messages API.
+# The format of recordings: JSONL, first a ``RecordingHeader``, then one ``RecordedStep`` a line,
+# an assistant message in the form of the Messages API.
 
 
-class Header(msgspec.Struct, frozen=True):
+class RecordingHeader(msgspec.Struct, frozen=True):
     """``questions`` are wordings of the recording's one question, the usual one first."""
 
     title: str
@@ -42,7 +42,7 @@ class Header(msgspec.Struct, frozen=True):
     questions: tuple[str, ...]
 
 
-class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExpectedResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The outcome of a call that the recording requires.
 
     ``reads`` is a regular expression (multi-line) that must match in the result; ``digest`` the
@@ -54,24 +54,24 @@ class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     digest: str = ""
 
 
-class Step(msgspec.Struct, frozen=True):
-    """One assistant message; ``expect`` is by call name, ``Expected()`` if missing."""
+class RecordedStep(msgspec.Struct, frozen=True):
+    """One assistant message; ``expect`` is by call name, ``ExpectedResult()`` if missing."""
 
     role: Literal["assistant"]
     content: tuple[Union[Text, ToolUse], ...]
-    expect: dict[str, Expected] = {}
+    expect: dict[str, ExpectedResult] = {}
 
 
 class Recording(msgspec.Struct, frozen=True):
-    header: Header
-    steps: tuple[Step, ...]
+    header: RecordingHeader
+    steps: tuple[RecordedStep, ...]
 
 
 def parse(text: bytes) -> Recording:
     """A recording of this package. Raises msgspec.DecodeError."""
     first, *others = text.splitlines()
-    header = msgspec.json.decode(first, type=Header)
-    return Recording(header, tuple(msgspec.json.decode(line, type=Step) for line in others))
+    header = msgspec.json.decode(first, type=RecordingHeader)
+    return Recording(header, tuple(msgspec.json.decode(line, type=RecordedStep) for line in others))
 
 
 PACE = 40.0
@@ -85,7 +85,7 @@ CODE_SPEED = 2
 CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in the panel"
 
 
-class Found(NamedTuple):
+class Quotation(NamedTuple):
     text: str
     groups: dict[str, str]
 
@@ -95,7 +95,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     name: str
     title: str
-    expected: Expected
+    expected: ExpectedResult
     text: str
 
     @property
@@ -109,9 +109,9 @@ class Outcome(msgspec.Struct, frozen=True):
         return found[1] if found else ""
 
     @property
-    def read(self) -> Found | None:
+    def read(self) -> Quotation | None:
         found = re.search(self.expected.reads, self.text, re.MULTILINE)
-        return found and Found(found[0], found.groupdict())
+        return found and Quotation(found[0], found.groupdict())
 
     @property
     def same(self) -> bool:
@@ -209,7 +209,7 @@ class ReplayModel:
             Outcome(
                 name=recorded.id,
                 title=recorded.input["title"],
-                expected=step.expect.get(recorded.id, Expected()),
+                expected=step.expect.get(recorded.id, ExpectedResult()),
                 text=texts.get(live.id, ""),
             )
             for step, message in zip(self._steps, played, strict=False)
@@ -264,7 +264,7 @@ def _result(block: ToolResult) -> str:
     return "".join(text for text in texts if not is_report(text))
 
 
-def _calls(step: Step) -> tuple[ToolUse, ...]:
+def _calls(step: RecordedStep) -> tuple[ToolUse, ...]:
     return tuple(block for block in step.content if isinstance(block, ToolUse))
 
 

@@ -33,7 +33,8 @@ function figure(
     text,
     start,
     end: start + text.length,
-    origin: origin && { ...known, ...origin }
+    origin: origin && { ...known, ...origin },
+    also: []
   };
 }
 
@@ -102,6 +103,18 @@ it('shows the value in its output on hover and focus', async () => {
   expect(screen.getByRole('tooltip').textContent).toMatch(/^East, boxes/);
   fireEvent.keyDown(document.body, { key: 'Escape' });
   expect(screen.queryByRole('tooltip')).toBeNull();
+});
+
+it('shows all places of a number', async () => {
+  const other = figure('7,412', { before: 'Sum ', labels: 'East' }).origin!;
+  await answered([{ ...FOUND, also: [other] }]);
+  fireEvent.mouseEnter(screen.getByText('7,412'));
+  const lines = screen.getByRole('tooltip').querySelectorAll('code');
+  expect([...lines].map(line => line.textContent)).toEqual([
+    'North 7412 boxes',
+    'Sum 7412 boxes'
+  ]);
+  fireEvent.mouseLeave(screen.getByText('7,412'));
 });
 
 it('shows markup in an excerpt as text', async () => {

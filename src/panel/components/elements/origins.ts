@@ -9,7 +9,7 @@ let count = 0;
 
 /** The element for a figure; the caller adds its text. */
 export function makeFigure(
-  { origin }: Figure,
+  { origin, also = [] }: Figure,
   trans: TranslationBundle
 ): HTMLElement {
   const href = origin ? `#cell:${origin.cell_id}` : '';
@@ -21,7 +21,9 @@ export function makeFigure(
     link.tabIndex = 0;
   }
   showWhileNear(link, () =>
-    origin ? makeExcerpt(origin) : makeTip(trans.__('Not found in an output'))
+    origin
+      ? makeExcerpts([origin, ...also])
+      : makeTip(trans.__('Not found in an output'))
   );
   return link;
 }
@@ -83,13 +85,16 @@ export function showWhileNear(
   };
 }
 
-function makeExcerpt(origin: Origin): HTMLElement {
-  const line = document.createElement('code');
-  const value = document.createElement('mark');
-  value.textContent = origin.value;
-  line.append(origin.before, value, origin.after);
-  const tip = makeTip(origin.labels);
-  tip.append(line);
+/** A line for each place of a number. */
+function makeExcerpts(origins: readonly Origin[]): HTMLElement {
+  const tip = document.createElement('div');
+  for (const origin of origins) {
+    const line = document.createElement('code');
+    const value = document.createElement('mark');
+    value.textContent = origin.value;
+    line.append(origin.before, value, origin.after);
+    tip.append(...makeTip(origin.labels).children, line);
+  }
   return tip;
 }
 

@@ -12,10 +12,10 @@ export function Labels({ labels }: { labels: readonly Label[] }): JSX.Element {
       className="jp-codeinterp-Labels"
       aria-label={trans.__('What the code may do')}
     >
-      {labels.map(({ kind, line, code }) => (
-        <li key={kind}>
-          <Tipped tip={trans.__('Line %1: %2', line, code)}>
-            {wordsOf(kind, trans)}
+      {labels.filter(isTold).map(label => (
+        <li key={label.kind}>
+          <Tipped tip={trans.__('Line %1: %2', label.line, label.code)}>
+            {wordsOf(label, trans)}
           </Tipped>
         </li>
       ))}
@@ -38,8 +38,13 @@ export function Tipped(props: { tip: string; children: string }): JSX.Element {
   );
 }
 
-export function wordsOf(kind: Label['kind'], trans: TranslationBundle): string {
-  switch (kind) {
+/** Old conversations have changes without names. */
+function isTold(label: Label): boolean {
+  return label.kind !== 'changes' || label.names.length > 0;
+}
+
+export function wordsOf(label: Label, trans: TranslationBundle): string {
+  switch (label.kind) {
     case 'unreadable':
       return trans.__('not readable');
     case 'installs':
@@ -54,7 +59,11 @@ export function wordsOf(kind: Label['kind'], trans: TranslationBundle): string {
       return trans.__('writes files');
     case 'reads_outside':
       return trans.__('reads files elsewhere');
-    case 'changes':
-      return trans.__('changes your variables');
+    case 'changes': {
+      const names = label.names.join(', ');
+      return label.more
+        ? trans.__('changes %1 and %2 more', names, label.more)
+        : trans.__('changes %1', names);
+    }
   }
 }
