@@ -18,12 +18,13 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from ..._version import __version__
 from ...core.document.ops import Output
 from ...core.errors import ToolServerError
 from ...core.visible import visible_line
-from .entries import NEUTRAL, Entry
+from .entries import NEUTRAL, ServerEntry
 from .listing import OutsideAnswer, RawTool
-from .stdio import Program, stdio
+from .stdio import ServerProgram, stdio
 
 # -------------------------------------------------------------------------------------------------
 # A tool's result as outputs of a cell, so that the limits of outputs apply.
@@ -146,21 +147,18 @@ CLOSES_WITHIN = 8.0
 NOT_IN_WORDS = "The server refused it: {words}"
 
 
-class Connection:
-    """``version``: ours, for the server."""
-
+class ServerConnection:
     def __init__(
-        self, entry: Entry, env: Mapping[str, str], headers: Mapping[str, str], version: str
+        self, entry: ServerEntry, env: Mapping[str, str], headers: Mapping[str, str]
     ) -> None:
         self._entry = entry
         self._env = env
         self._headers = headers
-        self._about = types.Implementation(name="jupyter_codeinterp", version=version)
-        self._program = Program()
+        self._program = ServerProgram()
+        self._ready = asyncio.Event()
         self._over = asyncio.Event()
         self._client: Client | None = None
         self._running: asyncio.Task[None] | None = None
-        self._started = False
         self._bytes = self._messages = self._values = 0
         self._inside, self._tail = False, b""
         """The state of ``values`` between two parts of an answer."""
@@ -175,38 +173,32 @@ class Connection:
 
     async def start(self) -> None:
         """Connect, and agree on a version. Raises ToolServerError ``not_started``."""
-        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._running = asyncio.ensure_future(self._run(ready))
+        self._running = asyncio.ensure_future(self._run())
+        ready = asyncio.ensure_future(self._ready.wait())
         try:
-            await asyncio.wait_for(asyncio.shield(ready), STARTS_WITHIN)
-        except asyncio.TimeoutError:
-            await self.close()
+            both: set[asyncio.Future[Any]] = {self._running, ready}
+            await asyncio.wait(both, timeout=STARTS_WITHIN, return_when="FIRST_COMPLETED")
+        finally:
+            ready.cancel()
+            if not self._ready.is_set():
+                await self.close()
+        if not self._ready.is_set():
             words = f"It did not answer within {STARTS_WITHIN:.0f} s."
-            raise ToolServerError("not_started", self._why(words)) from None
-        except asyncio.CancelledError:
-            await self.close()
-            raise
-        except Exception as error:
-            await self.close()
-            raise ToolServerError("not_started", self._why(_words(error))) from None
+            error = None if self._running.cancelled() else self._running.exception()
+            words = words if error is None else _words(error)
+            raise ToolServerError("not_started", self._why(words))
 
-    async def _run(self, ready: asyncio.Future[None]) -> None:
+    async def _run(self) -> None:
         # The package's task groups must be entered and left in one task.
+        about = types.Implementation(name="jupyter_codeinterp", version=__version__)
         try:
-            streams = self._streams()
-            client = Client(streams, mode="auto", cache=None, client_info=self._about)
-            async with client:
-                self._client = client
-                self._started = True
-                ready.set_result(None)
+            async with Client(
+                self._streams(), mode="auto", cache=None, client_info=about
+            ) as self._client:
+                self._ready.set()
                 await self._over.wait()
-        except Exception as error:
-            if not ready.done():
-                ready.set_exception(error)
         finally:
             self._client = None
-            if not ready.done():
-                ready.cancel()
 
     def _streams(self) -> Any:
         entry = self._entry
@@ -288,12 +280,11 @@ class Connection:
     async def close(self) -> None:
         self._over.set()
         if self._running is not None:
-            # A starting connection does not check whether it should end: cancel it at once.
-            within = CLOSES_WITHIN if self._started else 0
-            done, _ = await asyncio.wait({self._running}, timeout=within)
-            if not done:
-                self._running.cancel()
-                await asyncio.wait({self._running})
+            # A start does not check whether it should end: cancel it at once.
+            within = CLOSES_WITHIN if self._ready.is_set() else 0
+            await asyncio.wait({self._running}, timeout=within)
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
 
 
 def values(data: bytes, inside: bool, tail: bytes) -> tuple[int, bool, bytes]:

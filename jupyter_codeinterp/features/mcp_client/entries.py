@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +35,26 @@ FOLDER = "Folder: {folder}. Files that a notebook's code writes there may change
 NO_FOLDER = f"Folder: {NEUTRAL} (the entry names no “cwd”)"
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A server as a file names it. ``fault`` says why it cannot be used; "" if it can."""
-
-    name: str
-    digest: str
-    """Of the whole entry and its file's folder. A person approves this digest."""
+class _Given(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     cwd: str = ""
-    """The whole path of the folder that the entry names; "" for none."""
     url: str = ""
     headers: dict[str, str] = {}
+
+
+class ServerEntry(_Given, frozen=True, kw_only=True):
+    """A server as a file names it. ``cwd``: the whole path of the folder that it names. With
+    ``url`` nothing starts, whatever else it has."""
+
+    name: str
+    digest: str
+    """Of the whole entry and its file's folder. A person approves this digest."""
+    place: str
+    """Where it comes from: ``admin``, ``person``, or the path of a file."""
     fault: str = ""
+    """Why it cannot be used; "" if it can."""
 
 
 class BadFile(ValueError):
@@ -58,59 +65,41 @@ class _File(msgspec.Struct):
     mcpServers: dict[str, dict[str, Any]] = {}
 
 
-class _Stdio(msgspec.Struct):
-    command: str
-    args: list[str] = []
-    env: dict[str, str] = {}
-    cwd: str = ""
-
-
-class _Http(msgspec.Struct):
-    url: str
-    headers: dict[str, str] = {}
-
-
-def parsed(text: str, folder: str) -> list[Entry]:
+def parsed(text: str, folder: str, place: str = "") -> list[ServerEntry]:
     """The entries of a file. ``folder``: the file's; ``cwd`` is relative to it. Raises BadFile."""
     try:
         given = msgspec.json.decode(text, type=_File).mcpServers
     except (msgspec.MsgspecError, RecursionError) as error:
         raise BadFile(f"not the expected JSON: {error}") from None
-    return entries(given, folder)
+    return entries(given, folder, place)
 
 
-def entries(given: Mapping[str, Any], folder: str) -> list[Entry]:
+def entries(given: Mapping[str, Any], folder: str, place: str) -> list[ServerEntry]:
     """Raises BadFile."""
     if len(given) > MOST:
         raise BadFile(f"it names {len(given)} servers, and {MOST} are allowed")
-    return [_entry(name, entry, folder) for name, entry in given.items()]
+    return [_entry(name, entry, folder, place) for name, entry in given.items()]
 
 
-def _entry(name: str, given: Any, folder: str) -> Entry:
+def _entry(name: str, given: Any, folder: str, place: str) -> ServerEntry:
     try:
         whole = msgspec.json.encode([folder, name, given], order="sorted")
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise BadFile(f"not JSON: {error}") from None
     digest = hashlib.sha256(whole).hexdigest()
-    found = Entry(name, digest)
-    replace = msgspec.structs.replace
+    wrong = partial(ServerEntry, name=name, digest=digest, place=place)
     if not name or len(name) > LONGEST_NAME or visible_line(name) != name:
-        return replace(found, fault=f"its name must be a line of 1 to {LONGEST_NAME} characters")
+        return wrong(fault=f"its name must be a line of 1 to {LONGEST_NAME} characters")
     try:
-        if "url" in given:
-            http = msgspec.convert(given, _Http)
-            found = replace(found, url=http.url, headers=http.headers)
-        else:
-            local = msgspec.convert(given, _Stdio)
-            cwd = str(Path(folder, local.cwd)) if local.cwd else ""
-            args = tuple(local.args)
-            found = replace(found, command=local.command, args=args, env=local.env, cwd=cwd)
+        fields = msgspec.structs.asdict(msgspec.convert(given, _Given))
     except (msgspec.ValidationError, TypeError) as error:
-        return replace(found, fault=f"its entry is wrong: {error}")
-    return replace(found, fault=_fault(found))
+        return wrong(fault=f"its entry is wrong: {error}")
+    fields["cwd"] = str(Path(folder, fields["cwd"])) if fields["cwd"] else ""
+    entry = ServerEntry(name=name, digest=digest, place=place, **fields)
+    return msgspec.structs.replace(entry, fault=_fault(entry))
 
 
-def _fault(entry: Entry) -> str:
+def _fault(entry: ServerEntry) -> str:
     if entry.url and not entry.url.startswith(_HTTP):
         return "its address must begin with http:// or https://"
     if not entry.url and not entry.command:
@@ -122,7 +111,7 @@ def _fault(entry: Entry) -> str:
     return ""
 
 
-def missing(entry: Entry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
+def missing(entry: ServerEntry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
     """Why a value cannot be filled in; "" if all can."""
     for value in (*entry.env.values(), *entry.headers.values()):
         for name in _VARIABLE.findall(value):
@@ -146,7 +135,7 @@ def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[st
     }
 
 
-def secrets_of(entry: Entry, environment: Mapping[str, str]) -> list[str]:
+def secrets_of(entry: ServerEntry, environment: Mapping[str, str]) -> list[str]:
     """Texts to redact: variables in the entry, headers that authorize, and values that look like
     secrets. Other values may be ordinary words or paths. Call ``missing`` before."""
     found: list[str] = []
@@ -160,7 +149,7 @@ def secrets_of(entry: Entry, environment: Mapping[str, str]) -> list[str]:
     return found
 
 
-def described(entry: Entry, *, whole: bool) -> list[str]:
+def described(entry: ServerEntry, *, whole: bool) -> list[str]:
     """Lines for a person who decides whether to start the server: exactly what would run, with
     variables unfilled. Not ``whole``: for a list, without values of headers and secrets."""
     if entry.url:

@@ -66,6 +66,8 @@ class OutsideTool(msgspec.Struct, frozen=True):
     """Already checked (``schemas.py``)."""
     pinned: str
     """Digest of the server's entry, and of the tool's name, description and schema."""
+    entry: str = ""
+    """Digest of the server's entry."""
 
 
 class OutsideAnswer(msgspec.Struct, frozen=True):
@@ -147,7 +149,7 @@ def _tool(server: str, entry: str, raw: RawTool) -> tuple[OutsideTool | None, st
     pinned = hashlib.sha256(
         msgspec.json.encode([entry, name, description, raw.schema], order="sorted")
     ).hexdigest()
-    return OutsideTool(server, name, "", description, schema, pinned), ""
+    return OutsideTool(server, name, "", description, schema, pinned, entry), ""
 
 
 def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
-from ..._version import __version__
 from ...core.errors import ToolServerError
-from .entries import Entry, filled, secrets_of
+from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:
-    from .client import Connection
+    from .client import ServerConnection
     from .listing import OutsideAnswer, RawTool
 
 CLIENT = "jupyter_codeinterp.features.mcp_client.client"
@@ -29,7 +28,7 @@ NOT_INSTALLED = (
 class Live:
     def __init__(
         self,
-        entry: Entry,
+        entry: ServerEntry,
         environment: Mapping[str, str],
         scrub: Callable[[str], str],
         call_timeout: float,
@@ -45,10 +44,9 @@ class Live:
         self._headers = filled(entry.headers, environment)
         self._scrub = scrub
         self._call_timeout = call_timeout
-        self._connection: Union[Connection, None] = None
+        self._connection: ServerConnection | None = None
         self._one = asyncio.Lock()
         self._ends = 0
-        self._starting: Union[asyncio.Task[None], None] = None
         self._closed = False
 
     @property
@@ -106,46 +104,40 @@ class Live:
             self.fault = words
         return ToolServerError(error.code, words)
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> ServerConnection:
         async with self._one:
             if self._connection is not None and not self._connection.alive:
                 await self._disconnect()
                 self._ends += 1
-            if self._closed:
-                raise ToolServerError("not_started", OFF)
-            if self._connection is None:
+            if self._connection is None and not self._closed:
                 if self._ends > RESTARTS:
                     raise ToolServerError("not_started", ENDED)
-                await self._start()
-            if self._connection is None:
+                await self._connect()
+            if self._connection is None or self._closed:
                 raise ToolServerError("not_started", OFF)
             return self._connection
 
-    async def _start(self) -> None:
-        """``close`` may cancel it. Raises ToolServerError."""
-        self._starting = starting = asyncio.ensure_future(self._connect())
-        try:
-            await asyncio.wait({starting})
-        finally:
-            self._starting = None
-            starting.cancel()
-            await asyncio.gather(starting, return_exceptions=True)
-        if not starting.cancelled():
-            starting.result()
-
     async def _connect(self) -> None:
+        """``close`` ends it. Raises ToolServerError."""
         try:
             # The import takes seconds.
             client = await asyncio.to_thread(importlib.import_module, CLIENT)
         except ImportError:
             raise ToolServerError("not_installed", NOT_INSTALLED) from None
-        made: Connection = client.Connection(self.entry, self._env, self._headers, __version__)
+        if self._closed:
+            return
+        made: ServerConnection = client.ServerConnection(self.entry, self._env, self._headers)
+        self._connection = made
         try:
             await made.start()
         except ToolServerError:
             self._ends += 1
+            if self._closed:
+                raise ToolServerError("not_started", OFF) from None
             raise
-        self._connection = made
+        finally:
+            if not made.alive:
+                self._connection = None
 
     async def _disconnect(self) -> None:
         if self._connection is not None:
@@ -155,7 +147,5 @@ class Live:
     async def close(self) -> None:
         """Stop it for good, even while it starts."""
         self._closed = True
-        if self._starting is not None:
-            self._starting.cancel()
-        async with self._one:
-            await self._disconnect()
+        if self._connection is not None:
+            await self._connection.close()

@@ -21,10 +21,10 @@ from ...core.redaction.found_secrets import without_secrets
 from ...core.visible import visible_line
 from ...server.private_file import PrivateFile
 from . import entries as files
-from .entries import Entry
+from .entries import ServerEntry
 from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
 from .live import OFF, Live
-from .places import SLOW, Found, Places
+from .places import SLOW, Places
 
 # -------------------------------------------------------------------------------------------------
 # ``mcp-approved.json``: the MCP servers that a person has approved, by the digest of the entry.
@@ -135,11 +135,11 @@ class ToolServers:
         self._sessions: dict[str, SessionTools] = {}
         self._background: set[asyncio.Future[Any]] = set()
 
-    def _refused(self, one: Found) -> str:
-        return one.entry.fault or files.missing(one.entry, self._env, os.environ)
+    def _refused(self, one: ServerEntry) -> str:
+        return one.fault or files.missing(one, self._env, os.environ)
 
-    def _may_start(self, one: Found) -> bool:
-        known = self.approvals.of(one.entry.digest)
+    def _may_start(self, one: ServerEntry) -> bool:
+        known = self.approvals.of(one.digest)
         return (known.approved or one.place == "admin") and not known.off and not self._refused(one)
 
     async def shown(self, notebook: str) -> tuple[list[Shown], list[str]]:
@@ -148,9 +148,9 @@ class ToolServers:
         found, faults = await self._places.found(notebook)
         return [self._shown(one) for one in found], faults
 
-    def _shown(self, one: Found) -> Shown:
-        entry, approval = one.entry, self.approvals.of(one.entry.digest)
-        live = self.live(entry.digest)
+    def _shown(self, one: ServerEntry) -> Shown:
+        approval = self.approvals.of(one.digest)
+        live = self.live(one.digest)
         why = self._refused(one)
         state: State = "stopped"
         if why:
@@ -163,10 +163,10 @@ class ToolServers:
             state, why = "failed", live.fault
         elif live is not None and live.running:
             state = "running"
-        listed = chosen(entry.name, entry.digest, live.told, approval.picked)[1] if live else ()
+        listed = chosen(one.name, one.digest, live.told, approval.picked)[1] if live else ()
         return Shown(
-            entry.digest,
-            self._clean(entry.name),
+            one.digest,
+            self._clean(one.name),
             one.place,
             state,
             self._lines(one),
@@ -177,17 +177,17 @@ class ToolServers:
             ),
         )
 
-    def _lines(self, one: Found) -> tuple[str, ...]:
+    def _lines(self, one: ServerEntry) -> tuple[str, ...]:
         if one.place != "admin":
-            return tuple(files.described(one.entry, whole=True))
-        return tuple(map(self._scrub, files.described(one.entry, whole=False)))
+            return tuple(files.described(one, whole=True))
+        return tuple(map(self._scrub, files.described(one, whole=False)))
 
     def _clean(self, text: str) -> str:
         return without_secrets(self._scrub(visible_line(text)))
 
     # --- approvals -------------------------------------------------------------------
 
-    async def allow(self, notebook: str, digest: str) -> Entry:
+    async def allow(self, notebook: str, digest: str) -> ServerEntry:
         """Allow exactly this entry. Raises CommandError ``unknown_server``, ``files_slow``,
         ``server_refused`` or ``not_kept``."""
         one = await self._one(notebook, digest)
@@ -195,7 +195,7 @@ class ToolServers:
         if why:
             raise CommandError("server_refused", "This server cannot be used: {why}.", why=why)
         self.approvals.set(digest, lambda old: Approval(True, picked=old.picked))
-        return one.entry
+        return one
 
     async def approve(self, notebook: str, digest: str) -> None:
         """Allow it and start it. Raises as ``allow``, and CommandError ``server_failed``."""
@@ -223,10 +223,10 @@ class ToolServers:
         await self._one(notebook, digest)
         self.approvals.set(digest, lambda old: msgspec.structs.replace(old, picked=names))
 
-    async def _one(self, notebook: str, digest: str) -> Found:
+    async def _one(self, notebook: str, digest: str) -> ServerEntry:
         found, faults = await self._places.found(notebook)
         for one in found:
-            if one.entry.digest == digest:
+            if one.digest == digest:
                 return one
         if SLOW in faults:
             raise CommandError("files_slow", "{why} Try again.", why=SLOW)
@@ -234,7 +234,7 @@ class ToolServers:
 
     # --- for conversations -----------------------------------------------------------
 
-    def _alive(self, entry: Entry) -> Live:
+    def _alive(self, entry: ServerEntry) -> Live:
         if entry.digest not in self._live:
             self._live[entry.digest] = Live(entry, os.environ, self._scrub, self._call_timeout)
             for secret in self._live[entry.digest].secrets:
@@ -257,7 +257,7 @@ class ToolServers:
             return self._sessions[session_id], []
         found, said = await self._places.found(notebook, contents)
         complete = SLOW not in said
-        tools: list[tuple[OutsideTool, str]] = []
+        tools: list[OutsideTool] = []
         try:
             looks = self._looks(found, said)
             if looks:
@@ -273,24 +273,28 @@ class ToolServers:
             self._sessions.pop(next(iter(self._sessions)))
         return made, said
 
-    def _looks(self, found: Sequence[Found], said: list[str]) -> dict[str, asyncio.Future[Any]]:
+    def _looks(
+        self, found: Sequence[ServerEntry], said: list[str]
+    ) -> dict[str, asyncio.Future[Any]]:
         """The lists of tools to come, by the entry's digest. Raises CommandError ``not_kept``."""
         looks: dict[str, asyncio.Future[Any]] = {}
         for one in found:
             if self._may_start(one):
-                looks[one.entry.digest] = self._in_background(self._alive(one.entry).look())
-            elif not self._refused(one) and not self.approvals.of(one.entry.digest).off:
-                said.append(ASKS.format(name=self._clean(one.entry.name), place=one.place))
+                looks[one.digest] = self._in_background(self._alive(one).look())
+            elif not self._refused(one) and not self.approvals.of(one.digest).off:
+                said.append(ASKS.format(name=self._clean(one.name), place=one.place))
         return looks
 
     def _offered(
-        self, found: Sequence[Found], looks: Mapping[str, asyncio.Future[Any]], said: list[str]
-    ) -> list[tuple[OutsideTool, str]]:
-        """The tools that are there, each with its entry's digest. Raises CommandError
-        ``not_kept``."""
-        tools: list[tuple[OutsideTool, str]] = []
+        self,
+        found: Sequence[ServerEntry],
+        looks: Mapping[str, asyncio.Future[Any]],
+        said: list[str],
+    ) -> list[OutsideTool]:
+        """The tools that are there. Raises CommandError ``not_kept``."""
+        tools: list[OutsideTool] = []
         left_out = 0
-        for entry in (one.entry for one in found if one.entry.digest in looks):
+        for entry in (one for one in found if one.digest in looks):
             look, name = looks[entry.digest], self._clean(entry.name)
             if not look.done():
                 said.append(STARTING.format(name=name))
@@ -302,7 +306,7 @@ class ToolServers:
                 picked = self.approvals.of(entry.digest).picked
                 offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
                 room = MOST_TOOLS - len(tools)
-                tools += [(tool, entry.digest) for tool in offered[:room]]
+                tools += offered[:room]
                 left_out += sum(bool(tool.why) for tool in listed) + len(offered[room:])
                 left_out -= sum(tool.why == "not picked" for tool in listed)
         if left_out:
@@ -332,32 +336,29 @@ class ToolServers:
 
 
 class SessionTools:
-    """The tools of one conversation (``OutsideTools``)."""
+    """The tools of one conversation."""
 
-    def __init__(
-        self, servers: ToolServers, tools: Sequence[tuple[OutsideTool, str]], complete: bool
-    ) -> None:
-        """``tools``: each with its entry's digest."""
+    def __init__(self, servers: ToolServers, tools: Sequence[OutsideTool], complete: bool) -> None:
+        """``complete``: whether all servers answered."""
         self.complete = complete
+        self.tools = named(tools)
         self._servers = servers
-        self._digests = {(tool.server, tool.tool): digest for tool, digest in tools}
-        self.tools = named(tool for tool, _ in tools)
 
     async def pinned(self, tool: OutsideTool) -> str:
-        told = await self._live(tool).look()
-        now, _ = chosen(tool.server, self._digest(tool), told, (tool.tool,))
+        """The tool's digest as its server describes it now; "" if the server no longer has it.
+        Starts the server if it has ended. Raises ToolServerError."""
+        listed = await self._live(tool).look()
+        now, _ = chosen(tool.server, tool.entry, listed, (tool.tool,))
         return now[0].pinned if now else ""
 
     async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
+        """Cancelling this cancels the call. Raises ToolServerError."""
         return await self._live(tool).call(tool.tool, arguments)
-
-    def _digest(self, tool: OutsideTool) -> str:
-        return self._digests[tool.server, tool.tool]
 
     def _live(self, tool: OutsideTool) -> Live:
         """Raises ToolServerError."""
         try:
-            live = self._servers.live(self._digest(tool))
+            live = self._servers.live(tool.entry)
         except CommandError as error:
             raise ToolServerError("not_started", error.message) from None
         if live is None:

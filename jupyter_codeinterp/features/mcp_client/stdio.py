@@ -31,7 +31,7 @@ _WINDOWS = ("APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "USERPRO
 _CHILD = Path(__file__).with_name("child.py")
 
 
-class Program:
+class ServerProgram:
     """``errors``: the end of its standard error. ``fault``: why we ended it; "" if we did not."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ async def stdio(
     command: Sequence[str],
     env: Mapping[str, str],
     folder: str,
-    program: Program,
+    program: ServerProgram,
     received: Callable[[bytes], None],
     ended: Callable[[], None],
 ) -> AsyncIterator[Any]:
@@ -96,7 +96,7 @@ def _inherited() -> dict[str, str]:
 async def _read(
     process: asyncio.subprocess.Process,
     messages: Any,
-    program: Program,
+    program: ServerProgram,
     received: Callable[[bytes], None],
     ended: Callable[[], None],
 ) -> None:
@@ -140,7 +140,7 @@ async def _write(process: asyncio.subprocess.Process, messages: Any, from_server
         await from_server.aclose()
 
 
-async def _listen(process: asyncio.subprocess.Process, program: Program) -> None:
+async def _listen(process: asyncio.subprocess.Process, program: ServerProgram) -> None:
     errors: Any = process.stderr
     while data := await errors.read(4_096):
         program.add_errors(data)
