@@ -9,6 +9,7 @@ from typing import Any
 FEATURES = (
     "checks",
     "eval",
+    "figures",
     "mcp_server",
     "mcp_client",
 )

@@ -109,9 +109,8 @@ class Added:
 def own_hooks() -> tuple[Hook, ...]:
     """The hooks of the core and of the features."""
     from ..core.hooks import BUILT_IN
-    from ..core.loop.figure_origins import FIGURES
 
-    return (*BUILT_IN, FIGURES, *(hook for hooks in offering("hooks") for hook in hooks()))
+    return (*BUILT_IN, *(hook for hooks in offering("hooks") for hook in hooks()))
 
 
 class Extensions:

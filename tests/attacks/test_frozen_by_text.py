@@ -31,8 +31,6 @@ from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.cells.expected import Contract
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.figures import lookup
-from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.history import exports, prose, transcript
 from jupyter_codeinterp.core.history.event_log import DeferredWrites
 from jupyter_codeinterp.core.hooks import BUILT_IN, CellCode, CellOutputs
@@ -48,7 +46,7 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context, Late, late_text
+from jupyter_codeinterp.core.model_view.context import Context, LateText, late_text
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
@@ -64,6 +62,8 @@ from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.features.checks import findings
+from jupyter_codeinterp.features.figures import lookup
+from jupyter_codeinterp.features.figures.outputs import Cell
 from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
 from jupyter_codeinterp.server.extensions import own_hooks
 from tests.attacks.shapes import SHAPES
@@ -149,7 +149,7 @@ def describe_late(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.noted("a", "x")
     now = ({"output_type": "stream", "name": "stdout", "text": text},)
-    return told.describe_late({"a": Late("", "", late_text(now, SECRETS.scrub))})
+    return told.describe_late({"a": LateText("", "", late_text(now, SECRETS.scrub))})
 
 
 def describe_acts(text: str) -> str:
@@ -574,8 +574,8 @@ ONLY_AT_THE_START = {
     "features.checks.findings._MARK": "an example, the whole of it",
     "core.approval.labels._SHELL": "a line",
     "core.approval.labels._URL": "a path",
-    "core.figures.answer._VALUE": "the whole text",
-    "core.figures.tables._KEY": "a line, at most 400 characters of it",
+    "features.figures.answer._VALUE": "the whole text",
+    "features.figures.tables._KEY": "a line, at most 400 characters of it",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core.history.exports import markdown
-from jupyter_codeinterp.core.loop import figure_origins
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.features.figures import hook
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.scripted import Bench, run, say
@@ -113,7 +113,7 @@ async def test_a_failed_look_up_changes_nothing(
     def broken(*args: object) -> tuple[e.Figure, ...]:
         raise ValueError("broken")
 
-    monkeypatch.setattr(figure_origins, "look_up", broken)
+    monkeypatch.setattr(hook, "look_up", broken)
     b = bench(run(SALES), say("North sold 7,412."))
     assert (await b.turn("Sales?")).stop_reason == "end_turn"
     assert b.of(e.FiguresFound) == []

@@ -25,7 +25,7 @@ from ...server.workbench import config as config_files
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
-from ..local.place import Place, check, copy, make, place_of
+from ..local.place import NotebookPath, check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
 from ..terminal.fronts import JsonFront, TurnFront
 from ..terminal.people import cells_of, without_cells
@@ -141,7 +141,7 @@ async def opened(
 
 async def _opened_in(
     bench: LocalBench,
-    place: Place,
+    place: NotebookPath,
     kernel: str,
     options: argparse.Namespace,
     stopping: Stopping,

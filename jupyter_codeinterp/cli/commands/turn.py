@@ -16,7 +16,7 @@ from ...adapters.documents.live.session_document import SessionDocument
 from ...core.approval.decisions import Alone
 from ...core.document.ops import Output, id_of
 from ...core.errors import CodeInterpError, CommandError, DocumentError
-from ...core.history.transcript import Line, ModelText, Turn
+from ...core.history.transcript import AnswerText, Line, PastTurn
 from ...core.ports import Model
 from ...core.session.messages import Sender
 from ...core.turn.ending import LIMITS, Ending
@@ -373,11 +373,11 @@ class InProcess:
         self._bench.kernels.kill()
 
 
-def last_words(past: Sequence[Turn]) -> str:
+def last_words(past: Sequence[PastTurn]) -> str:
     """The last question of a conversation and the end of its answer, for a terminal."""
     asked = next((turn.asked for turn in reversed(past) if turn.asked), "")
     items = past[-1].steps[-1].items if past else []
-    texts = [item.text for item in items if isinstance(item, (ModelText, Line))]
+    texts = [item.text for item in items if isinstance(item, (AnswerText, Line))]
     lines = [line for line in "\n".join(texts)[-SHOWN:].split("\n") if line.strip()]
     return "\n".join([f"> {visible_line(asked[:SHOWN])}", *map(visible_line, lines[-LINES:])])
 

@@ -26,7 +26,7 @@ from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
 from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
 from ..redaction.found_secrets import without_secrets
-from ..stores import MessageStore
+from ..stores import SessionStore
 from ..turn.budget import BUDGET
 
 SUMMARY_LENGTH = 12_000
@@ -50,7 +50,7 @@ The last one is from older journals."""
 class Conversation:
     def __init__(
         self,
-        store: MessageStore,
+        store: SessionStore,
         session_id: str,
         deferred: DeferredWrites,
         scrub: Callable[[str], str] = str,

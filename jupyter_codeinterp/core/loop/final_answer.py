@@ -1,8 +1,8 @@
-"""Tells the hooks of the answer that ends a turn."""
+"""Tells the hooks of the answer that ends a turn, and the model what they found in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..cells.hooked import line
 from ..document.ops import Output
@@ -10,7 +10,11 @@ from ..hooks import FinalAnswer
 from ..messages import Message
 from ..model_view.notebook_prompt import is_private
 from ..turn.turn import Turn
-from ..wire.events import Event, Note
+from ..wire.events import Event, FiguresFound, Note
+
+NOT_FOUND = "[No output, cell or message has these figures of your last answer:"
+MOST_NAMED = 20
+MOST_TEXT = 40
 
 
 async def after_answer(
@@ -45,3 +49,10 @@ def _ran(turn: Turn) -> dict[str, tuple[Output, ...]]:
         if turn.ledger.last_run(cell_id):
             ran[cell_id] = cell.outputs
     return ran
+
+
+def not_found(events: Iterable[FiguresFound]) -> str:
+    """Tells the model which numbers of its last answer were not found; "" if all were."""
+    figures = [one.text for event in events for one in event.figures if one.origin is None]
+    named = ", ".join(text[:MOST_TEXT] for text in dict.fromkeys(figures[:MOST_NAMED]))
+    return f"{NOT_FOUND} {named}. Fine if derived; else correct it.]" if named else ""

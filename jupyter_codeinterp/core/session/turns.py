@@ -15,7 +15,7 @@ from ..approval.decisions import Alone, Decisions
 from ..errors import CommandError, KernelError, StoreError
 from ..history.event_log import TAKEN
 from ..loop.agent import Agent
-from ..loop.figure_origins import not_found
+from ..loop.final_answer import not_found
 from ..model_view.rule_files import NOT_READ
 from ..model_view.untrusted import Untrusted
 from ..own_command import skills_of

@@ -18,7 +18,7 @@ from ..errors import KernelError
 from ..history.ledger import Ledger
 from ..hooks import Hooks
 from ..injection.caution import Cautions
-from ..model_view.context import Context, Late
+from ..model_view.context import Context, LateText
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
@@ -100,8 +100,8 @@ class Turn:
     hooks: Hooks
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
-    late: Mapping[str, Late]
-    """Late outputs, by cell id."""
+    late: Mapping[str, LateText]
+    """LateText outputs, by cell id."""
 
     # Limits.
     limits: Limits

@@ -18,7 +18,7 @@ from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
 from ..files.paths import normalize
 from ..models import Models
-from ..names import Names
+from ..names import ReferenceNames
 from .base import Handler
 
 TIMEOUT = 15.0
@@ -45,7 +45,7 @@ class Completed(msgspec.Struct, frozen=True):
 class Completions:
     """The running completions. ``scrub`` removes keys from requests."""
 
-    def __init__(self, models: Models, names: Names, scrub: Callable[[str], str]) -> None:
+    def __init__(self, models: Models, names: ReferenceNames, scrub: Callable[[str], str]) -> None:
         self._models = models
         self._names = names
         self._scrub = scrub

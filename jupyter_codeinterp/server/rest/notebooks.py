@@ -10,7 +10,7 @@ from ...core.errors import CommandError
 from ...core.own_command import Kind, OwnCommand
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
-from ..names import Names
+from ..names import ReferenceNames
 from ..tables.files import FileTables
 from ..tables.shapes import TableAnswer, TableAsked
 from ..tables.variables import VariableTables
@@ -46,7 +46,7 @@ def _path(notebook: str) -> str:
 
 
 async def names(handler: Handler) -> Any:
-    names: Names = handler.settings["codeinterp_names"]
+    names: ReferenceNames = handler.settings["codeinterp_names"]
     if table := handler.get_query_argument("columns_of", ""):
         return await names.columns(_notebook(handler), table)
     return await names.of(_notebook(handler))

@@ -36,7 +36,7 @@ from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files, sibling_heads
 from ..models.limits import Spending
-from ..names import Names
+from ..names import ReferenceNames
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..preload import preload
@@ -116,7 +116,7 @@ class Workbench:
         )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
         files = partial(sibling_files, contents)
-        self.names = Names(self._kernel_at, files, self.manager.is_private, self.scrub)
+        self.names = ReferenceNames(self._kernel_at, files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
         for register in offering("register"):
             register(self)

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from jupyter_codeinterp.core.figures.lookup import look_up
-from jupyter_codeinterp.core.figures.outputs import Cell
 from jupyter_codeinterp.core.wire.events import Figure
+from jupyter_codeinterp.features.figures.lookup import look_up
+from jupyter_codeinterp.features.figures.outputs import Cell
 
 FOLDER = Path(__file__).parent
 MARK = re.compile(r"⟦([^|⟧]+)\|([^⟧]+)⟧")

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeinterp.core.figures.lookup import look_up
-from jupyter_codeinterp.core.figures.outputs import Cell
+from jupyter_codeinterp.features.figures.lookup import look_up
+from jupyter_codeinterp.features.figures.outputs import Cell
 
 FILES = [Path(__file__).with_name(f"{name}.json") for name in ("states", "strangers")]
 MARK = re.compile(r"⟦([^|⟧]+)\|([lpn])⟧")

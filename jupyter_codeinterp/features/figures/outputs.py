@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from ..document.ops import Output
-from ..model_view.outputs import see
-from ..model_view.plain_text import clean
+from ...core.document.ops import Output
+from ...core.model_view.outputs import see
+from ...core.model_view.plain_text import clean
 from .names import Names
 from .tables import Value, values
 

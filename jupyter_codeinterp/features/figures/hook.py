@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ..figures.lookup import look_up, work
-from ..figures.outputs import Cell
-from ..hooks import FinalAnswer, Hook
-from ..messages import Text, ToolResult
-from ..off_loop import off_loop
-from ..wire.events import Figure, FiguresFound
-
-NOT_FOUND = "[No output, cell or message has these figures of your last answer:"
-MOST_NAMED = 20
-MOST_TEXT = 40
+from ...api import FinalAnswer
+from ...core.loop.final_answer import NOT_FOUND
+from ...core.messages import Text, ToolResult
+from ...core.off_loop import off_loop
+from ...core.wire.events import Figure, FiguresFound
+from .lookup import look_up, work
+from .outputs import Cell
 
 
 async def figures_found(answer: FinalAnswer) -> list[FiguresFound]:
@@ -29,13 +24,6 @@ async def figures_found(answer: FinalAnswer) -> list[FiguresFound]:
         if figures:
             found.append(FiguresFound(answer.step, block, figures))
     return found
-
-
-def not_found(events: Iterable[FiguresFound]) -> str:
-    """Tells the model which numbers of its last answer were not found; "" if all were."""
-    figures = [one.text for event in events for one in event.figures if one.origin is None]
-    named = ", ".join(text[:MOST_TEXT] for text in dict.fromkeys(figures[:MOST_NAMED]))
-    return f"{NOT_FOUND} {named}. Fine if derived; else correct it.]" if named else ""
 
 
 def _none() -> tuple[Figure, ...]:
@@ -63,6 +51,3 @@ def _known(answer: FinalAnswer) -> str:
                 known = (one.text for one in blocks if isinstance(one, Text))
                 texts += [text for text in known if not text.startswith(NOT_FOUND)]
     return "\n".join(texts)
-
-
-FIGURES = Hook("Figures", after_answer=figures_found)
