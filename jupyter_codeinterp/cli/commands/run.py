@@ -27,7 +27,7 @@ from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
 from ..local.place import NotebookPath, check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
-from ..terminal.fronts import JsonFront, TurnFront
+from ..terminal.fronts import Front, JsonFront
 from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
 from .turn import InProcess, TerminalConversation, exit_code, last_words, to_the_end
@@ -237,7 +237,7 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopping) -> TurnFront:
+def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopping) -> Front:
     yes: Alone = options.yes or ""
     if options.json:
         return JsonFront(yes)

@@ -26,7 +26,7 @@ from ...core.wire.commands import Answer, Cancel, Decide, Retry, SendMessage, Se
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..terminal.asking import InputClosed
-from ..terminal.fronts import TurnFront, Verdict
+from ..terminal.fronts import Front, Verdict
 from ..terminal.stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Following:
     """Follows one turn. ``attended``: seconds that questions to the person took."""
 
     def __init__(
-        self, conversation: TerminalConversation, front: TurnFront, stopping: Stopping
+        self, conversation: TerminalConversation, front: Front, stopping: Stopping
     ) -> None:
         self._conversation = conversation
         self._front = front
@@ -282,7 +282,7 @@ class Following:
 
 
 async def to_the_end(
-    conversation: TerminalConversation, front: TurnFront, stopping: Stopping
+    conversation: TerminalConversation, front: Front, stopping: Stopping
 ) -> e.TurnEnded:
     """Show a turn; at a limit, ask and show the next one."""
     server = conversation.server
@@ -299,7 +299,7 @@ async def to_the_end(
     return ended
 
 
-async def _goes_on(front: TurnFront, ended: e.TurnEnded, stopping: Stopping) -> bool:
+async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool:
     question = asyncio.ensure_future(front.go_on(ended))
     with stopping.by(question.cancel, lambda: None):
         await asyncio.wait({question})

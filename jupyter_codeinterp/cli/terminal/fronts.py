@@ -55,7 +55,7 @@ class Verdict:
     nobody: bool = False
 
 
-class TurnFront(Protocol):
+class Front(Protocol):
     @property
     def alone(self) -> Alone:
         """What is allowed if nobody can be asked; "" if a person can."""
