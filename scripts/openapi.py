@@ -22,7 +22,7 @@ from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import LOOK, SessionCommand, SessionInfo
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
-from jupyter_codeinterp.features.mcp_client.servers import Shown
+from jupyter_codeinterp.features.mcp_client.servers import ShownServer
 from jupyter_codeinterp.features.mcp_server.handlers import (
     REST_ROUTES,
     TOKEN,
@@ -88,7 +88,7 @@ class Connections(msgspec.Struct):
 class ToolServersFound(msgspec.Struct):
     """``faults``: what is wrong with files."""
 
-    servers: list[Shown]
+    servers: list[ShownServer]
     faults: list[str]
 
 
@@ -426,7 +426,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     ListedTokens: "IAgentTokens",
     Token: "IAgentToken",
     ToolServersFound: "IToolServers",
-    Shown: "IToolServer",
+    ShownServer: "IToolServer",
     Review: "IReview",
     Reviewed: "IChange",
     FilesOffer: "IFilesOffer",
