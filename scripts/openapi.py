@@ -19,6 +19,7 @@ from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingTe
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.features.completion import handlers as completions
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
 from jupyter_codeinterp.features.mcp_client.servers import Shown
@@ -30,18 +31,18 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
     NewToken,
 )
 from jupyter_codeinterp.features.mcp_server.tokens import Token
+from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
+from jupyter_codeinterp.features.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
-    completions,
     notebooks,
     routes,
     sessions,
     turns,
 )
 from jupyter_codeinterp.server.rest.settings import Status
-from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"
@@ -340,7 +341,13 @@ ROUTES = {
 def served() -> dict[str, bool]:
     """Methods and paths that there are, and whether each needs a window or a client."""
     found = {}
-    for pattern, handler in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES):
+    for pattern, handler in (
+        *routes.ROUTES,
+        *completions.ROUTES,
+        *TABLE_ROUTES,
+        *REST_ROUTES,
+        *TOOL_SERVER_ROUTES,
+    ):
         path = pattern
         for group, name in PARTS.items():
             path = path.replace(group, f"{{{name}}}")

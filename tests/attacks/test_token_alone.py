@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeinterp.server.rest.routes import ROUTES
+from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
+from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVERS
+from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES as TOKENS
+from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
+from jupyter_codeinterp.server.rest import routes
 from jupyter_codeinterp.server.rest.windows import ClientsHandler, LeavingHandler, TicketsHandler
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import body
 from tests.site import Site
 
+ROUTES = (*routes.ROUTES, *COMPLETION, *TABLES, *TOKENS, *TOOL_SERVERS)
 OPEN = {TicketsHandler, ClientsHandler, LeavingHandler}
 """Where a window begins or ends."""
 EXAMPLES = {

@@ -1,4 +1,4 @@
-"""A notebook's names (variables and files), commands, tables and verifications."""
+"""A notebook's names (variables and files), commands and verifications."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from ...core.own_command import Kind, OwnCommand
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
 from ..names import Names
-from ..tables.files import FileTables
-from ..tables.shapes import TableAsked
-from ..tables.variables import VariableTables
 from ..verify import Verifier
 from .base import Handler
 
@@ -38,10 +35,10 @@ class ListedCommands(msgspec.Struct, frozen=True):
 
 class _AboutNotebook(Handler):
     def notebook(self) -> str:
-        return _path(self.get_query_argument("notebook", ""))
+        return path_of(self.get_query_argument("notebook", ""))
 
 
-def _path(notebook: str) -> str:
+def path_of(notebook: str) -> str:
     path = normalize(notebook)
     if not path:
         raise CommandError("malformed", "“notebook” must be the path of a notebook.")
@@ -85,25 +82,6 @@ class CommandsHandler(_AboutNotebook):
 
 
 # -------------------------------------------------------------------------------------------------
-# ``POST tables``: a page of a table, for the person. No data goes to a model.
-
-
-class TablesHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def post(self) -> None:
-        asked = self.given(TableAsked)
-        notebook = _path(asked.notebook)
-        if asked.file:
-            files: FileTables = self.settings["codeinterp_file_tables"]
-            self.answer(await files.of(asked))
-        else:
-            tables: VariableTables = self.settings["codeinterp_tables"]
-            self.answer(await tables.of(notebook, asked))
-
-
-# -------------------------------------------------------------------------------------------------
 # ``verifications``: whether a notebook runs from scratch with the same outputs.
 
 
@@ -130,7 +108,7 @@ class VerificationsHandler(Handler):
     @authorized("read")
     async def get(self) -> None:
         """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
-        notebook = _path(self.get_query_argument("notebook", ""))
+        notebook = path_of(self.get_query_argument("notebook", ""))
         seen = self.get_query_argument("seen", "")
         if seen:
             if not (seen.isdecimal() and len(seen) < 10):
@@ -145,12 +123,12 @@ class VerificationsHandler(Handler):
     async def post(self) -> None:
         """Start a run of the saved notebook."""
         asked = self.given(Asked)
-        path = _path(asked.notebook)
+        path = path_of(asked.notebook)
         started = await self.runs.start(path, in_place=asked.in_place)
         self.answer(Verified(started))
 
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self) -> None:
-        notebook = _path(self.get_query_argument("notebook", ""))
+        notebook = path_of(self.get_query_argument("notebook", ""))
         self.answer(Verified(await self.runs.cancel(notebook)))

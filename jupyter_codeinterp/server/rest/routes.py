@@ -9,7 +9,7 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, notebooks, sessions, settings, turns, windows
+from . import connections, notebooks, sessions, settings, turns, windows
 from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
@@ -24,12 +24,10 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"connections/{PROVIDER}", connections.ConnectionHandler),
     (rf"connections/{PROVIDER}/test", connections.TrialHandler),
     (r"key", connections.KeyHandler),
-    (r"complete", completions.CompleteHandler),
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
     (r"names", notebooks.NamesHandler),
     (r"commands", notebooks.CommandsHandler),
-    (r"tables", notebooks.TablesHandler),
     (r"verifications", notebooks.VerificationsHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),

@@ -15,13 +15,13 @@ import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from ...core.completion import MOST, Unfinished, insertion, request
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
-from ..files.paths import normalize
-from ..models import Models
-from ..names import Names
-from .base import Handler
+from ...server.files.paths import normalize
+from ...server.models import Models
+from ...server.names import Names
+from ...server.rest.base import Handler
+from .completion import MOST, Unfinished, insertion, request
 
 TIMEOUT = 15.0
 """Seconds. Later completions are useless."""
@@ -118,3 +118,6 @@ class CompleteHandler(Handler):
         if self._work.cancelled():
             raise CommandError("no_longer_waits", "A newer completion request replaced this one.")
         self.answer(self._work.result())
+
+
+ROUTES = ((r"complete", CompleteHandler),)
