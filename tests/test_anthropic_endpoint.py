@@ -187,9 +187,10 @@ def test_importing_the_adapter_imports_no_sdk() -> None:
     script = (
         "import sys, jupyter_codeinterp.adapters.model_http.model as m;"
         "from jupyter_codeinterp.adapters.providers.anthropic import clouds;"
+        "import jupyter_codeinterp.adapters.providers.openai.services;"
         "from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC;"
         "m.HttpModel(ANTHROPIC);"
-        "print([n for n in ('anthropic', 'httpx2', 'pydantic') if n in sys.modules])"
+        "print([n for n in ('anthropic', 'openai', 'httpx2', 'pydantic') if n in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

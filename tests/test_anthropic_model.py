@@ -185,14 +185,13 @@ async def test_a_paused_answer_is_sent_again_to_go_on() -> None:
 @on_loop
 async def test_anthropic_gets_all_its_features() -> None:
     looks = ToolSpec("look", "Look.", {"type": "object", "properties": {"a": {"type": "string"}}})
-    async with talking(answer(text("ok")), max_tokens=500, effort="low") as (model, api):
+    async with talking(answer(text("ok")), max_tokens=500) as (model, api):
         request = asking()
         await events(model, msgspec.structs.replace(request, tools=(*request.tools, looks)))
         body = api.requests[0].body
     assert body["max_tokens"] == 500
     assert "tool_choice" not in body
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
-    assert body["output_config"] == {"effort": "low"}
     assert body["cache_control"] == body["system"][-1]["cache_control"] == {"type": "ephemeral"}
     assert [tool.get("eager_input_streaming") for tool in body["tools"]] == [True, None]
     assert list(body["tools"][0]["input_schema"]["properties"]) == ["title", "source"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.model_view.context import Context, State, _moved
+from jupyter_codeinterp.core.model_view.context import Context, ContextState, _moved
 from jupyter_codeinterp.core.model_view.notebook_prompt import BUSY, DEAD, NEW, NONE, PLACES
 from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.ports import KernelInfo, KernelState
@@ -475,7 +475,7 @@ def test_reading_a_long_cell_makes_it_seen() -> None:
 def test_the_state_survives_as_json(told: Context) -> None:
     told.noted("n", "1 + 1")
     stored = msgspec.json.encode(told.state)
-    again = Context(msgspec.json.decode(stored, type=State))
+    again = Context(msgspec.json.decode(stored, type=ContextState))
     assert again.state == told.state
     assert described(again, A, B, C, code("n", "1 + 1", out("2"))) == ""
 

@@ -74,7 +74,7 @@ async def test_kernels_are_held_by_the_same_limit(site: Site, api: FakeAnthropic
         assert unpriced.code == 403 and "is unknown" in unpriced.body.decode()
         assert (await post(env[URL], env[TOKEN], {**ASK, "model": SONNET})).code == 200
         over = await post(env[URL], env[TOKEN], {**ASK, "model": HAIKU})
-        said = json.loads(over.body)["error"]
+        said = json.loads(over.body)
         assert (over.code, said["code"]) == (402, "day_limit")
         assert "reached its limit of $5.00 a day for models" in said["message"]
         await kernel.run("%load_ext jupyter_codeinterp")

@@ -12,7 +12,13 @@ import pytest
 
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import KernelInfo
-from jupyter_codeinterp.server.names import MAX_NAMES, MAX_NOTEBOOKS, File, Names, Variable
+from jupyter_codeinterp.server.names import (
+    MAX_NAMES,
+    MAX_NOTEBOOKS,
+    File,
+    ReferenceNames,
+    Variable,
+)
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import Gate
 from tests.reference_window import notebook
@@ -35,11 +41,11 @@ class Kernel:
         return self.told
 
 
-def names(kernel: Kernel, private: str = "", scrub: Callable[[str], str] = str) -> Names:
+def names(kernel: Kernel, private: str = "", scrub: Callable[[str], str] = str) -> ReferenceNames:
     async def files(path: str, most: int) -> list[tuple[str, int]]:
         return [("a.csv", 3)]
 
-    return Names(lambda path: kernel, files, lambda path, name: name == private, scrub)
+    return ReferenceNames(lambda path: kernel, files, lambda path, name: name == private, scrub)
 
 
 async def test_a_busy_kernel_tells_what_was_known_last_until_it_is_another() -> None:

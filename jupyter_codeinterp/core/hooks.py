@@ -371,39 +371,32 @@ class Hooks:
 
     async def before_run(self, cell: CellCode) -> Checked:
         """Ask all hooks. If one fails, a person decides."""
-        ours = [(hook, hook.before_run) for hook in self._ours]
+        found = [await _own(hook, hook.before_run, NOT_CHECKED, cell) for hook in self._ours]
         others = [(hook, hook.before_run) for hook in self._others]
-        return _together(
-            [
-                *[await _own(hook, call, NOT_CHECKED, cell) for hook, call in ours if call],
-                *await asyncio.gather(
-                    *(self._answer(hook, call, NOT_MADE, cell) for hook, call in others if call)
-                ),
-            ]
-        )
+        return _together([*found, *await self._all(others, NOT_MADE, cell)])
 
     async def after_run(self, cell: CellCode, outputs: CellOutputs) -> Checked:
         """Tell all hooks of a run. A failed hook adds nothing."""
-        ours = [(hook, hook.after_run) for hook in self._ours]
-        found = [await _own(hook, call, "", cell, outputs) for hook, call in ours if call]
+        found = [await _own(hook, hook.after_run, "", cell, outputs) for hook in self._ours]
         others = [(hook, hook.after_run) for hook in self._others if hook.after_run]
         if others:
-            copied = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
-            asked = (self._answer(hook, call, "", cell, copied) for hook, call in others)
-            found += await asyncio.gather(*asked)
-        return _together(found)
+            outputs = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
+        return _together([*found, *await self._all(others, "", cell, outputs)])
 
     async def after_answer(self, answer: FinalAnswer) -> Checked:
         """Tell all hooks of the end of a turn. A failed hook adds nothing."""
-        ours = [(hook, hook.after_answer) for hook in self._ours]
-        found = [await _own(hook, call, "", answer) for hook, call in ours if call]
+        found = [await _own(hook, hook.after_answer, "", answer) for hook in self._ours]
         others = [(hook, hook.after_answer) for hook in self._others]
-        asked = (self._answer(hook, call, "", answer) for hook, call in others if call)
-        return _together([*found, *await asyncio.gather(*asked)])
+        return _together([*found, *await self._all(others, "", answer)])
 
-    async def _answer(
-        self, hook: Hook, call: Callable[..., Any] | None, fault: str, *about: Any
-    ) -> Checked:
+    async def _all(
+        self, calls: Sequence[tuple[Hook, Callable[..., Any] | None]], fault: str, *about: Any
+    ) -> list[Checked]:
+        """The results of other packages' hooks, which run at the same time."""
+        given = [(hook, call) for hook, call in calls if call is not None]
+        return await asyncio.gather(*(self._one(hook, call, fault, *about) for hook, call in given))
+
+    async def _one(self, hook: Hook, call: Callable[..., Any], fault: str, *about: Any) -> Checked:
         """The result of another package's hook. ``fault``: the note of one that failed."""
         try:
             return _read(hook.name, await self._caller.call(hook.name, _listed(call), *about))
@@ -415,13 +408,16 @@ class Hooks:
         return _failed(hook.name, fault)
 
 
-async def _own(hook: Hook, call: Callable[..., Any], fault: str, *about: Any) -> Checked:
+async def _own(hook: Hook, call: Callable[..., Any] | None, fault: str, *about: Any) -> Checked:
     """The result of our own hook, whose notes have no name."""
+    if call is None:
+        return Checked()
     if inspect.iscoroutinefunction(call):
         return _read(hook.name, await call(*about), by="")
     size = len(about[0].text if isinstance(about[0], FinalAnswer) else about[0].source)
     work = partial(_listed(call), *about)
-    return await off_loop(lambda: _read(hook.name, work(), by=""), size, lambda: _failed("", fault))
+    read = partial(_read, hook.name, by="")
+    return await off_loop(lambda: read(work()), size, lambda: _failed("", fault))
 
 
 def _failed(by: str, fault: str) -> Checked:
@@ -439,10 +435,10 @@ def _together(found: Sequence[Checked]) -> Checked:
     )
 
 
-def _listed(call: Callable[..., Any] | None) -> Callable[..., Any]:
+def _listed(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call, with a generator's findings read in the call's own thread."""
-    if call is None or inspect.iscoroutinefunction(call):
-        return call  # type: ignore[return-value]
+    if inspect.iscoroutinefunction(call):
+        return call
 
     def listed(*about: Any) -> Any:
         found = call(*about)

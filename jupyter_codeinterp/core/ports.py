@@ -41,19 +41,19 @@ class ModelRequest(msgspec.Struct, frozen=True):
     answer_only: bool = False
 
 
-class ModelText(msgspec.Struct, frozen=True):
+class ModelText(msgspec.Struct, frozen=True, tag=True):
     """More text of block ``block`` (index in the message)."""
 
     block: int
     text: str
 
 
-class ModelThinking(msgspec.Struct, frozen=True):
+class ModelThinking(msgspec.Struct, frozen=True, tag=True):
     block: int
     text: str
 
 
-class ModelToolInput(msgspec.Struct, frozen=True):
+class ModelToolInput(msgspec.Struct, frozen=True, tag=True):
     """An unfinished tool call, for display only. The first has an empty ``partial``.
 
     ``partial`` holds the properties so far; the last one may be an unfinished string.
@@ -65,13 +65,13 @@ class ModelToolInput(msgspec.Struct, frozen=True):
     partial: dict[str, Any]
 
 
-class ModelRead(msgspec.Struct, frozen=True):
+class ModelRead(msgspec.Struct, frozen=True, tag=True):
     """Tokens that the server reports before it answers. They cost even if the stream breaks."""
 
     usage: Usage
 
 
-class ModelRetry(msgspec.Struct, frozen=True):
+class ModelRetry(msgspec.Struct, frozen=True, tag=True):
     """The call failed before any output; the next attempt follows in ``delay`` seconds."""
 
     code: str
@@ -80,7 +80,7 @@ class ModelRetry(msgspec.Struct, frozen=True):
     attempt: int
 
 
-class ModelDone(msgspec.Struct, frozen=True):
+class ModelDone(msgspec.Struct, frozen=True, tag=True):
     """The end of the stream, always last. Store ``message`` and send it back.
 
     ``stop_reason`` as in the Messages API: end_turn, stop_sequence, tool_use, pause_turn,

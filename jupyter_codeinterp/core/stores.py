@@ -1,4 +1,4 @@
-"""The journal's interface: one protocol for each role, and all of them together.
+"""The journal's interface: what a session uses of it, and all of it.
 
 Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
 append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one
@@ -49,7 +49,7 @@ NumberedEvents = list[tuple[int, Event]]
 WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
-"""Named here because ``SessionTable.list`` hides the built-in within the class."""
+"""Named here because ``SessionStore.list`` hides the built-in within the class."""
 
 
 class Beginning(msgspec.Struct, frozen=True):
@@ -65,15 +65,15 @@ class Beginning(msgspec.Struct, frozen=True):
     replaced: str = ""
 
 
-class SessionTable(Protocol):
+class SessionStore(Protocol):
+    """The part of the journal that a session uses."""
+
     def update(self, info: SessionInfo) -> None: ...
 
     def list(self, notebook: str | None = None) -> Sessions:
         """Sessions, newest first."""
 
-
-class LeaseStore(Protocol):
-    """Which server works on which session."""
+    # --- leases: which server works on which session ---------------------------------
 
     def take_lease(self, session_id: str) -> Holder | None:
         """Reserve the session for this server until it releases the lease, does not renew it for
@@ -87,9 +87,7 @@ class LeaseStore(Protocol):
     def holder(self, session_id: str) -> Holder | None:
         """The other server that works on the session now."""
 
-
-class EventStore(Protocol):
-    """Events, numbered from 1 in each session."""
+    # --- events, numbered from 1 in each session ---------------------------------------
 
     def last_seq(self, session_id: str) -> int:
         """The number of the last event; 0 before the first."""
@@ -110,9 +108,7 @@ class EventStore(Protocol):
     def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
         """At most ``most`` events as the stored JSON."""
 
-
-class MessageStore(Protocol):
-    """Messages of the conversation, and requests to the model."""
+    # --- messages of the conversation, and requests to the model -----------------------
 
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
@@ -131,9 +127,7 @@ class MessageStore(Protocol):
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """Store a step's request: model, system, names of tools, number of messages."""
 
-
-class OpStore(Protocol):
-    """Ops on notebooks."""
+    # --- ops on notebooks ---------------------------------------------------------------
 
     def append_op(self, session_id: str, op: StoredOp) -> None: ...
 
@@ -148,17 +142,7 @@ class OpStore(Protocol):
     def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
         """Ops with their outputs, for a document."""
 
-
-class FindingStore(Protocol):
-    """Keys of findings that a person has hidden, by notebook."""
-
-    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
-
-    def silenced(self, notebook: str) -> frozenset[str]: ...
-
-
-class OutputStore(Protocol):
-    """Outputs, each stored once under its digest. The journal may drop old ones."""
+    # --- outputs, each stored once under its digest. The journal may drop old ones ------
 
     async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Write outputs in a worker thread. Returns their digest; "" for none."""
@@ -172,8 +156,16 @@ class OutputStore(Protocol):
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
         """Outputs of a cell's last run in the session, for ``read_output``."""
 
+    # --- findings that a person has hidden, by notebook ----------------------------------
 
-class AllSessions(Protocol):
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
+
+    def silenced(self, notebook: str) -> frozenset[str]: ...
+
+
+class Journal(SessionStore, Protocol):
+    """The whole journal, with warnings about itself for the person."""
+
     def create(self, info: SessionInfo) -> None: ...
 
     def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
@@ -188,9 +180,10 @@ class AllSessions(Protocol):
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        """A step's request with its messages."""
 
-class SavedOpStore(Protocol):
-    """Records which ops the notebooks' files contain."""
+    # --- which ops the notebooks' files contain -----------------------------------------
 
     def set_saved(self, session_id: str, seq: int) -> None:
         """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
@@ -211,34 +204,13 @@ class SavedOpStore(Protocol):
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one
         session grouped. Omits sessions that another server works on."""
 
-
-class SpendingStore(Protocol):
-    """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
-    journal."""
+    # --- costs of models in US dollars by UTC day (2026-11-23), over all servers ---------
 
     def spend(self, day: str, dollars: float) -> None: ...
 
     def spent(self, day: str) -> float: ...
 
-
-class SessionStore(
-    SessionTable,
-    LeaseStore,
-    EventStore,
-    MessageStore,
-    OpStore,
-    FindingStore,
-    OutputStore,
-    Protocol,
-):
-    """The part of the journal that a session uses."""
-
-
-class Journal(SessionStore, AllSessions, SavedOpStore, Protocol):
-    """The whole journal, with warnings about itself for the person."""
-
-    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """A step's request with its messages."""
+    # --- the journal itself -------------------------------------------------------------
 
     @property
     def warning(self) -> str:

@@ -69,7 +69,7 @@ class NamingKernel(Protocol):
 _Known = tuple[Union[tuple[str, int], None], tuple[Variable, ...]]
 
 
-class Names:
+class ReferenceNames:
     def __init__(
         self,
         kernel: Callable[[str], NamingKernel],

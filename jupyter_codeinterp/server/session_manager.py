@@ -178,17 +178,7 @@ class SessionManager:
         return self._idle.is_private(name) or any(name in session.private_names for session in here)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
-        now = time.time()
-        info = SessionInfo(
-            session_id=uuid.uuid4().hex,
-            notebook=notebook,
-            title="",
-            model=model or self._default_model(notebook),
-            mode=mode,
-            running=False,
-            created=now,
-            changed=now,
-        )
+        info = _new(notebook, mode, model or self._default_model(notebook))
         self.store.create(info)
         return self._add(info)
 
@@ -196,16 +186,9 @@ class SessionManager:
         """A session that continues from before a turn of another session."""
         from ..core.history.branching import points  # see ``preload``
 
-        now = time.time()
-        info = SessionInfo(
-            session_id=uuid.uuid4().hex,
-            notebook=of.notebook,
+        info = msgspec.structs.replace(
+            _new(of.notebook, of.mode, beginning.model or of.model),
             title=of.title,
-            model=beginning.model or of.model,
-            mode=of.mode,
-            running=False,
-            created=now,
-            changed=now,
             branches=points(of, turn),
         )
         self.store.create_branch(info, of.session_id, beginning)
@@ -289,6 +272,11 @@ class SessionManager:
         await self.notebooks.aclose()
         self.broadcaster.close()
         await self._activity.close()
+
+
+def _new(notebook: str, mode: Mode, model: str) -> SessionInfo:
+    now = time.time()
+    return SessionInfo(uuid.uuid4().hex, notebook, "", model, mode, False, now, now)
 
 
 def changed(session: Session) -> SessionChanged:

@@ -46,14 +46,14 @@ from jupyter_codeinterp.core.model_view import (
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context, Late, late_text
+from jupyter_codeinterp.core.model_view.context import Context, LateText, late_text
 from jupyter_codeinterp.core.ports import KernelState
 from jupyter_codeinterp.core.redaction import found_secrets, secrets
 from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared import step
+from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
 from jupyter_codeinterp.core.turn import budget
 from jupyter_codeinterp.core.turn.notebook import found_in
@@ -95,7 +95,7 @@ READERS = (
     "ops exports untrusted budget html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
-    "packages installs attached references step tracebacks transcript "
+    "packages installs attached references titles tracebacks transcript "
     "labels caution signs cell_names parsing staleness "
     "verification comparing tool schemas listing"
 )
@@ -150,7 +150,7 @@ def describe_late(text: str) -> str:
     told = Context(scrub=SECRETS.scrub)
     told.noted("a", "x")
     now = ({"output_type": "stream", "name": "stdout", "text": text},)
-    return told.describe_late({"a": Late("", "", late_text(now, SECRETS.scrub))})
+    return told.describe_late({"a": LateText("", "", late_text(now, SECRETS.scrub))})
 
 
 def describe_acts(text: str) -> str:
@@ -394,7 +394,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
     "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
-    "step.title_so_far": lambda t: step.title_so_far("", t),
+    "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "verification.findings": lambda t: verification.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
@@ -438,8 +438,7 @@ NOT_READ = {
         "conversation.Conversation.restart context.Context.noted context.Context.seen "
         "context.Context.seen_source private_names.PrivateNames.learn "
         "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
-        "step.Known.changes step.Known.get step.Known.label step.Step.card "
-        "step.Step.not_started step.Step.say step.joined step.name_of messages.route "
+        "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
     "looks up an id": "context.Context.source_seen ledger.whole_op",

@@ -38,8 +38,8 @@ def animated(kind: str) -> bytes:
     return data.getvalue()
 
 
-def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> attached.Seen:
-    return attached.see(name, name, data, info, attached.Room(**{"images": 19, **room}))
+def look(name: str, data: bytes | None, info: ModelInfo = SEES, **room: int) -> attached.SeenFile:
+    return attached.see(name, name, data, info, attached.FileRoom(**{"images": 19, **room}))
 
 
 def send(b: Bench, text: str, *names: str) -> None:
@@ -240,12 +240,12 @@ def test_what_cannot_be_shown_is_told_in_words(name: str, data: bytes | None, wh
 
 @pytest.mark.parametrize("name", ["data.csv", "drawing.svg", "notes", "big.parquet"])
 def test_of_other_files_nothing_is_said(name: str) -> None:
-    assert look(name, b"<svg/>") == look(name, None) == attached.Seen()
+    assert look(name, b"<svg/>") == look(name, None) == attached.SeenFile()
 
 
 def test_what_is_shown_is_bounded() -> None:
     png = picture("PNG")
-    room = attached.Room(images=12)
+    room = attached.FileRoom(images=12)
     seen = [attached.see("a.png", "a.png", png, SEES, room) for _ in range(12)]
     assert sum(one.shown is not None for one in seen) == attached.IMAGES_A_MESSAGE
     assert "a message shows at most 10 images" in seen[-1].why

@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.document.ops import (
     digest,
 )
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import Change, review
+from jupyter_codeinterp.core.history.changes import CellChange, review
 from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.core.session import reviews
 from jupyter_codeinterp.core.wire import events as e
@@ -394,7 +394,7 @@ async def test_the_review_tells_each_cell_before_and_after(bench: Benches) -> No
 
 
 def test_a_review_is_bounded() -> None:
-    many = [Change(f"c{n}", "added", source="x" * 50_000) for n in range(300)]
+    many = [CellChange(f"c{n}", "added", source="x" * 50_000) for n in range(300)]
     bounded = review(1, many, {})
     assert (len(bounded.changes), bounded.left_out) == (200, 100)
     assert len(msgspec.json.encode(bounded)) < 200 * 21_000 and bounded.changes[0].cut

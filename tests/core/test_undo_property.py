@@ -26,7 +26,7 @@ from jupyter_codeinterp.core.document.ops import (
     Snapshot,
     digest,
 )
-from jupyter_codeinterp.core.history.changes import Change
+from jupyter_codeinterp.core.history.changes import CellChange
 from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.core.session import undo
 from jupyter_codeinterp.core.wire.events import TurnRedone, TurnUndone
@@ -37,7 +37,7 @@ Step = tuple[str, int, str, str]
 """What is done, to which cell (an index, modulo their number), with which source and type."""
 
 
-def none_kept(change: Change) -> tuple[Output, ...]:
+def none_kept(change: CellChange) -> tuple[Output, ...]:
     return ()
 
 
@@ -204,7 +204,7 @@ class World:
     def ids(self) -> list[str]:
         return [cell["id"] for cell in self.cells]
 
-    def undo(self, turn: int, changes: Sequence[Change]) -> TurnUndone:
+    def undo(self, turn: int, changes: Sequence[CellChange]) -> TurnUndone:
         undone = self._undone.setdefault(turn, set())
         document = cast(Any, self.document)
         astray = self._moved(turn) - undone
@@ -216,7 +216,7 @@ class World:
     def _moved(self, turn: int) -> set[str]:
         return {change.cell_id for change in self.ledger.changes(turn) if change.moved}
 
-    def redo(self, turn: int, changes: Sequence[Change]) -> TurnRedone:
+    def redo(self, turn: int, changes: Sequence[CellChange]) -> TurnRedone:
         undone = self._undone.setdefault(turn, set())
         ids = [change.cell_id for change in changes]
         document = cast(Any, self.document)
@@ -364,7 +364,7 @@ def test_what_a_person_has_changed_since_is_never_touched(
     check_order(world, stay, was, cells, moved - cells)
 
 
-def by_hand(changes: Sequence[Change], cells: dict[str, Cell]) -> set[str]:
+def by_hand(changes: Sequence[CellChange], cells: dict[str, Cell]) -> set[str]:
     """Cells that the person has put back themselves; outputs and the like may follow."""
     return {
         c.cell_id
@@ -375,7 +375,7 @@ def by_hand(changes: Sequence[Change], cells: dict[str, Cell]) -> set[str]:
     }
 
 
-def drafts_of(changes: Sequence[Change]) -> set[str]:
+def drafts_of(changes: Sequence[CellChange]) -> set[str]:
     """Drafts that were cut off while they were written go: what was streamed into them is not
     known."""
     return {c.cell_id for c in changes if (c.kind, c.cell_type, c.source) == ("added", "raw", "")}

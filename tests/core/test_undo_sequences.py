@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from jupyter_codeinterp.core.document.ops import Notebook, Snapshot
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import Change
+from jupyter_codeinterp.core.history.changes import CellChange
 from jupyter_codeinterp.core.wire import events as e
 from tests.core.test_undo import tidied
 from tests.core.test_undo_property import AGENT, PLACES, Cell, Step, World, notebooks
@@ -99,7 +99,7 @@ class Sequences(RuleBasedStateMachine):
         self.world.redo(turn, changes)
         self.check(before, changes)
 
-    def check(self, before: list[Cell], changes: Sequence[Change]) -> None:
+    def check(self, before: list[Cell], changes: Sequence[CellChange]) -> None:
         now = {cell["id"]: cell for cell in self.world.cells}
         for cell_id, cell in self.theirs.items():
             assert now.get(cell_id) == cell

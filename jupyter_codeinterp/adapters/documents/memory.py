@@ -10,13 +10,13 @@ import msgspec
 
 from ...core.document.apply import apply
 from ...core.document.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot, run_id_of
-from ...core.stores import OpStore, StoredOp
+from ...core.stores import SessionStore, StoredOp
 
 
 class MemoryDocument:
     """Implements the ``Document`` port. Applies ops at once, in order."""
 
-    def __init__(self, store: OpStore, session_id: str, name: str) -> None:
+    def __init__(self, store: SessionStore, session_id: str, name: str) -> None:
         self.path = name
         self.turn = 0
         """The number of the turn that ops belong to."""

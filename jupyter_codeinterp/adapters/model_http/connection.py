@@ -90,6 +90,9 @@ class HttpConnection:
     stream_class: type
     library_errors: tuple[type[Exception], ...] = ()
     """Errors of libraries that the SDK lets through; ``other_fault`` explains them."""
+    make_http_client: Callable[..., httpx2.AsyncClient]
+    """The SDK's own, which has its limits and timeouts."""
+    http_options = CLIENT_OPTIONS
     models_path: str
     answers_path: str
     optional: tuple[str, ...] = ()

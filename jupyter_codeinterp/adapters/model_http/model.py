@@ -225,7 +225,9 @@ class HttpModel:
             words = f"{service.label} needs more packages. Install them and restart:"
             install = f'pip install "jupyter_codeinterp[{service.extra}]"'
             raise ModelError("not_installed", f"{words} {install}")
-        return service.open(server, self._http, self._options)
+        kind = service.connection()
+        http = self._http or kind.make_http_client(**kind.http_options)
+        return http, kind(server, http, self._options)
 
     def _record_refusal(self, what: str, request: ModelRequest) -> bool:
         """Record what the model refused, if the request had it; return whether it did."""

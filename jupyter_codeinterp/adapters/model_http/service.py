@@ -27,14 +27,12 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 
     max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
                   of code. An answer cut there ends with stop_reason ``max_tokens``.
-    effort        low, medium, high, xhigh, max; None for the model's default
     stall         seconds without a byte until a stream is dead; None: the service's
     environment   holds the service's variables
     learn         gets each credential found or made, to redact it in all texts
     """
 
     max_tokens: int = 16_000
-    effort: Union[str, None] = None
     stall: Union[float, None] = None
     environment: Environment = os.environ
     learn: Callable[[str], None] = lambda secret: None
@@ -43,7 +41,8 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """One service, or one kind of server.
 
-    open           makes a connection; imports the SDK, so it runs in a worker thread
+    connection     the class of its connections (a HttpConnection); imports the SDK, so it runs in
+                   a worker thread
     url            its address; "" if a person must name one (``unsaid`` asks for it)
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
@@ -87,7 +86,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    open: Callable[[ModelServer, Any, ConnectionOptions], tuple[Any, Any]]
+    connection: Callable[[], Any]
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[Environment], str], None] = None

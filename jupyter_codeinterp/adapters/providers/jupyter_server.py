@@ -20,8 +20,6 @@ from ...core.ports import (
     ModelRead,
     ModelRequest,
     ModelRetry,
-    ModelText,
-    ModelThinking,
     ModelToolInput,
 )
 
@@ -37,13 +35,9 @@ OTHER_VERSION = (
     "The Jupyter server does not understand this request. Install the same version of "
     "jupyter_codeinterp in the environments of server and kernel."
 )
-_KINDS: dict[str, type[ModelEvent]] = {
-    kind.__name__: kind
-    for kind in (ModelRead, ModelText, ModelThinking, ModelToolInput, ModelRetry, ModelDone)
-}
 
 
-class Failure(msgspec.Struct, frozen=True):
+class Failure(msgspec.Struct, frozen=True, tag=True):
     """A ModelError: the body of a refusal, or the last line of an answer."""
 
     code: str
@@ -55,22 +49,20 @@ class Failure(msgspec.Struct, frozen=True):
         return cls(error.code, error.message, error.retry_after)
 
 
-class RequestRefused(msgspec.Struct, frozen=True):
-    error: Failure
-
-
 class ModelList(msgspec.Struct, frozen=True):
     models: tuple[ModelInfo, ...]
 
 
-class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """``grown``: of a tool's input, the text added to each of its properties. Sending the whole
-    input each time would take some 25 MB for a cell of 20 kB."""
+class GrownInput(msgspec.Struct, frozen=True, tag=True):
+    """A ModelToolInput, with only the text added to each property since the last one. Sending the
+    whole input each time would take some 25 MB for a cell of 20 kB."""
 
-    kind: str = ""
-    event: Any = None
-    grown: dict[str, str] = {}
-    error: Union[Failure, None] = None
+    event: ModelToolInput
+    grown: dict[str, str]
+
+
+_lines: msgspec.json.Decoder[Union[ModelEvent, GrownInput, Failure]]
+_lines = msgspec.json.Decoder(Union[ModelEvent, GrownInput, Failure])
 
 
 class EventWriter:
@@ -81,10 +73,9 @@ class EventWriter:
 
     def line(self, event: ModelEvent | ModelError) -> bytes:
         if isinstance(event, ModelError):
-            return _encoded(_Line(error=Failure.of(event)))
-        kind = type(event).__name__
+            return msgspec.json.encode(Failure.of(event)) + b"\n"
         if not isinstance(event, ModelToolInput):
-            return _encoded(_Line(kind, event))
+            return msgspec.json.encode(event) + b"\n"
         before, self._inputs[event.block] = self._inputs.get(event.block, {}), event.partial
         grown = {
             name: value[len(before[name]) :]
@@ -92,7 +83,8 @@ class EventWriter:
             if isinstance(value, str) and _begins(value, before.get(name))
         }
         rest = {name: value for name, value in event.partial.items() if name not in grown}
-        return _encoded(_Line(kind, msgspec.structs.replace(event, partial=rest), grown))
+        line = GrownInput(msgspec.structs.replace(event, partial=rest), grown)
+        return msgspec.json.encode(line) + b"\n"
 
 
 class EventReader:
@@ -102,24 +94,20 @@ class EventReader:
         self._inputs: dict[int, dict[str, Any]] = {}
 
     def event(self, line: bytes | str) -> ModelEvent:
-        read = msgspec.json.decode(line, type=_Line)
-        if read.error is not None:
-            raise _model_error(read.error)
-        event = msgspec.convert(read.event, _KINDS[read.kind])
-        if isinstance(event, ModelToolInput):
-            before = self._inputs.get(event.block, {})
-            grown = {name: before[name] + more for name, more in read.grown.items()}
-            partial = self._inputs[event.block] = {**grown, **event.partial}
-            event = msgspec.structs.replace(event, partial=partial)
-        return event
+        read = _lines.decode(line)
+        if isinstance(read, Failure):
+            raise _model_error(read)
+        if not isinstance(read, GrownInput):
+            return read
+        event = read.event
+        before = self._inputs.get(event.block, {})
+        grown = {name: before[name] + more for name, more in read.grown.items()}
+        partial = self._inputs[event.block] = {**grown, **event.partial}
+        return msgspec.structs.replace(event, partial=partial)
 
 
 def _begins(value: str, before: object) -> bool:
     return isinstance(before, str) and bool(before) and value.startswith(before)
-
-
-def _encoded(line: _Line) -> bytes:
-    return msgspec.json.encode(line) + b"\n"
 
 
 def _model_error(failure: Failure) -> ModelError:
@@ -216,7 +204,7 @@ class JupyterServerModel:
 
 def _refused(body: bytes) -> ModelError:
     try:
-        return _model_error(msgspec.json.decode(body, type=RequestRefused).error)
+        return _model_error(msgspec.json.decode(body, type=Failure))
     except (ValueError, RecursionError):
         return ModelError("server_error", OTHER_VERSION)
 

@@ -14,7 +14,7 @@ from ...adapters.documents.live.session_document import SessionDocument
 from ...core.approval.decisions import Alone
 from ...core.document.ops import id_of
 from ...core.errors import CodeInterpError, CommandError, DocumentError
-from ...core.history.transcript import Line, ModelText, Turn, turns
+from ...core.history.transcript import AnswerText, Line, PastTurn, turns
 from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import LIMITS, Ending
@@ -259,11 +259,11 @@ class LocalConversation:
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
 
 
-def last_words(past: Sequence[Turn]) -> str:
+def last_words(past: Sequence[PastTurn]) -> str:
     """The last question of a conversation and the end of its answer, for a terminal."""
     asked = next((turn.asked for turn in reversed(past) if turn.asked), "")
     items = past[-1].steps[-1].items if past else []
-    texts = [item.text for item in items if isinstance(item, (ModelText, Line))]
+    texts = [item.text for item in items if isinstance(item, (AnswerText, Line))]
     lines = [line for line in "\n".join(texts)[-SHOWN:].split("\n") if line.strip()]
     return "\n".join([f"> {visible_line(asked[:SHOWN])}", *map(visible_line, lines[-LINES:])])
 

@@ -29,7 +29,7 @@ ALIVE_TTL = 1.0
 
 
 @dataclass(frozen=True)
-class Server:
+class RunningServer:
     """``url`` ends with a slash."""
 
     url: str
@@ -52,7 +52,7 @@ class Server:
 class Existing:
     """A server's kernel and its connection info."""
 
-    server: Server
+    server: RunningServer
     kernel_id: str
     name: str
     state: str
@@ -90,7 +90,7 @@ def open_in_page(notebook: Path) -> str:
     return ""
 
 
-def _servers(notebook: Path) -> list[Server]:
+def _servers(notebook: Path) -> list[RunningServer]:
     """Running servers that serve the notebook's folder, from the runtime folder."""
     if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
         return []
@@ -100,11 +100,11 @@ def _servers(notebook: Path) -> list[Server]:
     for info in list_running_servers(log=None):
         root = Path(info.get("root_dir") or info.get("notebook_dir") or "/")
         if notebook.resolve().is_relative_to(root.resolve()):
-            found.append(Server(str(info.get("url", "")), str(info.get("token", "")), root))
+            found.append(RunningServer(str(info.get("url", "")), str(info.get("token", "")), root))
     return found
 
 
-def _usable(notebook: Path, server: Server, kernel: dict[str, Any]) -> Existing:
+def _usable(notebook: Path, server: RunningServer, kernel: dict[str, Any]) -> Existing:
     if kernel.get("connections"):
         words = (
             f"{notebook} is open in a page and may have unsaved changes. Ask in the panel "

@@ -13,7 +13,7 @@ from .problems import USAGE, Problem
 
 
 @dataclass(frozen=True)
-class Place:
+class NotebookPath:
     """``path`` is relative to ``root``, as on a server."""
 
     root: Path
@@ -24,14 +24,14 @@ class Place:
         return self.root / self.path
 
 
-def place_of(notebook: str) -> Place:
+def place_of(notebook: str) -> NotebookPath:
     """Use the current folder as root if it contains the notebook, so that a server started there
     has the same conversations. Otherwise use the notebook's folder."""
     root = Path.cwd()
     file = Path(os.path.normpath(root / notebook))
     if not file.is_relative_to(root):
         root = file.parent
-    return Place(root, file.relative_to(root).as_posix())
+    return NotebookPath(root, file.relative_to(root).as_posix())
 
 
 def make(file: Path) -> bool:

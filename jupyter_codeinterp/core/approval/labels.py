@@ -75,32 +75,13 @@ _TEXTS = frozenset(
     ["to_csv", "to_json", "to_html", "to_latex", "to_xml", "to_markdown", "to_string"]
 )
 """Methods that write a file only if they get a path; else they return text."""
-_READS = frozenset(
-    (
-        *(
-            "read_csv",
-            "read_table",
-            "read_fwf",
-            "read_excel",
-            "read_json",
-            "read_parquet",
-            "read_feather",
-        ),
-        *("read_orc", "read_hdf", "read_stata", "read_sas", "read_spss", "read_xml", "read_html"),
-        *(
-            "read_ipc",
-            "read_ndjson",
-            "read_avro",
-            "read_delta",
-            "read_file",
-            "scan_csv",
-            "scan_parquet",
-        ),
-        *("scan_ipc", "scan_ndjson", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"),
-        *("open_dataset", "open_mfdataset", "open_zarr", "listdir", "scandir", "ExcelFile", "walk"),
-        *("glob", "iglob", "open"),
-    )
-)
+_READ_CALLS = """
+read_csv read_table read_fwf read_excel read_json read_parquet read_feather read_orc read_hdf
+read_stata read_sas read_spss read_xml read_html read_ipc read_ndjson read_avro read_delta
+read_file scan_csv scan_parquet scan_ipc scan_ndjson loadtxt genfromtxt fromfile memmap imread
+open_dataset open_mfdataset open_zarr listdir scandir ExcelFile walk glob iglob open
+"""
+_READS = frozenset(_READ_CALLS.split())
 """Calls that read their first argument as a path, by the last part of their name."""
 _OF_PATHS = frozenset(["read_text", "read_bytes", "iterdir", "rglob", "glob", "open"])
 """Methods of a path object that read it."""
@@ -161,7 +142,7 @@ def _found(
     magics = list(_of_magics(lines))
     if magics and not is_plain(source):
         yield from magics
-    reader = _Reader(read, folder)
+    reader = LabelReader(read, folder)
     for node in read.nodes:
         for kind in reader.reached(node):
             yield kind, getattr(node, "lineno", 1)
@@ -189,7 +170,7 @@ def _of_magics(lines: list[str]) -> Iterator[tuple[Kind, int]]:
             yield "writes", number
 
 
-class _Reader:
+class LabelReader:
     """Finds what each name and call of a cell reaches; follows ``import … as``."""
 
     def __init__(self, source: Source, folder: str) -> None:

@@ -52,7 +52,7 @@ def changed(source: str, names: tuple[str, ...]) -> list[str] | None:
     read = parsed(text)
     if read is None or _asks_for_help(text):
         return None
-    reader = _Reader(read, frozenset(names))
+    reader = ChangeReader(read, frozenset(names))
     words = lines[0].split() if source.startswith(_CAPTURED) else []
     found = {name for name in names if name in words} | reader.found
     return [name for name in names if name in found]
@@ -78,7 +78,7 @@ def _as_python(line: str) -> str:
     return f"{indent}{target}= None" if assigns else f"{indent}{code}"
 
 
-class _Reader:
+class ChangeReader:
     """Collects the names that code changes. Local names of functions, lambdas and comprehensions
     are other variables."""
 

@@ -25,7 +25,7 @@ from ..wire.events import FileLeft
 CELL_TYPES = ("raw", "code", "markdown")
 
 
-class Change(msgspec.Struct, frozen=True):
+class CellChange(msgspec.Struct, frozen=True):
     """What a turn did to a cell. ``before`` is the earlier cell; None if the cell was added, only
     moved, or if unknown (the page was reloaded before its receipt). ``outputs`` is the digest of
     the earlier outputs in the journal, unless ``left_out``. ``above``: the ids above the cell
@@ -113,25 +113,27 @@ class _Track:
             return False
         return self.before is not None and {**cell, "outputs": []} == {**self.before, "outputs": []}
 
-    def change(self, cell_id: str) -> Change | None:
+    def change(self, cell_id: str) -> CellChange | None:
         """The net change; None if the cell is unchanged, or was added and removed."""
         before, above = self.before, self.above
         if not self.existed:
-            added = Change(cell_id, "added", None, above, self.source, self.cell_type, run=self.run)
+            added = CellChange(
+                cell_id, "added", None, above, self.source, self.cell_type, run=self.run
+            )
             return added if self.exists else None
         if not self.exists:
-            return Change(
+            return CellChange(
                 cell_id, "removed", before, above, left_out=self.left_out, outputs=self.outputs
             )
         was = (before["source"], before["cell_type"]) if before is not None else None
         same = not self.remade and was == (self.source, self.cell_type)
         if same or self.only_moved:
-            return Change(cell_id, "moved", None, above, moved=True) if self.moved else None
+            return CellChange(cell_id, "moved", None, above, moved=True) if self.moved else None
         left = (self.source, self.cell_type, self.left_out, self.outputs, self.run)
-        return Change(cell_id, "edited", before, above, *left, self.moved)
+        return CellChange(cell_id, "edited", before, above, *left, self.moved)
 
 
-def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
+def changes_of(ops: Sequence[StoredOp]) -> tuple[CellChange, ...]:
     """Changes in the order of each cell's first op. ``ops`` must be confirmed."""
     tracks: dict[str, _Track] = {}
     for index, stored in enumerate(ops):
@@ -258,13 +260,13 @@ class Review(msgspec.Struct, frozen=True):
     refused: str = ""
 
 
-def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:
+def review(turn: int, changes: Iterable[CellChange], states: Mapping[str, State]) -> Review:
     every = tuple(change for change in changes if not change.was_replaced)
     shown = tuple(_reviewed(c, states.get(c.cell_id, "open")) for c in every[:MOST_CELLS])
     return Review(turn, shown, len(every) - len(shown))
 
 
-def _reviewed(change: Change, state: State) -> Reviewed:
+def _reviewed(change: CellChange, state: State) -> Reviewed:
     was = change.before
     before = was["source"] if was is not None else None
     after = None if change.kind == "removed" else change.source

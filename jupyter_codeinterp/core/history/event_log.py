@@ -15,7 +15,7 @@ from typing import Union
 import msgspec
 
 from ..errors import StoreError
-from ..stores import EventStore
+from ..stores import SessionStore
 from ..wire.events import DraftDecided, DraftWaiting, Event, TextDelta, ThinkingDelta, TurnEnded
 
 # -------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ Delta = Union[TextDelta, ThinkingDelta]
 
 class EventLog:
     def __init__(
-        self, store: EventStore, session_id: str, last_seq: int, deferred: DeferredWrites
+        self, store: SessionStore, session_id: str, last_seq: int, deferred: DeferredWrites
     ) -> None:
         self.last_seq = last_seq
         self._store = store

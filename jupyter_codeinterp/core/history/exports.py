@@ -12,7 +12,7 @@ from ..stores import SessionStore
 from ..wire.commands import SessionInfo
 from ..wire.events import Cost, Event, UsageChanged
 from .prose import code, fenced, harmless, known_language, plain, quoted
-from .transcript import Card, Item, Line, ModelText, PersonMessage, turns
+from .transcript import AnswerText, Card, Item, Line, PersonMessage, turns
 
 Pictures = Mapping[str, Sequence[str]]
 """Pictures as ``data:`` addresses, by run id."""
@@ -53,7 +53,7 @@ def _along(files: tuple[str, ...]) -> list[str]:
 
 
 def _in_markdown(item: Item, pictures: Pictures) -> list[str]:
-    if isinstance(item, ModelText):
+    if isinstance(item, AnswerText):
         return [harmless(item.text)]
     if isinstance(item, PersonMessage):
         return ["## You", quoted(harmless(item.text)), *_along(item.files), "## Answer"]

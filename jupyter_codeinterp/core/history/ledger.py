@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -29,15 +29,15 @@ from ..document.ops import (
     order_after,
     run_id_of,
 )
-from ..stores import INHERITED, OpStore, OutputStore, StoredOp
-from .changes import Change, changes_of
+from ..stores import INHERITED, SessionStore, StoredOp
+from .changes import CellChange, changes_of
 
 # -------------------------------------------------------------------------------------------------
 # Separates ops and receipts from their outputs, which the journal stores once.
 #
 # A light op or receipt names its outputs by digest; a light ``FinishRun`` also has their types.
 
-Outputs = Callable[[Change], tuple[Output, ...]]
+Outputs = Callable[[CellChange], tuple[Output, ...]]
 """The outputs of a cell before a change; () if the journal lacks them."""
 GONE: Output = {
     "output_type": "stream",
@@ -76,20 +76,16 @@ def light_receipt(receipt: Receipt) -> tuple[Receipt, tuple[Output, ...]]:
     return msgspec.structs.replace(receipt, before=before), tuple(receipt.before["outputs"])
 
 
-class Store(OpStore, OutputStore, Protocol):
-    """A store of ops and outputs."""
-
-
-def outputs_of(store: Store, session_id: str) -> Outputs:
+def outputs_of(store: SessionStore, session_id: str) -> Outputs:
     """A loader of outputs from the journal."""
 
-    def outputs(change: Change) -> tuple[Output, ...]:
+    def outputs(change: CellChange) -> tuple[Output, ...]:
         return store.outputs(session_id, kept_under(store, session_id, change)) or ()
 
     return outputs
 
 
-def kept_under(store: OpStore, session_id: str, change: Change) -> str:
+def kept_under(store: SessionStore, session_id: str, change: CellChange) -> str:
     """The digest of the outputs before a change; "" if the journal lacks them. For outputs too
     large for a receipt, those of the run in the cell's metadata, if its execution count matches."""
     if change.outputs or not change.left_out or change.before is None:
@@ -104,10 +100,10 @@ def kept_under(store: OpStore, session_id: str, change: Change) -> str:
     return ""
 
 
-class Undone(NamedTuple):
+class UndoneCell(NamedTuple):
     """``change``: what an undo did to a cell. ``left``: the cell afterwards; None if deleted."""
 
-    change: Change
+    change: CellChange
     left: Cell | None
 
 
@@ -232,11 +228,11 @@ class Ledger:
         """Cells of the agent whose last run, in that turn or later, failed."""
         return [c for c, number in self.failed.items() if number >= turn and c in self._written]
 
-    def changes(self, turn: int) -> tuple[Change, ...]:
+    def changes(self, turn: int) -> tuple[CellChange, ...]:
         """What a turn changed, ignoring later changes."""
         return changes_of([stored for stored in self._ops if stored.turn == turn])
 
-    def undone(self, turn: int, cells: Iterable[str]) -> dict[str, Undone]:
+    def undone(self, turn: int, cells: Iterable[str]) -> dict[str, UndoneCell]:
         """What the last undo of a turn did to these cells, in the order of its ops."""
         chosen = set(cells)
         last: dict[str, list[int]] = {}
@@ -250,7 +246,9 @@ class Ledger:
         every = [self._ops[number] for number in sorted(chain(*last.values()))]
         changes = {change.cell_id: change for change in changes_of(every)}
         return {
-            cell_id: Undone(changes[cell_id], first.cell if isinstance(first, Restore) else None)
+            cell_id: UndoneCell(
+                changes[cell_id], first.cell if isinstance(first, Restore) else None
+            )
             for cell_id, first in ((cell_id, self._ops[ops[0]].op) for cell_id, ops in last.items())
             if cell_id in changes
         }
@@ -293,7 +291,7 @@ class Ledger:
 
 
 def undo_op(
-    change: Change,
+    change: CellChange,
     expect: str,
     outputs: Outputs,
     last_run: str | None = None,

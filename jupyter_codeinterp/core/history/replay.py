@@ -124,6 +124,27 @@ class Replay:
     """The notebook in which the last turn continued."""
 
     def add(self, event: Event) -> None:
+        if isinstance(event, TurnEnded):
+            self.ended, self.unfinished = event, False
+            self._added.update(dict.fromkeys(event.added, event.turn))
+            for redoable in self.redoable.values():
+                _discard(redoable, event.changed)
+        elif isinstance(event, UsageChanged):
+            self.usage, self.cost = event, event.turn
+        elif isinstance(event, TextDone):
+            self.said_last.append(event.text)
+        elif isinstance(event, FiguresFound):
+            self.figures.append(event)
+        elif isinstance(event, (TurnUndone, TurnRedone, CellRemoved, ChangesKept)):
+            self._add_review(event)
+        elif isinstance(event, (TurnStarted, MessageQueued, MessageTakenBack, MessagesHeard)):
+            self._add_message(event)
+        else:
+            self._add_call(event)
+
+    def _add_message(
+        self, event: TurnStarted | MessageQueued | MessageTakenBack | MessagesHeard
+    ) -> None:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished, self.cost = event.turn, True, None
             self._went_on = ""
@@ -137,16 +158,24 @@ class Replay:
             self.queued[event.number], self.said = event, event.number
         elif isinstance(event, MessageTakenBack):
             self._left_queue((event.number,))
-        elif isinstance(event, MessagesHeard):
+        else:
             self._left_queue(event.numbers)
             self.asked, self.undelivered = f"{self.asked}\n\n{event.text}", event.text
             self.undelivered_references = event.references
-        elif isinstance(event, StepStarted):
+
+    def _add_call(self, event: Event) -> None:
+        """Steps of the model, and its calls of tools."""
+        if isinstance(event, StepStarted):
             self.steps, self.undelivered = event.step, ""
             self.undelivered_references = ()
             self.said_last.clear()
             # The results of finished calls have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
+        elif isinstance(event, StepDiscarded):
+            kept = {c: card for c, card in self._cards.items() if card[0] != event.step}
+            self._cards = kept
+        elif isinstance(event, ToolStarted):
+            self._cards[event.call_id] = (self.steps, event)
         elif isinstance(event, DraftWaiting) and not event.draft.cell_id:
             self._without_cell[event.draft.call_id] = event.draft.draft_id
             self._running.pop(event.draft.call_id, None)  # It asks again.
@@ -158,11 +187,6 @@ class Replay:
             self._onward.add(event.session_id)
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
-        elif isinstance(event, ToolStarted):
-            self._cards[event.call_id] = (self.steps, event)
-        elif isinstance(event, StepDiscarded):
-            kept = {c: card for c, card in self._cards.items() if card[0] != event.step}
-            self._cards = kept
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
             self.findings.update((one.key, one.check) for one in event.findings if one.key)
@@ -172,37 +196,26 @@ class Replay:
                 self.counts[self.turns, event.cell_id] = event.execution_count
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
-        elif isinstance(event, UsageChanged):
-            self.usage, self.cost = event, event.turn
-        elif isinstance(event, TurnUndone):
-            cells = self.reviewed.setdefault(event.turn, {})
-            cells.update(dict.fromkeys(event.restored, "undone"))
-            redoable = self.redoable.setdefault(event.turn, {})
+
+    def _add_review(self, event: TurnUndone | TurnRedone | CellRemoved | ChangesKept) -> None:
+        turn = self.added_by(event.cell_id) if isinstance(event, CellRemoved) else event.turn
+        if turn is None:
+            return
+        reviewed = self.reviewed.setdefault(turn, {})
+        redoable = self.redoable.setdefault(turn, {})
+        if isinstance(event, TurnUndone):
+            reviewed.update(dict.fromkeys(event.restored, "undone"))
             _discard(redoable, event.restored)
             redoable.update(dict.fromkeys(event.redoable))
         elif isinstance(event, TurnRedone):
-            _discard(self.reviewed.get(event.turn, {}), event.restored)
-            redoable = self.redoable.get(event.turn, {})
+            _discard(reviewed, event.restored)
             _discard(redoable, event.restored)
             _discard(redoable, (c.cell_id for c in event.kept if c.cell_id not in event.redoable))
         elif isinstance(event, CellRemoved):
-            turn = self.added_by(event.cell_id)
-            if turn is not None:
-                self.reviewed.setdefault(turn, {})[event.cell_id] = "undone"
-                if event.redoable:
-                    self.redoable.setdefault(turn, {})[event.cell_id] = None
-        elif isinstance(event, ChangesKept):
-            cells = self.reviewed.setdefault(event.turn, {})
-            cells.update(dict.fromkeys(event.cells, "kept"))
-        elif isinstance(event, TextDone):
-            self.said_last.append(event.text)
-        elif isinstance(event, FiguresFound):
-            self.figures.append(event)
-        elif isinstance(event, TurnEnded):
-            self.ended, self.unfinished = event, False
-            self._added.update(dict.fromkeys(event.added, event.turn))
-            for redoable in self.redoable.values():
-                _discard(redoable, event.changed)
+            reviewed[event.cell_id] = "undone"
+            redoable.update({event.cell_id: None} if event.redoable else {})
+        else:
+            reviewed.update(dict.fromkeys(event.cells, "kept"))
 
     def added_by(self, cell_id: str) -> int | None:
         """The turn that added a cell."""

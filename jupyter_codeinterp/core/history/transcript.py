@@ -66,7 +66,7 @@ class Card:
 
 
 @dataclass
-class ModelText:
+class AnswerText:
     """Text of the model; ``whole`` unless the journal has only ``parts``."""
 
     parts: list[str]
@@ -92,20 +92,20 @@ class Line:
     text: str
 
 
-Item = Union[ModelText, Card, PersonMessage, Line]
+Item = Union[AnswerText, Card, PersonMessage, Line]
 
 
 @dataclass
-class Step:
+class PastStep:
     items: list[Item] = field(default_factory=list)
 
 
 @dataclass
-class Turn:
+class PastTurn:
     """``asked`` is "" for a retry; ``files`` are names of the message's files."""
 
     asked: str
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PastStep] = field(default_factory=list)
     files: tuple[str, ...] = ()
 
 
@@ -113,20 +113,20 @@ def _files(event: TurnStarted | MessagesHeard) -> tuple[str, ...]:
     return tuple(one.name for one in event.references if one.kind == "file")
 
 
-def turns(events: Iterable[Event]) -> list[Turn]:
+def turns(events: Iterable[Event]) -> list[PastTurn]:
     """The conversation by turns and steps. Events before the first step of a turn get a step of
     their own."""
-    found: list[Turn] = []
+    found: list[PastTurn] = []
     cards: dict[str, Card] = {}
     for event in events:
         if isinstance(event, TurnStarted):
-            found.append(Turn(event.text, [Step()], _files(event)))
+            found.append(PastTurn(event.text, [PastStep()], _files(event)))
         elif not found:
             continue
         elif isinstance(event, StepStarted):
-            found[-1].steps.append(Step())
+            found[-1].steps.append(PastStep())
         elif isinstance(event, StepDiscarded):
-            found[-1].steps[-1] = Step()
+            found[-1].steps[-1] = PastStep()
         elif isinstance(event, ToolStarted):
             card = cards[event.call_id] = Card(event.call_id, event.name, event.title)
             found[-1].steps[-1].items.append(card)
@@ -166,10 +166,10 @@ def _note(card: Card, event: Event) -> None:
 
 def _add(items: list[Item], event: Event) -> None:
     last = items[-1] if items else None
-    if isinstance(event, TextDelta) and isinstance(last, ModelText) and not last.whole:
+    if isinstance(event, TextDelta) and isinstance(last, AnswerText) and not last.whole:
         last.parts.append(event.text)
     elif isinstance(event, (TextDelta, TextDone)):
-        items.append(ModelText([event.text], whole=isinstance(event, TextDone)))
+        items.append(AnswerText([event.text], whole=isinstance(event, TextDone)))
     elif isinstance(event, MessagesHeard):
         items.append(PersonMessage(event.text, _files(event)))
     elif isinstance(event, Note):

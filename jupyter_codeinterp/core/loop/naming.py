@@ -24,20 +24,20 @@ NO_FILE = "The file of this command no longer exists."
 NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
-class Found(msgspec.Struct, frozen=True):
+class Mentions(msgspec.Struct, frozen=True):
     """``shown`` follows ``text``; ``commands`` goes before the person's words; ``notes`` are for
     the person."""
 
     text: str = ""
     commands: str = ""
-    shown: tuple[attached.Shown, ...] = ()
+    shown: tuple[attached.ShownFile, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
-async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = False) -> Found:
+async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = False) -> Mentions:
     """``again``: read the notebook first, because it may have changed."""
     if not references:
-        return Found()
+        return Mentions()
     called, missing = await _called(turn, references)
     references = [one for one in references if one.kind not in _COMMANDS]
     if again:
@@ -64,7 +64,7 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
             turn.context.seen(cell)
     shown = tuple(one.shown for one in seen.values() if one.shown is not None)
     notes = (*missing, *_missing(found), *_not_shown(turn, seen))
-    return Found(found.text, commands_told(called, turn.untrusted), shown, notes)
+    return Mentions(found.text, commands_told(called, turn.untrusted), shown, notes)
 
 
 async def _called(
@@ -91,11 +91,11 @@ async def _called(
 
 async def _see_files(
     turn: Turn, references: Sequence[Reference], sizes: dict[str, int]
-) -> dict[str, attached.Seen]:
+) -> dict[str, attached.SeenFile]:
     """The files that exist, by name, in the order of the references."""
-    seen: dict[str, attached.Seen] = {}
+    seen: dict[str, attached.SeenFile] = {}
     results = turn.results
-    room = attached.Room(
+    room = attached.FileRoom(
         attached.IMAGES_A_CONVERSATION - results.attached, attached.MOST_OF_ALL - results.shown
     )
     for reference in references:
@@ -109,12 +109,14 @@ async def _see_files(
     return seen
 
 
-async def _see(turn: Turn, name: str, data: bytes | None, room: attached.Room) -> attached.Seen:
+async def _see(
+    turn: Turn, name: str, data: bytes | None, room: attached.FileRoom
+) -> attached.SeenFile:
     title = one_line(turn.scrub(name))
     return await off_loop(
         lambda: attached.see(name, title, data, turn.model_info, room),
         len(data or b""),
-        attached.Seen,
+        attached.SeenFile,
     )
 
 
@@ -124,7 +126,7 @@ def _missing(found: Named) -> list[Note]:
     return [Note(f"Mentioned in the message but not found: {', '.join(found.missing)}.", "warning")]
 
 
-def _not_shown(turn: Turn, seen: dict[str, attached.Seen]) -> list[Note]:
+def _not_shown(turn: Turn, seen: dict[str, attached.SeenFile]) -> list[Note]:
     return [
         Note(f"{one_line(turn.scrub(name))} is not shown to the model: {one.why}.", "warning")
         for name, one in seen.items()

@@ -63,7 +63,7 @@ LONGEST = 400
 NOT_READABLE = "its reply was not the list that was asked for."
 
 
-class Answered(msgspec.Struct):
+class LatestTurn(msgspec.Struct):
     """What the latest turn of a conversation did. ``runs``: results by cell id."""
 
     asked: str = ""
@@ -80,11 +80,11 @@ class _Item(msgspec.Struct, frozen=True):
     sure: Literal["sure", "likely", "unsure"] = "unsure"
 
 
-def latest(events: Iterable[tuple[int, Event]], asked: str, said: Sequence[str]) -> Answered:
-    found = Answered()
+def latest(events: Iterable[tuple[int, Event]], asked: str, said: Sequence[str]) -> LatestTurn:
+    found = LatestTurn()
     for _, event in events:
         if isinstance(event, TurnStarted):
-            found = Answered()
+            found = LatestTurn()
         elif isinstance(event, ToolDone) and event.cell_id:
             found.runs.pop(event.cell_id, None)
             found.runs[event.cell_id] = event
@@ -107,7 +107,7 @@ class SecondLook:
         self._meter = meter
 
     async def events(
-        self, answered: Answered, snapshot: Snapshot, cost_limit: float | None
+        self, answered: LatestTurn, snapshot: Snapshot, cost_limit: float | None
     ) -> AsyncIterator[UsageChanged]:
         """Ask the model. Raises ModelError, also for a reply that is not the expected list."""
         info = await self._model.info(self._name)
@@ -151,7 +151,7 @@ class SecondLook:
         line = visible_line(self._untrusted.scrub(text[:LONGEST_REPLY]))
         return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
-    def _request(self, answered: Answered, cells: Mapping[int, CellView]) -> ModelRequest:
+    def _request(self, answered: LatestTurn, cells: Mapping[int, CellView]) -> ModelRequest:
         answer = "\n".join(answered.texts.values())
         parts = [
             f"Question:\n{self._shown(answered.asked, MOST_QUESTION)}",
@@ -161,7 +161,7 @@ class SecondLook:
         message = user(Text("\n\n".join(parts)))
         return ModelRequest(self._name, SYSTEM, (), (message,))
 
-    def _cells(self, answered: Answered, cells: Mapping[int, CellView]) -> Iterator[str]:
+    def _cells(self, answered: LatestTurn, cells: Mapping[int, CellView]) -> Iterator[str]:
         """Each cell with its code, the facts that the checks found, and its outputs. Room that a
         short cell leaves goes to the next ones."""
         room = MOST_CELLS
@@ -187,7 +187,7 @@ class SecondLook:
         return self._untrusted.quoted(escaped(cut(self._untrusted.scrub(text), most)))
 
 
-def _cells(answered: Answered, snapshot: Snapshot) -> dict[int, CellView]:
+def _cells(answered: LatestTurn, snapshot: Snapshot) -> dict[int, CellView]:
     """The turn's last code cells by place in the notebook, without private ones."""
     ran = [
         (place, cell)

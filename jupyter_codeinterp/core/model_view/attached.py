@@ -162,20 +162,20 @@ _CLAIMS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 """Endings of file names that a person expects to be shown."""
 BY_CODE = "open it with code"
 
-Shown = Union[Image, Document]
+ShownFile = Union[Image, Document]
 
 
-class Seen(msgspec.Struct, frozen=True):
+class SeenFile(msgspec.Struct, frozen=True):
     """The result for one file. ``words`` tell the model what it is or why it is not shown, "" for a
     file of another type; ``why`` tells the person why it is not shown, "" if it is."""
 
     words: str = ""
     why: str = ""
-    shown: Union[Shown, None] = None
+    shown: Union[ShownFile, None] = None
 
 
-class Room(msgspec.Struct):
-    """Room left for files."""
+class FileRoom(msgspec.Struct):
+    """FileRoom left for files."""
 
     images: int
     """Images left in the conversation."""
@@ -189,15 +189,15 @@ def claims(name: str) -> bool:
     return name.lower().endswith(_CLAIMS)
 
 
-def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: Room) -> Seen:
+def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: FileRoom) -> SeenFile:
     """Check a file, and take its size from ``room``. ``data``: None if the file is too large or
     could not be read. ``title``: the name, inert and without keys."""
     if data is None:
         why = f"it is larger than {MOST_READ / 1e6} MB, or could not be read"
-        return _not_shown(why) if claims(name) else Seen()
+        return _not_shown(why) if claims(name) else SeenFile()
     media = media_type(data)
     if not media:
-        return _not_shown("it is not a PNG, JPEG, WebP, GIF or PDF") if claims(name) else Seen()
+        return _not_shown("it is not a PNG, JPEG, WebP, GIF or PDF") if claims(name) else SeenFile()
     found = _pdf(data) if media == PDF else _image(data, media)
     kind = NAMES[media]
     why = found if isinstance(found, str) else _no_room(media, len(data), info, room)
@@ -210,13 +210,13 @@ def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: Room) 
         room.in_message -= 1
         width, height = found
         words = f"{kind} of {width}x{height} pixels, shown below"
-        return Seen(words, "", Image(ImageSource(media, encoded)))
-    return Seen("PDF, shown below", "", Document(PdfSource(encoded), title))
+        return SeenFile(words, "", Image(ImageSource(media, encoded)))
+    return SeenFile("PDF, shown below", "", Document(PdfSource(encoded), title))
 
 
-def _not_shown(why: str, kind: str = "") -> Seen:
+def _not_shown(why: str, kind: str = "") -> SeenFile:
     what = f"{kind}, which" if kind else "it"
-    return Seen(f"{what} is not shown to you: {why}; {BY_CODE}", why)
+    return SeenFile(f"{what} is not shown to you: {why}; {BY_CODE}", why)
 
 
 def _pdf(data: bytes) -> str | None:
@@ -240,7 +240,7 @@ def _too_large(data: bytes, most: int) -> str:
     return f"{len(data) / 1000000.0:.1f} MB exceed {most / 1000000.0} MB"
 
 
-def _no_room(media: str, size: int, info: ModelInfo, room: Room) -> str:
+def _no_room(media: str, size: int, info: ModelInfo, room: FileRoom) -> str:
     """Why the model cannot get the file; "" if it can."""
     if media != PDF and info.images is False:
         return f"the model {info.name or info.id} does not support images"

@@ -72,7 +72,7 @@ class KnownCell(msgspec.Struct, frozen=True):
     run_id: str = ""
 
 
-class Late(msgspec.Struct):
+class LateText(msgspec.Struct):
     """The text of a cell's outputs after its run ended: what the model knows, and the current one
     (``told``: which it knows as well)."""
 
@@ -82,7 +82,7 @@ class Late(msgspec.Struct):
     told: bool = False
 
 
-class State(msgspec.Struct):
+class ContextState(msgspec.Struct):
     """The state of a ``Context``; survives JSON unchanged."""
 
     begun: bool = False
@@ -94,10 +94,24 @@ class State(msgspec.Struct):
     variables: dict[str, str] = {}
 
 
+class _Now(msgspec.Struct):
+    """What is there when it is described. ``variables``: a line each, by name."""
+
+    snapshot: Snapshot
+    files: dict[str, int]
+    kernel: Union[KernelInfo, None]
+    variables: Union[dict[str, str], None]
+    marks: Marks
+    state: KernelState
+    heads: Mapping[str, str]
+
+
 class Context:
-    def __init__(self, state: State | None = None, scrub: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, state: ContextState | None = None, scrub: Callable[[str], str] = str
+    ) -> None:
         """``scrub`` removes keys from descriptions. (The state is only compared.)"""
-        self.state = state or State()
+        self.state = state or ContextState()
         self.scrub = scrub
         self.instructions = ""
         """The person's instruction files as sent to the model."""
@@ -157,12 +171,11 @@ class Context:
         own_name = PurePosixPath(snapshot.path).name  # its size changes with every save
         known = {name: size for name, size in files if name != own_name}
         lines = None if variables is None else variable_lines(variables, self.scrub)
-        words = self._changes if self.state.begun else self._everything
         marks = Marks(own_cells, snapshot.active_cell_id, earlier(snapshot.cells, state))
-        text, whole = words(snapshot, known, kernel, lines, marks, state, heads or {})
-        self._remember(snapshot, known, kernel, lines, whole)
-        text = self.scrub(text)
-        return f"{_ESCAPED}\n{text}" if "<\\" in text else text
+        now = _Now(snapshot, known, kernel, lines, marks, state, heads or {})
+        text, whole = (self._changes if self.state.begun else self._everything)(now)
+        self._remember(now, whole)
+        return self._explained(text)
 
     def describe_acts(self, snapshot: Snapshot, own_cells: set[str]) -> str:
         """Describe the person's changes and runs during a turn; "" if there are none."""
@@ -174,10 +187,13 @@ class Context:
         known = self.state.cells
         self.state.cells = _known_cells(snapshot, whole, known)
         self.state.order = [cell.cell_id for cell in snapshot.cells]
-        text = self.scrub(tag("changes", "\n".join(parts), by="person")) if parts else ""
+        return self._explained(tag("changes", "\n".join(parts), by="person") if parts else "")
+
+    def _explained(self, text: str) -> str:
+        text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
-    def describe_late(self, late: Mapping[str, Late]) -> str:
+    def describe_late(self, late: Mapping[str, LateText]) -> str:
         """Describe outputs that have come after the end of their run; "" if there are none."""
         lines = []
         for cell_id, came in late.items():
@@ -193,78 +209,56 @@ class Context:
         room = bounded(lines, LATER_LIMIT, "cells with outputs after their run")
         return self.scrub(tag("changes", room)) if lines else ""
 
-    def _remember(
-        self,
-        snapshot: Snapshot,
-        files: dict[str, int],
-        kernel: KernelInfo | None,
-        variables: dict[str, str] | None,
-        whole: set[str],
-    ) -> None:
-        known = self.state.cells
+    def _remember(self, now: _Now, whole: set[str]) -> None:
+        variables, cells = now.variables, now.snapshot.cells
         if variables is None:
-            variables = {} if _restarted(self.state.kernel, kernel) else self.state.variables
-        self.state = State(
+            variables = {} if _restarted(self.state.kernel, now.kernel) else self.state.variables
+        self.state = ContextState(
             begun=True,
-            cells=_known_cells(snapshot, whole, known),
-            order=[cell.cell_id for cell in snapshot.cells],
-            active=snapshot.active_cell_id,
-            files=files,
-            kernel=kernel,
+            cells=_known_cells(now.snapshot, whole, self.state.cells),
+            order=[cell.cell_id for cell in cells],
+            active=now.snapshot.active_cell_id,
+            files=now.files,
+            kernel=now.kernel,
             variables=variables,
         )
 
-    def _everything(
-        self,
-        snapshot: Snapshot,
-        files: dict[str, int],
-        kernel: KernelInfo | None,
-        variables: dict[str, str] | None,
-        marks: Marks,
-        state: KernelState,
-        heads: Mapping[str, str],
-    ) -> tuple[str, set[str]]:
+    def _everything(self, now: _Now) -> tuple[str, set[str]]:
+        snapshot, state = now.snapshot, now.state
         shows = any(cell.outputs for cell in snapshot.cells)
-        parts = [kernel_text(kernel, state, shows), *packages_text(state.packages)]
-        if files:
-            told = file_lines(files.items(), self.scrub, heads)
-            parts.append(tag("files", bounded(told, 4_000, "files", len(files))))
-        if variables:
+        parts = [kernel_text(now.kernel, state, shows), *packages_text(state.packages)]
+        if now.files:
+            told = file_lines(now.files.items(), self.scrub, now.heads)
+            parts.append(tag("files", bounded(told, 4_000, "files", len(now.files))))
+        if now.variables:
             more = "variables; inspect_variables lists them"
-            parts.append(_variables(list(variables.values()), 2_500, more))
-        elif variables is None and kernel is not None:
+            parts.append(_variables(list(now.variables.values()), 2_500, more))
+        elif now.variables is None and now.kernel is not None:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
         items = [Item(cell, place) for place, cell in enumerate(snapshot.cells, 1)]
         differ = any(item.cell.execution_count not in (None, item.place) for item in items)
         room -= len(PLACES)
-        shown, whole = cells(items, marks, room, self.scrub)
+        shown, whole = cells(items, now.marks, room, self.scrub)
         body = "\n".join([PLACES, *shown] if differ else shown) or "The notebook is empty."
         parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
         return tag("context", "\n".join(parts), notebook=snapshot.path), whole
 
-    def _changes(
-        self,
-        snapshot: Snapshot,
-        files: dict[str, int],
-        kernel: KernelInfo | None,
-        variables: dict[str, str] | None,
-        marks: Marks,
-        now: KernelState,
-        heads: Mapping[str, str],
-    ) -> tuple[str, set[str]]:
-        state = self.state
+    def _changes(self, now: _Now) -> tuple[str, set[str]]:
+        before, snapshot = self.state, now.snapshot
+        restarted = _restarted(before.kernel, now.kernel)
+        active = snapshot.active_cell_id
         parts = [
-            *_kernel_changes(state.kernel, kernel, now),
+            *_kernel_changes(before.kernel, now.kernel, now.state),
             *self._order_changes(snapshot),
-            *self._active_change(snapshot),
-            *(packages_text(now.packages) if _restarted(state.kernel, kernel) else []),
-            *_file_changes(state.files, files, self.scrub, heads),
+            *([tag("active", one_line(active))] if active not in ("", before.active) else []),
+            *(packages_text(now.state.packages) if restarted else []),
+            *_file_changes(before.files, now.files, self.scrub, now.heads),
         ]
-        if variables is not None:
-            before = {} if _restarted(state.kernel, kernel) else state.variables
-            parts += _variable_changes(before, variables)
-        more, whole = self._changed_cells(snapshot, marks, LATER_LIMIT - _length(parts), _rerun)
+        if now.variables is not None:
+            parts += _variable_changes({} if restarted else before.variables, now.variables)
+        room = LATER_LIMIT - _length(parts)
+        more, whole = self._changed_cells(snapshot, now.marks, room, _rerun)
         parts += more
         return tag("changes", "\n".join(parts)) if parts else "", whole
 
@@ -306,11 +300,6 @@ class Context:
         if moved:
             parts.append(tag("moved", bounded(moved, 400, "cells")))
         return parts
-
-    def _active_change(self, snapshot: Snapshot) -> list[str]:
-        """The active cell if it changed."""
-        active = snapshot.active_cell_id
-        return [tag("active", one_line(active))] if active not in ("", self.state.active) else []
 
     def _cell_changes(self, snapshot: Snapshot) -> tuple[list[Item], list[CellView]]:
         """Cells to show again, and those with only new outputs."""
@@ -362,11 +351,9 @@ def _kernel_changes(
 
 def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:
     """Whether the earlier variables are gone."""
-    return _start(old) != _start(new)
-
-
-def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
-    return None if kernel is None else (kernel.kernel_id, kernel.start)
+    if old is None or new is None:
+        return old is not new
+    return (old.kernel_id, old.start) != (new.kernel_id, new.start)
 
 
 def _file_changes(

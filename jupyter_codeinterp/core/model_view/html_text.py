@@ -33,7 +33,7 @@ _HUGE = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{8,});?")
 
 def strip_html(text: str, limit: int = LIMIT) -> str:
     """The text of HTML: one line per block or table row, cells separated by tabs."""
-    reader = _Reader(text[:limit])
+    reader = _HtmlReader(text[:limit])
     lines = (
         "\t".join(" ".join(cell.split()) for cell in line.split("\t")).strip()
         for line in "".join(reader.parts()).split("\n")
@@ -42,7 +42,7 @@ def strip_html(text: str, limit: int = LIMIT) -> str:
     return found if len(text) <= limit else f"{found}\n[the rest of the HTML was not read]"
 
 
-class _Reader:
+class _HtmlReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._place = 0

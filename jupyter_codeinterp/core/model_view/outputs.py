@@ -240,7 +240,7 @@ def _pieces(outputs: Sequence[Output], scrub: Scrub, most: int) -> Iterator[_Pie
         half = MOST_OUTPUTS // 2
         note = {"output_type": "stream", "text": f"[… {left_out:,} outputs left out …]"}
         outputs = [*outputs[:half], note, *outputs[-half:]]
-    reader = _Reader(scrub, most)
+    reader = _OutputReader(scrub, most)
     place = 0
     while place < len(outputs):
         output = outputs[place]
@@ -275,7 +275,7 @@ def _continues(output: Output, stream: Output) -> bool:
     )
 
 
-class _Reader:
+class _OutputReader:
     """Reads texts while there is room; scrubs and cuts longer ones."""
 
     def __init__(self, scrub: Scrub, room: int) -> None:
@@ -308,7 +308,7 @@ class _Reader:
         return text
 
 
-def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
+def _rich(data: dict[str, Any], reader: _OutputReader) -> _Piece:
     """The most informative representation of a MIME bundle."""
     plain = reader.plain(_text(data.get("text/plain"))).strip("\n")
     drawn = _DRAWN.fullmatch(plain)

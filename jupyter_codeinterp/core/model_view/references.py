@@ -38,7 +38,7 @@ class Named(msgspec.Struct, frozen=True):
     whole: tuple[str, ...] = ()
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _Described(msgspec.Struct, frozen=True):
     """One reference. ``text`` is inert; ``brief`` replaces it if there is no room."""
 
     text: str
@@ -59,7 +59,7 @@ def named(
     (bytes) of files beside the notebook. ``seen``: our own words on some files, by name."""
     if not references:
         return Named()
-    parts: list[_Part] = []
+    parts: list[_Described] = []
     left = ALL
     for reference in references:
         if reference.kind in ("variable", "column"):
@@ -71,7 +71,7 @@ def named(
         else:
             part = _last_error(snapshot, untrusted.scrub)
         if len(part.text) > left:
-            part = _Part(f"{part.brief}: left out for its length", "", part.missing)
+            part = _Described(f"{part.brief}: left out for its length", "", part.missing)
         left -= len(part.text)
         parts.append(part)
     body = "\n\n".join(part.text for part in parts)
@@ -84,46 +84,46 @@ def named(
 
 def _variable(
     reference: Reference, variables: list[dict[str, Any]] | None, scrub: Callable[[str], str]
-) -> _Part:
+) -> _Described:
     """A variable or a column."""
     kind, name = reference.kind, reference.name
     what = f"{kind} {one_line(scrub(name))}"
     if variables is None:
         words = f"{what}: not available, because the kernel is busy or missing"
-        return _Part(words, what, f"{what} (the kernel is busy or missing)")
+        return _Described(words, what, f"{what} (the kernel is busy or missing)")
     line = variable_lines(variables, scrub).get(name)
     if line is None:
-        return _Part(f"{what}: not in the kernel", what, what)
-    return _Part(f"{kind} {line}", what)
+        return _Described(f"{what}: not in the kernel", what, what)
+    return _Described(f"{kind} {line}", what)
 
 
-def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
+def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Described:
     cell = snapshot.cell(cell_id)
     if cell is None:
         what = f"cell {one_line(scrub(cell_id))}"
-        return _Part(f"{what}: no longer in the notebook", what, what)
+        return _Described(f"{what}: no longer in the notebook", what, what)
     what = _called(cell, snapshot)
     if is_private(cell):
-        return _Part(f"{what}: it is private, and its content is not shown", what)
+        return _Described(f"{what}: it is private, and its content is not shown", what)
     source = scrub(cell.source)
     text = f"{what}:\n{escaped(cut(source, PART))}"
     if cell.outputs:
         text = f"{text}\nIts outputs:\n{outputs_text(cell.outputs, scrub)}"
-    return _Part(text, what, whole=cell_id if len(source) <= PART else "")
+    return _Described(text, what, whole=cell_id if len(source) <= PART else "")
 
 
-def _file(name: str, files: Files, scrub: Callable[[str], str], seen: str) -> _Part:
+def _file(name: str, files: Files, scrub: Callable[[str], str], seen: str) -> _Described:
     what = f"file {one_line(scrub(name), 300)}"
     size = next((size for known, size in files if known == name), None)
     if size is None:
-        return _Part(f"{what}: not in the notebook's folder", what, what)
+        return _Described(f"{what}: not in the notebook's folder", what, what)
     if name.endswith("/"):
-        return _Part(f"folder next to the notebook: {one_line(scrub(name), 300)}", what)
+        return _Described(f"folder next to the notebook: {one_line(scrub(name), 300)}", what)
     line = f"file next to the notebook: {file_lines([(name, size)], scrub)[0]}"
-    return _Part(f"{line}: {seen}" if seen else line, what)
+    return _Described(f"{line}: {seen}" if seen else line, what)
 
 
-def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
+def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Described:
     """The error of the failed cell that ran last."""
     failed = [
         (cell.execution_count or 0, index, cell)
@@ -131,12 +131,12 @@ def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
         if not is_private(cell) and any(_is_error(output) for output in cell.outputs)
     ]
     if not failed:
-        return _Part("the last error: no cell shows one", "the last error", "the last error")
+        return _Described("the last error: no cell shows one", "the last error", "the last error")
     *_, cell = max(failed, key=lambda one: one[:2])
     errors = [output for output in cell.outputs if _is_error(output)]
     text = see(errors[-1:], images_left=None, budget=PART, scrub=scrub).text
     what = f"the last error, of {_called(cell, snapshot)}"
-    return _Part(f"{what}:\n{text}", what)
+    return _Described(f"{what}:\n{text}", what)
 
 
 def _is_error(output: dict[str, Any]) -> bool:

@@ -45,7 +45,7 @@ _NAME = 200
 """Characters of an exception's name, which code can choose."""
 
 
-class _Part(msgspec.Struct):
+class _StackFrame(msgspec.Struct):
     """Lines of a traceback: a frame (``header`` set), or the lines between frames.
 
     ``package`` is the library that a frame is in, "" for the person's own code.
@@ -100,24 +100,24 @@ def folded(error: Output, limit: int = LIMIT, scrub: Callable[[str], str] = str)
     ``scrub`` is applied before anything is cut.
     """
     parts = list(_parts(scrub(whole(error))))
-    closing = parts.pop() if parts and not parts[-1].header else _Part([])
+    closing = parts.pop() if parts and not parts[-1].header else _StackFrame([])
     message = cut("\n".join(closing.lines).strip("\n"), min(_MESSAGE_LIMIT, limit))
     body = "\n".join(_fold(parts))
     room = limit - len(message) - 1
     return message if room < 80 or not body else f"{cut(body, room)}\n{message}"
 
 
-def _parts(text: str) -> Iterator[_Part]:
-    part = _Part([])
+def _parts(text: str) -> Iterator[_StackFrame]:
+    part = _StackFrame([])
     for line in text.split("\n"):
         header = _HEADER.match(line[:_LONGEST_HEADER])
         if header:
             if part.lines:
                 yield part
-            part = _Part([line], True, _package(header))
+            part = _StackFrame([line], True, _package(header))
         elif part.header and not _INSIDE.match(line):
             yield part
-            part = _Part([line])
+            part = _StackFrame([line])
         else:
             part.lines.append(line)
     if part.lines:
@@ -136,7 +136,7 @@ def _package(header: re.Match[str]) -> str:
     return next(group for group in match.groups() if group).removesuffix(".py")
 
 
-def _fold(parts: list[_Part]) -> Iterator[str]:
+def _fold(parts: list[_StackFrame]) -> Iterator[str]:
     """Texts of the parts; runs of library frames and repeated frames become one line."""
     place = 0
     while place < len(parts):

@@ -97,12 +97,12 @@ def _plain(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
-class _Named(TypedDict):
+class _VariableName(TypedDict):
     name: str
     type: str
 
 
-class Variable(_Named, total=False):
+class Variable(_VariableName, total=False):
     """A variable of the kernel. A fact is missing if the value lacks it; a private variable has
     only name and type.
 

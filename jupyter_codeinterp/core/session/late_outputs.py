@@ -10,7 +10,7 @@ import msgspec
 from ..document.ops import FinishRun, Output
 from ..document.passive import is_passive
 from ..errors import CommandError, DocumentError, StoreError
-from ..model_view.context import Late, late_text
+from ..model_view.context import LateText, late_text
 from ..model_view.outputs import size
 from ..off_loop import off_loop
 from ..turn.results import UNREADABLE
@@ -25,10 +25,10 @@ log = logging.getLogger(__name__)
 class LateOutputs:
     def __init__(self, session_log: SessionLog) -> None:
         self._log = session_log
-        self._by_cell: dict[str, Late] = {}
+        self._by_cell: dict[str, LateText] = {}
 
     @property
-    def by_cell(self) -> Mapping[str, Late]:
+    def by_cell(self) -> Mapping[str, LateText]:
         """What the model has not read yet, by cell."""
         return self._by_cell
 
@@ -61,7 +61,7 @@ class LateOutputs:
             return  # The cell has run again meanwhile.
         before = self._by_cell.pop(end.cell_id, None)
         known = before.known if before and before.run_id == end.run_id else known
-        self._by_cell[end.cell_id] = Late(end.run_id, known, now)
+        self._by_cell[end.cell_id] = LateText(end.run_id, known, now)
         if len(self._by_cell) > MOST_LATE:
             del self._by_cell[next(iter(self._by_cell))]
         if session.task.running and session.task.turn is not None:

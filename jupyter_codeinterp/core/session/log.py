@@ -27,7 +27,7 @@ from ..loop.final_answer import not_found
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..ports import Model
-from ..stores import INHERITED, LEASE_TIME, Holder, LeaseStore, SessionStore
+from ..stores import INHERITED, LEASE_TIME, Holder, SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, not_journaled
 from ..turn.limits import Rules
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionLease:
-    def __init__(self, store: LeaseStore, session_id: str, lost: Callable[[], None]) -> None:
+    def __init__(self, store: SessionStore, session_id: str, lost: Callable[[], None]) -> None:
         """Calls ``lost`` if another server has the lease at a renewal."""
         self._store = store
         self._session_id = session_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ..errors import CodeInterpError, CommandError, ModelError
-from ..loop.second_look import Answered, SecondLook, latest
+from ..loop.second_look import LatestTurn, SecondLook, latest
 from ..visible import visible_line
 from ..wire.events import Looked, Note
 from .log import Services, SessionLog
@@ -38,7 +38,7 @@ class SecondLooks:
             if getattr(error, "code", "") not in ("nothing_to_look_at", "look_stopped"):
                 self._log.show_unasked(Note(error.message, "warning"))
 
-    def _latest_answer(self) -> Answered:
+    def _latest_answer(self) -> LatestTurn:
         replay = self._log.replay
         events = self._log.store.events(self._log.session_id)
         answered = latest(events, replay.asked, replay.said_last)
@@ -47,7 +47,7 @@ class SecondLooks:
             raise CommandError("nothing_to_look_at", words)
         return answered
 
-    async def _look(self, answered: Answered, name: str, window: int) -> None:
+    async def _look(self, answered: LatestTurn, name: str, window: int) -> None:
         name = name or self._services.rules.second_look or self._log.info.model
         work = self._ask_for_mistakes(answered, name, window)
         task = self._log.task.look = self._log.in_background(work)
@@ -71,7 +71,7 @@ class SecondLooks:
             if self._log.task.look is task:
                 self._log.task.look = None
 
-    async def _ask_for_mistakes(self, answered: Answered, name: str, window: int) -> None:
+    async def _ask_for_mistakes(self, answered: LatestTurn, name: str, window: int) -> None:
         session = self._log
         turn = session.replay.turns
         snapshot = await session.workplace.document.snapshot()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..errors import CommandError
 from ..history.branching import beginning
-from ..history.changes import Change, Review, review
+from ..history.changes import CellChange, Review, review
 from ..history.ledger import outputs_of
 from ..stores import INHERITED, Beginning
 from ..wire.events import ChangesKept, Kept, TurnUndone
@@ -82,7 +82,7 @@ class Reviews:
                 await self._waiting_files.put_back(turn, window)
 
     async def _take_back(
-        self, turn: int, changes: tuple[Change, ...], counts: dict[str, int] | None, window: int
+        self, turn: int, changes: tuple[CellChange, ...], counts: dict[str, int] | None, window: int
     ) -> TurnUndone:
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
@@ -167,12 +167,12 @@ class Reviews:
         counts = self._session.replay.counts
         return {cell_id: count for (number, cell_id), count in counts.items() if number == turn}
 
-    def _changes(self, turn: int) -> tuple[Change, ...]:
+    def _changes(self, turn: int) -> tuple[CellChange, ...]:
         if not 1 <= turn <= self._session.replay.turns:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
+    def _left(self, turn: int, files: bool) -> tuple[CellChange, ...]:
         """Changes that can be undone; may be empty if ``files`` are undone, too."""
         if not self._changes(turn) and not files:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
@@ -181,7 +181,7 @@ class Reviews:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 
-    def _open(self, turn: int) -> tuple[Change, ...]:
+    def _open(self, turn: int) -> tuple[CellChange, ...]:
         """Changes that are neither restored nor kept."""
         states = self._session.replay.reviewed.get(turn, {})
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
@@ -197,7 +197,7 @@ class Reviews:
             raise CommandError("nothing_to_redo", "Nothing to redo.")
         return chosen
 
-    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
+    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[CellChange, ...]:
         changes = {change.cell_id: change for change in self._changes(turn)}
         states = self._session.replay.reviewed.get(turn, {})
         for cell_id in cells:

@@ -27,8 +27,8 @@ from ..document.ops import (
     tags_of,
 )
 from ..errors import CommandError
-from ..history.changes import Change
-from ..history.ledger import Ledger, Outputs, Undone, outputs_of, undo_op
+from ..history.changes import CellChange
+from ..history.ledger import Ledger, Outputs, UndoneCell, outputs_of, undo_op
 from ..ports import Document
 from ..redaction.secrets import REMOVED
 from ..turn.notebook import ANCHORS
@@ -41,7 +41,7 @@ RECEIPT_TIME = 0.5
 
 async def undo(
     turn: int,
-    changes: Iterable[Change],
+    changes: Iterable[CellChange],
     document: Document,
     ledger: Ledger,
     outputs: Outputs,
@@ -97,7 +97,7 @@ class Undoing:
     def __init__(
         self,
         turn: int,
-        changes: tuple[Change, ...],
+        changes: tuple[CellChange, ...],
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
@@ -123,7 +123,7 @@ class Undoing:
                 self._astray.discard(op.cell_id)
         return receipt
 
-    def in_order(self) -> list[Change]:
+    def in_order(self) -> list[CellChange]:
         """Delete added cells first. Then put cells back from the top down, so that each finds the
         cells above it."""
         back = {change.cell_id for change in self._changes if change.kind != "added"}
@@ -132,7 +132,7 @@ class Undoing:
             key=lambda one: (one.kind != "added", len(back.intersection(one.above))),
         )
 
-    def _above(self, change: Change) -> tuple[str, ...]:
+    def _above(self, change: CellChange) -> tuple[str, ...]:
         """Anchors for the cell: the cells that the turn inserted directly above it, then those
         that were above it before."""
         there = set(self._order) - self._astray - self._inserted
@@ -141,14 +141,14 @@ class Undoing:
         kept = takewhile(self._inserted.intersection(change.above).__contains__, between)
         return tuple([*reversed([*kept]), *above][:ANCHORS])
 
-    def moved_back(self, change: Change) -> Move | None:
+    def moved_back(self, change: CellChange) -> Move | None:
         """The op that undoes a move; None if the turn did not move the cell, or somebody has moved
         it since."""
         there = change.cell_id in self._order
         stands = not there or self._ledger.stands(self.turn, change.cell_id, self._order)
         return Move(change.cell_id, self._above(change)) if change.moved and stands else None
 
-    def op(self, change: Change) -> Op | None:
+    def op(self, change: CellChange) -> Op | None:
         """The op that undoes a change; None if that is impossible, or the person changed the
         cell's type."""
         cell = self._snapshot.cell(change.cell_id)
@@ -171,7 +171,7 @@ class Undoing:
         last_run = None if self._counts is None else change.run
         return undo_op(placed, expect, self._outputs, last_run, tell=True)
 
-    def was_run(self, change: Change) -> bool:
+    def was_run(self, change: CellChange) -> bool:
         """Whether the cell has the code of the turn, or its earlier code, and the result of
         another run."""
         cell = self._snapshot.cell(change.cell_id)
@@ -190,11 +190,11 @@ class Undoing:
         is_known = change.cell_id in self._counts or change.run == run_before
         return cell.run_id != change.run or (is_known and ran not in (None, count))
 
-    def tags(self, change: Change) -> tuple[str, ...]:
+    def tags(self, change: CellChange) -> tuple[str, ...]:
         """The tags that an added cell may have. The agent sets none."""
         return ()
 
-    def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
+    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
         """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
         later = self._ledger.written_later(self.turn, cell_id, change.source)
@@ -219,7 +219,7 @@ class Undoing:
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
 
 
-def _is_restored(change: Change, cell: CellView) -> bool:
+def _is_restored(change: CellChange, cell: CellView) -> bool:
     """Whether the cell has its earlier source and type again."""
     was = change.before
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
@@ -303,7 +303,7 @@ class Redoing(Undoing):
     def __init__(
         self,
         turn: int,
-        undone: dict[str, Undone],
+        undone: dict[str, UndoneCell],
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
@@ -313,14 +313,14 @@ class Redoing(Undoing):
         super().__init__(turn, changes, snapshot, ledger, outputs, astray=astray)
         self._undone = undone
 
-    def op(self, change: Change) -> Op | None:
+    def op(self, change: CellChange) -> Op | None:
         return None if self.was_run(change) else super().op(change)
 
-    def tags(self, change: Change) -> tuple[str, ...]:
+    def tags(self, change: CellChange) -> tuple[str, ...]:
         left = self._undone[change.cell_id].left
         return tags_of(left) if left is not None else ()
 
-    def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
+    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
         why = super().why_kept(change, receipt)
         if why is None:
             return None
@@ -330,7 +330,7 @@ class Redoing(Undoing):
             return Kept(change.cell_id, "earlier_undone")
         return why
 
-    def was_run(self, change: Change) -> bool:
+    def was_run(self, change: CellChange) -> bool:
         """Whether the cell has the undo's source and the result of another run."""
         cell, left = self._snapshot.cell(change.cell_id), self._undone[change.cell_id].left
         if cell is None or left is None or cell.source != left["source"]:

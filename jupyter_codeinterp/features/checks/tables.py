@@ -40,7 +40,7 @@ Odd = tuple[str, str, int, str]
 """A column's name, a kind of ``WORDS``, a count, and a value or another name."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class OddTable(msgspec.Struct, frozen=True):
     name: str
     rows: int
     odd: list[Odd] = []
@@ -81,7 +81,7 @@ def said(
     found: list[str] = []
     left = LONGEST
     try:
-        read = [msgspec.convert(table, Table) for table in islice(tables, MOST_TABLES)]
+        read = [msgspec.convert(table, OddTable) for table in islice(tables, MOST_TABLES)]
     except (msgspec.ValidationError, RecursionError):
         return []
     for table in sorted(read, key=lambda table: table.name not in asked):
@@ -122,7 +122,7 @@ def _is_read(name: str, source: str) -> bool:
     return any(line.startswith(f"{name}=") and ".read_" in line for line in lines)
 
 
-def _line(table: Table, known: set[Odd], asked: str, source: str, shown: str) -> str:
+def _line(table: OddTable, known: set[Odd], asked: str, source: str, shown: str) -> str:
     read = str(table.rows) if _is_read(table.name, source) else ""
     odd: list[Odd] = []
     for fact in table.odd[:MOST_FACTS]:

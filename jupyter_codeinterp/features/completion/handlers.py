@@ -19,7 +19,7 @@ from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
 from ...server.files.paths import normalize
 from ...server.models import Models
-from ...server.names import Names
+from ...server.names import ReferenceNames
 from ...server.rest.base import Handler
 from .completion import MOST, Unfinished, insertion, request
 
@@ -47,7 +47,7 @@ class Completed(msgspec.Struct, frozen=True):
 class Completions:
     """The running completions. ``scrub`` removes keys from requests."""
 
-    def __init__(self, models: Models, names: Names, scrub: Callable[[str], str]) -> None:
+    def __init__(self, models: Models, names: ReferenceNames, scrub: Callable[[str], str]) -> None:
         self._models = models
         self._names = names
         self._scrub = scrub

@@ -23,7 +23,7 @@ from ...cli.terminal.fronts import Decision, Program, covers
 from ...cli.terminal.stopping import Stopping
 from ...core.approval.modes import HIGHEST
 from ...core.errors import CodeInterpError
-from ...core.history.transcript import Card, ModelText, Turn, turns
+from ...core.history.transcript import AnswerText, Card, PastTurn, turns
 from ...core.ports import Model
 from ...core.wire import events as e
 from ...server.workbench.settings import CodeInterpSettings
@@ -57,7 +57,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 class Tried(msgspec.Struct, frozen=True):
     attempt: Attempt
-    turns: list[Turn]
+    turns: list[PastTurn]
     notebook: dict[str, Any]  # at the end
 
 
@@ -190,12 +190,12 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
     return {name for name in names if name in hidden or Path(folder, name).is_symlink()}
 
 
-def _cards(found: list[Turn]) -> list[Card]:
+def _cards(found: list[PastTurn]) -> list[Card]:
     items = (item for turn in found for step in turn.steps for item in step.items)
     return [item for item in items if isinstance(item, Card)]
 
 
-def _answer(turn: Turn) -> str:
+def _answer(turn: PastTurn) -> str:
     """The text of a turn's last step, or of the whole turn if that has none."""
-    steps = [[one.text for one in step.items if isinstance(one, ModelText)] for step in turn.steps]
+    steps = [[one.text for one in step.items if isinstance(one, AnswerText)] for step in turn.steps]
     return "\n\n".join(steps[-1] or [text for step in steps for text in step])

@@ -129,7 +129,7 @@ BUSY = (
 )
 
 
-class Front(Protocol):
+class MagicFront(Protocol):
     """Shows a turn and asks for decisions. Runs on the main thread."""
 
     awaits_click: bool
@@ -173,7 +173,7 @@ class Assistant:
         self.secrets = Secrets()
         self.models = ProcessModels(self.secrets)
         self.model = self.models.default
-        self.front: Front | None = None
+        self.front: MagicFront | None = None
         """The front of the turn that runs or waits for a click."""
         self.usage: UsageChanged | None = None
         """The conversation's usage so far."""
@@ -181,13 +181,13 @@ class Assistant:
         self._shell = shell
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="codeinterp", daemon=True).start()
-        self._conversation: Conversation | None = None
+        self._conversation: ProcessConversation | None = None
         self._following: concurrent.futures.Future[Any] | None = None
         atexit.register(self._on_exit, os.getpid())
 
     # --- for the magic ---------------------------------------------------------------
 
-    def ask(self, request: Request, front: Front) -> None:
+    def ask(self, request: Request, front: MagicFront) -> None:
         """Run a turn until its end or until it waits for a click. Raises CommandError ``busy``,
         ``empty_message``, ``too_long``."""
         self._need_idle()
@@ -202,13 +202,13 @@ class Assistant:
             self._tell_left_out(front)
             self._pump(front)
 
-    def _tell_left_out(self, front: Front) -> None:
+    def _tell_left_out(self, front: MagicFront) -> None:
         """Tell the person once which parts of other packages do not work here."""
         left_out = self._here.left_out
         while left_out:
             front.note(f"Left out: {left_out.pop(0)}. To see why: jupyter codeinterp doctor")
 
-    def resume(self, front: Front) -> None:
+    def resume(self, front: MagicFront) -> None:
         """Continue after a click, until the turn's end or the next decision."""
         front.awaits_click = False
         with self.main.interruptible(self.stop):
@@ -282,7 +282,7 @@ class Assistant:
     # --- inside ----------------------------------------------------------------------
 
     @property
-    def _here(self) -> Conversation:
+    def _here(self) -> ProcessConversation:
         if self._conversation is None:
             raise CommandError("unknown_session", "This conversation was forgotten (%ai reset).")
         return self._conversation
@@ -306,7 +306,7 @@ class Assistant:
                 raise CommandError("busy", "The previous prompt is still stopping.")
             time.sleep(0.02)
 
-    def _pump(self, front: Front) -> None:
+    def _pump(self, front: MagicFront) -> None:
         try:
             self.main.pump(lambda: front.done or front.awaits_click)
         except BaseException:
@@ -335,10 +335,10 @@ class Assistant:
     # --- on the loop -----------------------------------------------------------------
 
     async def _on_loop_begin(
-        self, request: Request, front: Front
+        self, request: Request, front: MagicFront
     ) -> concurrent.futures.Future[Any]:
         if self._conversation is None:
-            self._conversation = Conversation(
+            self._conversation = ProcessConversation(
                 self._shell, self.main, self.models, self._rules, request
             )
         conversation = self._conversation
@@ -359,7 +359,7 @@ class Assistant:
         )
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
-    async def _follow(self, session: Session, after: int, front: Front) -> None:
+    async def _follow(self, session: Session, after: int, front: MagicFront) -> None:
         read = msgspec.json.Decoder(Event)
         async for _, data in session.event_log.follow(after):
             event = read.decode(data)
@@ -368,7 +368,7 @@ class Assistant:
                 return
 
 
-class Conversation:
+class ProcessConversation:
     """A session and its parts, created and used on the loop. Implements ``Sessions`` for the
     core's service, with one session and no other windows."""
 

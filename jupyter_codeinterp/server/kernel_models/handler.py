@@ -19,7 +19,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
-from ...adapters.providers.jupyter_server import EventWriter, Failure, ModelList, RequestRefused
+from ...adapters.providers.jupyter_server import EventWriter, Failure, ModelList
 from ...core.errors import ModelError
 from ...core.ports import Model, ModelEvent, ModelInfo, ModelRequest
 from ..models.limits import metered
@@ -90,7 +90,7 @@ class KernelModelHandler(JupyterHandler):
 
     def _refuse(self, error: ModelError) -> None:
         self.set_status(STATUS.get(error.code, 500))
-        self._answer(RequestRefused(Failure.of(error)))
+        self._answer(Failure.of(error))
 
     def _answer(self, body: Any) -> None:
         self.set_header("Content-Type", "application/json")

@@ -16,7 +16,7 @@ from ...core.errors import ModelError, StoreError
 from ...core.messages import Usage
 from ...core.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
 from ...core.providers import Provider
-from ...core.stores import SpendingStore
+from ...core.stores import Journal
 from ...core.turn.meter import CallUsage, price_of
 
 
@@ -79,7 +79,7 @@ def today() -> date:
 
 
 class Spending:
-    def __init__(self, store: SpendingStore, most: float, day: Callable[[], date] = today) -> None:
+    def __init__(self, store: Journal, most: float, day: Callable[[], date] = today) -> None:
         """``most``: US dollars a day."""
         self._store = store
         self._most = most

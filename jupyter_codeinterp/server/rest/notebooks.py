@@ -12,7 +12,7 @@ from ...core.errors import CommandError
 from ...core.own_command import Kind, OwnCommand
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
-from ..names import Names
+from ..names import ReferenceNames
 from ..verify import Verifier
 from .base import Handler
 
@@ -50,7 +50,7 @@ class NamesHandler(_AboutNotebook):
     @authorized("execute", "kernels")
     @authorized("read")
     async def get(self) -> None:
-        names: Names = self.settings["codeinterp_names"]
+        names: ReferenceNames = self.settings["codeinterp_names"]
         table = self.get_query_argument("columns_of", "")
         if table:
             self.answer(await names.columns(self.notebook(), table))

@@ -21,7 +21,7 @@ from ...core.own_command import OwnCommand
 from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
-from ...core.turn.files import Seen
+from ...core.turn.files import FolderScan
 from ...core.turn.limits import MAX_FILES, Rules
 from ...core.turn.workplace import MoreTools, Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
@@ -36,7 +36,7 @@ from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files, sibling_heads
 from ..models.limits import Spending
-from ..names import Names
+from ..names import ReferenceNames
 from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..preload import preload
@@ -115,7 +115,7 @@ class Workbench:
         )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
         files = partial(sibling_files, contents)
-        self.names = Names(self.kernel_at, files, self.manager.is_private, self.scrub)
+        self.names = ReferenceNames(self.kernel_at, files, self.manager.is_private, self.scrub)
         for register in offering("register"):
             register(self)
 
@@ -348,7 +348,7 @@ class NotebookWorkplace(Workplace):
     async def own_commands(self) -> list[OwnCommand]:
         return await self._bench.own_commands(self._path)
 
-    async def look_around(self) -> Seen | None:
+    async def look_around(self) -> FolderScan | None:
         return await look_around(self._bench.contents, self._path)
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:

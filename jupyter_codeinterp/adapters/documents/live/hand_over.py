@@ -90,7 +90,7 @@ class Block(NamedTuple):
     """None: no retry. Only a window or the end of the grace time changes the state."""
 
 
-class Workplace(Protocol):
+class HeldNotebook(Protocol):
     """What the notebook does when its holder changes."""
 
     path: str
@@ -120,7 +120,7 @@ class Workplace(Protocol):
     def block(self, reason: str) -> None: ...
 
 
-NotebookT = TypeVar("NotebookT", bound=Workplace)
+NotebookT = TypeVar("NotebookT", bound=HeldNotebook)
 
 
 class HandOver(Generic[NotebookT]):

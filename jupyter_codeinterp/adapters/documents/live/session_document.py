@@ -12,8 +12,8 @@ import msgspec
 
 from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
 from ....core.history.event_log import DeferredWrites
-from ....core.history.ledger import Store, light_receipt
-from ....core.stores import StoredOp
+from ....core.history.ledger import light_receipt
+from ....core.stores import SessionStore, StoredOp
 from .live_preview import StreamKind
 from .notebook import LiveNotebook
 from .outbox import LATER
@@ -24,7 +24,9 @@ log = logging.getLogger(__name__)
 class SessionDocument:
     """Implements the ``Document`` port."""
 
-    def __init__(self, notebook: Callable[[], LiveNotebook], store: Store, session_id: str) -> None:
+    def __init__(
+        self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str
+    ) -> None:
         """``notebook`` returns the session's notebook at its current path."""
         self._notebook = notebook
         self._store = store

@@ -12,33 +12,30 @@ Microsoft Foundry), November 2026. Bedrock's are the inference profiles that eve
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import ConnectionOptions, Environment, ModelServer, Service
+from ...model_http.service import Environment, Service
 
 if TYPE_CHECKING:
-    import httpx2
-
-    from .cloud_clients import CloudConnection
+    from ...model_http.connection import HttpConnection
 
 
-def _open(
-    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
-) -> tuple[httpx2.AsyncClient, CloudConnection]:
-    from .cloud_clients import CONNECTIONS  # heavy SDK, in a worker thread only
-    from .messages import http_client
+def _connection(name: str) -> Callable[[], type[HttpConnection]]:
+    def connection() -> type[HttpConnection]:
+        from .cloud_clients import CONNECTIONS  # heavy SDK, in a worker thread only
 
-    http = http or http_client()
-    return http, CONNECTIONS[server.service.name](server, http, options)
+        return CONNECTIONS[name]
+
+    return connection
 
 
 CLAUDE = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 
 _COMMON: dict[str, Any] = {
-    "open": _open,
     "claude": "everywhere",
     "own_prices": False,
 }
@@ -72,6 +69,7 @@ def _is_bedrock(url: str) -> bool:
 BEDROCK = Service(
     **_COMMON,
     name="bedrock",
+    connection=_connection("bedrock"),
     label="Claude on Amazon Bedrock",
     address=lambda environment: _of_region(aws_region("", environment)),
     settle=_of_region,
@@ -145,6 +143,7 @@ def _is_vertex(url: str) -> bool:
 VERTEX = Service(
     **_COMMON,
     name="vertex",
+    connection=_connection("vertex"),
     label="Claude on Google Vertex AI",
     address=_vertex_address,
     settle=_of_project,
@@ -179,6 +178,7 @@ def _of_resource(resource: str) -> str:
 FOUNDRY = Service(
     **_COMMON,
     name="foundry",
+    connection=_connection("foundry"),
     label="Claude in Microsoft Foundry",
     address=lambda environment: _of_resource(
         environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import quote
 
 import anthropic
-import httpx2
 import msgspec
 
 from ....core.messages import (
@@ -25,7 +24,7 @@ from ....core.messages import (
 )
 from ....core.ports import ModelEvent, ModelInfo, ModelRequest, ToolSpec
 from ...model_http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
-from ...model_http.connection import CLIENT_OPTIONS, Event, HttpConnection, SdkErrors
+from ...model_http.connection import Event, HttpConnection, SdkErrors
 from ...model_http.faults import ApiRefusal, Fault, no_key, status_of
 from ...model_http.listing import entry
 from ...model_http.service import ModelServer, custom_headers
@@ -43,6 +42,7 @@ class MessagesConnection(HttpConnection):
         anthropic.AnthropicError,
     )
     stream_class = anthropic.AsyncStream[object]
+    make_http_client = anthropic.DefaultAsyncHttpxClient
     models_path = "/v1/models"
     answers_path = "/v1/messages"
 
@@ -66,7 +66,6 @@ class MessagesConnection(HttpConnection):
         body = request_body(
             request,
             self.options.max_tokens,
-            self.options.effort,
             claude=self.server.is_claude,
             automatic_caching=self.server.service.automatic_caching,
         )
@@ -91,10 +90,6 @@ class MessagesConnection(HttpConnection):
         if isinstance(error, anthropic.CredentialsError):  # of the profile on disk
             return no_key(self.server)
         return super().other_fault(error, model)
-
-
-def http_client() -> httpx2.AsyncClient:
-    return anthropic.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
 def _authentication(server: ModelServer) -> dict[str, Any]:
@@ -122,7 +117,6 @@ def omitted_headers() -> dict[str, str | anthropic.Omit]:
 def request_body(
     request: ModelRequest,
     max_tokens: int,
-    effort: str | None = None,
     *,
     claude: bool = True,
     automatic_caching: bool = True,
@@ -148,8 +142,6 @@ def request_body(
         body["cache_control"] = _EPHEMERAL
     if claude and not request.brief:
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
-        if effort:
-            body["output_config"] = {"effort": effort}
     body["messages"] = [_message(message, claude) for message in request.messages]
     if claude and not automatic_caching and body["messages"]:
         content = body["messages"][-1]["content"]

@@ -15,21 +15,16 @@ import msgspec
 from ....core.errors import ModelError
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import ConnectionOptions, ModelServer, Service
+from ...model_http.service import Service
 
 if TYPE_CHECKING:
-    import httpx2
-
-    from .messages import MessagesConnection
+    from ...model_http.connection import HttpConnection
 
 
-def _open(
-    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
-) -> tuple[httpx2.AsyncClient, MessagesConnection]:
-    from .messages import MessagesConnection, http_client  # heavy SDK, in a worker thread only
+def _messages() -> type[HttpConnection]:
+    from .messages import MessagesConnection  # heavy SDK, in a worker thread only
 
-    http = http or http_client()
-    return http, MessagesConnection(server, http, options)
+    return MessagesConnection
 
 
 def _is_anthropic(url: str) -> bool:
@@ -41,14 +36,14 @@ def _local(name: str, label: str, port: int, **more: Any) -> Service:
     url = f"http://127.0.0.1:{port}"
     given = {"runs_here": True, **more}
     return Service(
-        name=name, label=label, open=_open, url=url, local=True, own_prices=False, **given
+        name=name, label=label, connection=_messages, url=url, local=True, own_prices=False, **given
     )
 
 
 ANTHROPIC = Service(
     name="anthropic",
     label="Anthropic",
-    open=_open,
+    connection=_messages,
     url="https://api.anthropic.com",
     url_variable="ANTHROPIC_BASE_URL",
     its_host=_is_anthropic,
@@ -85,7 +80,7 @@ ROWS = (
     Service(
         name="openrouter",
         label="OpenRouter",
-        open=_open,
+        connection=_messages,
         url="https://openrouter.ai/api",
         key_variables=("OPENROUTER_API_KEY",),
         key_looks="sk-or-v1-…",
@@ -96,7 +91,7 @@ ROWS = (
     Service(
         name="deepseek",
         label="DeepSeek",
-        open=_open,
+        connection=_messages,
         url="https://api.deepseek.com/anthropic",
         x_api_key=True,
         key_variables=("DEEPSEEK_API_KEY",),
@@ -108,7 +103,7 @@ ROWS = (
     Service(
         name="moonshot",
         label="Moonshot (Kimi)",
-        open=_open,
+        connection=_messages,
         url="https://api.moonshot.ai/anthropic",
         key_variables=("MOONSHOT_API_KEY",),
         key_looks="sk-…",
@@ -119,7 +114,7 @@ ROWS = (
     Service(
         name="zai",
         label="Z.ai",
-        open=_open,
+        connection=_messages,
         url="https://api.z.ai/api/anthropic",
         key_variables=("ZAI_API_KEY",),
         key_page="https://z.ai/manage-apikey/apikey-list",
@@ -200,7 +195,7 @@ async def _listens(place: LocalAddress) -> bool:
 async def _asked(place: LocalAddress) -> LocalServer | None:
     from ...model_http.model import HttpModel  # not at the server's start
 
-    probe = Service(name="", label="", open=_open)
+    probe = Service(name="", label="", connection=_messages)
     model = HttpModel(probe, lambda: (None, place.base_url), attempts=1)
     try:
         await model.prepare()

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import httpx2
 import msgspec
 import openai
 
 from ....core.messages import Message, RedactedThinking
 from ....core.ports import ModelInfo
 from ...model_http.answer import is_count
-from ...model_http.connection import CLIENT_OPTIONS, Event, HttpConnection, SdkErrors
+from ...model_http.connection import Event, HttpConnection, SdkErrors
 from ...model_http.faults import ApiRefusal, Fault, no_key, status_fault, status_of
 from ...model_http.listing import ListedModel
 from ...model_http.service import ModelServer, custom_headers
@@ -33,6 +32,7 @@ class OpenAIConnection(HttpConnection):
         openai.OpenAIError,
     )
     stream_class = openai.AsyncStream[object]
+    make_http_client = openai.DefaultAsyncHttpxClient
     models_path = "/models"
 
     def make_client(self) -> Any:
@@ -82,10 +82,6 @@ class OpenAIConnection(HttpConnection):
         if isinstance(error, openai.APIError) and error.body is not None:
             return self.status_fault(error, model)
         return super().other_fault(error, model)
-
-
-def http_client() -> httpx2.AsyncClient:
-    return openai.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
 def _headers(server: ModelServer) -> dict[str, Any]:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ....core.providers import Provider
 from ...model_http.provider import provider_of
-from ...model_http.service import ConnectionOptions, ModelServer, Service
+from ...model_http.service import Service
 
 if TYPE_CHECKING:
-    import httpx2
-
-    from .client import OpenAIConnection
+    from ...model_http.connection import HttpConnection
 
 _COMMON: dict[str, Any] = {
     "headers_variable": "OPENAI_CUSTOM_HEADERS",
@@ -32,24 +30,16 @@ def _of_resource(resource: str) -> str:
     return f"https://{resource}.openai.azure.com/openai/v1" if found else ""
 
 
-def _open_responses(
-    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
-) -> tuple[httpx2.AsyncClient, OpenAIConnection]:
-    from .client import http_client  # heavy SDK, in a worker thread only
-    from .responses import ResponsesConnection
+def _responses() -> type[HttpConnection]:
+    from .responses import ResponsesConnection  # heavy SDK, in a worker thread only
 
-    http = http or http_client()
-    return http, ResponsesConnection(server, http, options)
+    return ResponsesConnection
 
 
-def _open_chat(
-    server: ModelServer, http: httpx2.AsyncClient | None, options: ConnectionOptions
-) -> tuple[httpx2.AsyncClient, OpenAIConnection]:
-    from .chat import ChatConnection
-    from .client import http_client  # heavy SDK, in a worker thread only
+def _chat() -> type[HttpConnection]:
+    from .chat import ChatConnection  # heavy SDK, in a worker thread only
 
-    http = http or http_client()
-    return http, ChatConnection(server, http, options)
+    return ChatConnection
 
 
 _NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
@@ -58,7 +48,7 @@ SERVICES = (
     Service(
         name="openai",
         label="OpenAI",
-        open=_open_responses,
+        connection=_responses,
         url="https://api.openai.com/v1",
         key_variables=("OPENAI_API_KEY",),
         **_COMMON,
@@ -73,7 +63,7 @@ SERVICES = (
     Service(
         name="azure-openai",
         label="Azure OpenAI",
-        open=_open_responses,
+        connection=_responses,
         key_variables=("AZURE_OPENAI_API_KEY",),
         **{**_COMMON, "path": "/openai/v1"},
         url_variable="AZURE_OPENAI_ENDPOINT",
@@ -88,7 +78,7 @@ SERVICES = (
     Service(
         name="gemini",
         label="Gemini",
-        open=_open_chat,
+        connection=_chat,
         url="https://generativelanguage.googleapis.com/v1beta/openai",
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         **_COMMON,
@@ -100,7 +90,7 @@ SERVICES = (
     Service(
         name="mistral",
         label="Mistral",
-        open=_open_chat,
+        connection=_chat,
         url="https://api.mistral.ai/v1",
         key_variables=("MISTRAL_API_KEY",),
         **_COMMON,
@@ -112,7 +102,7 @@ SERVICES = (
     Service(
         name="xai",
         label="xAI",
-        open=_open_chat,
+        connection=_chat,
         url="https://api.x.ai/v1",
         key_variables=("XAI_API_KEY",),
         **_COMMON,
@@ -124,7 +114,7 @@ SERVICES = (
     Service(
         name="openai-compatible",
         label="OpenAI-compatible server",
-        open=_open_chat,
+        connection=_chat,
         key_variables=("OPENAI_COMPATIBLE_API_KEY",),
         **_COMMON,
         url_variable="OPENAI_COMPATIBLE_BASE_URL",

@@ -7,6 +7,7 @@ import errno
 import os
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -31,7 +32,7 @@ MISSING = (
 LOST = "The journal of earlier conversations is gone. Another program emptied or deleted it."
 
 
-class Mark(msgspec.Struct, frozen=True):
+class LastEvent(msgspec.Struct, frozen=True):
     """The last event on the disk. The log is in order, so all earlier ones are there, too."""
 
     session_id: str
@@ -42,7 +43,7 @@ def mark_file(path: Path) -> Path:
     return path.with_name(f"{path.name}-mark")
 
 
-def write(path: Path, last: Mark) -> None:
+def write(path: Path, last: LastEvent) -> None:
     file = mark_file(path)
     file.touch(mode=0o600)
     file.write_bytes(msgspec.json.encode(last))
@@ -69,10 +70,10 @@ def missing(path: Path, db: sqlite3.Connection) -> str:
     return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
 
 
-def _read(path: Path) -> Mark | None:
+def _read(path: Path) -> LastEvent | None:
     """The mark; None without one, or if its writing was cut off."""
     with suppress(FileNotFoundError, msgspec.MsgspecError):
-        return msgspec.json.decode(mark_file(path).read_bytes(), type=Mark)
+        return msgspec.json.decode(mark_file(path).read_bytes(), type=LastEvent)
     return None
 
 
@@ -117,7 +118,7 @@ _SYSTEM_FAULTS = {
 }
 
 
-class Opened(NamedTuple):
+class OpenedJournal(NamedTuple):
     """``notice``: what had to be done to the file, or "". ``fault``: why ``db`` is read-only; it
     then holds what can be read."""
 
@@ -126,7 +127,7 @@ class Opened(NamedTuple):
     fault: StoreError | None
 
 
-def open_file(path: Path) -> Opened:
+def open_file(path: Path) -> OpenedJournal:
     """Open or create the journal at ``path``. Always returns a database that can be read.
 
     A damaged file is moved aside, not deleted, and a new one begun.
@@ -134,9 +135,9 @@ def open_file(path: Path) -> Opened:
     try:
         with in_words():
             db, notice = _open_or_begin(path)
-            return Opened(db, notice, None)
+            return OpenedJournal(db, notice, None)
     except StoreError as fault:
-        return Opened(_open_read_only(path), "", fault)
+        return OpenedJournal(_open_read_only(path), "", fault)
 
 
 def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
@@ -165,6 +166,15 @@ def connect(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+@contextmanager
+def step(db: sqlite3.Connection, writing: threading.Lock) -> Iterator[None]:
+    """A short transaction of a thread on a connection of its own. Writers of this process hold
+    ``writing``, so that the event loop waits for one step at most."""
+    with writing, db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
 
 
 def _set_up(db: sqlite3.Connection, mode: str) -> None:
@@ -197,7 +207,7 @@ def _kind_of_file_system(folder: Path) -> int:
     return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF
 
 
-def sync_log(path: Path, last: Mark | None = None) -> None:
+def sync_log(path: Path, last: LastEvent | None = None) -> None:
     """Wait until the write-ahead log is on the disk; without a log, each append has waited.
     ``last`` is the log's last event: the next opening checks that it is still there."""
     log = path.with_name(f"{path.name}-wal")
@@ -217,24 +227,21 @@ def file_id(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def fold_log(path: Path) -> None:
-    """Checkpoint the write-ahead log, so that it restarts. Others may write meanwhile; their
-    writes stay in the log."""
+def fold_log(path: Path, writing: threading.Lock, empty: bool) -> bool:
+    """Checkpoint the write-ahead log, so that it restarts; ``empty``: also truncate it. Return
+    whether that failed, because others read the log."""
+    left = False
     with in_words(), closing(connect(path)) as db:
+        # Others may write meanwhile; their writes stay in the log.
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-
-
-def empty_log(path: Path) -> bool:
-    """Checkpoint and truncate the log. False while others read it."""
-    with in_words(), closing(connect(path)) as db:
-        db.execute("PRAGMA busy_timeout=0")
-        return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
-
-
-def begin_log(path: Path) -> None:
-    """Write to an empty log. The first write waits for the disk, so it should be no append."""
-    with in_words(), closing(connect(path)) as db:
+        if empty:
+            db.execute("PRAGMA busy_timeout=0")
+            with writing:  # Little is left to checkpoint: milliseconds.
+                left = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0
+            db.execute(f"PRAGMA busy_timeout={int(LOCK_WAIT * 1_000)}")
+        # The first write to a log waits for the disk, so it should be no append.
         db.execute("PRAGMA application_id=0")
+    return left
 
 
 def _wants_check(path: Path) -> bool:

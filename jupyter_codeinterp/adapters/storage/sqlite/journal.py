@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import socket
-import sqlite3
 import threading
 import time
 import uuid
@@ -21,7 +20,7 @@ import msgspec
 from ....core.errors import StoreError
 from ....core.stores import LEASE_TIME, Holder
 from . import file
-from .file import begin_log, empty_log, file_id, fold_log, in_words, open_file, sync_log
+from .file import file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
 from .writer import Writer, append
 
@@ -46,10 +45,6 @@ class Root:
 
     def whole(self, notebook: str) -> str:
         return notebook if self._folder is None else self._folder + notebook
-
-    def names(self, notebook: str) -> tuple[str, str]:
-        """The two names that the journal may have for the notebook: whole path, relative path."""
-        return self.whole(notebook), notebook
 
     def relative(self, stored: str) -> str | None:
         """The path of a stored notebook on this server; None if it is outside the root. Without a
@@ -77,7 +72,7 @@ _open_stores: set[str] = set()
 REPLACED = "The journal's file was deleted or replaced while the server was running."
 
 
-class Journal:
+class JournalFile:
     """The file ``path``; its folder is created if missing.
 
     Opening raises nothing. If the file cannot be opened for writing, reads give what is
@@ -100,9 +95,9 @@ class Journal:
         self._writing = threading.Lock()
         self._left_in_log = False
         """Whether the write-ahead log may hold deleted data."""
-        self._appended: file.Mark | None = None
+        self._appended: file.LastEvent | None = None
         """The last event of the open transaction."""
-        self._newest: file.Mark | None = None
+        self._newest: file.LastEvent | None = None
         """The last committed event."""
         self.writer: Writer | None = None
         """Where each commit waits for the drive."""
@@ -120,9 +115,9 @@ class Journal:
             self._notify(notice)
 
     def _names(self, notebook: str) -> tuple[str, str]:
-        """How the tables may name a notebook; the first is how it is written."""
-        whole, relative = self._root.names(notebook)
-        return self._scrub(whole), self._scrub(relative)
+        """How the tables may name a notebook: the whole path, as it is written, or the relative
+        one."""
+        return self._scrub(self._root.whole(notebook)), self._scrub(notebook)
 
     @property
     def warning(self) -> str:
@@ -160,12 +155,7 @@ class Journal:
 
     def _tidy(self) -> None:
         self._left_in_log |= keep(self._path, self._retention, self._writing)
-        fold_log(self._path)
-        if self._left_in_log:
-            # The log still holds deleted data. Little is left to checkpoint: milliseconds.
-            with self._writing:
-                self._left_in_log = not empty_log(self._path)
-        begin_log(self._path)
+        self._left_in_log = fold_log(self._path, self._writing, empty=self._left_in_log)
 
     def _forget(self, session_id: str) -> None:
         """Record the deletion: the session's absence is no loss."""
@@ -266,13 +256,6 @@ class Journal:
                 self._appended = self._newest
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-
-    @contextmanager
-    def _step(self, db: sqlite3.Connection) -> Iterator[None]:
-        """A short transaction of a thread on a connection of its own."""
-        with self._writing, db:
-            db.execute("BEGIN IMMEDIATE")
-            yield
 
     def _reopen(self) -> None:
         """Reopen the file: the disk may have room again, the folder may be writable."""

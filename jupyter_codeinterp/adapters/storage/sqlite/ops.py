@@ -22,8 +22,8 @@ from ....core.document.ops import FinishRun, Op, Output, Receipt, Restore, fits
 from ....core.errors import StoreError
 from ....core.history.ledger import light_op, light_receipt, whole_op
 from ....core.stores import StoredOp
-from .file import connect, in_words
-from .journal import Journal, read
+from .file import connect, in_words, step
+from .journal import JournalFile, read
 from .schema import add_part, begin, end, parts, put, written
 from .writer import append
 
@@ -38,7 +38,7 @@ AT_ONCE = 50_000
 """Characters of outputs that the event loop writes itself: less than 2 ms."""
 
 
-class Ops(Journal):
+class Ops(JournalFile):
     @append
     def append_op(self, session_id: str, op: StoredOp) -> None:
         with self._transaction():
@@ -168,12 +168,12 @@ class Ops(Journal):
     def _keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         new = written(outputs, self._scrub)
         with in_words(), closing(connect(self._path)) as db:
-            with self._step(db):
+            with step(db, self._writing):
                 missing = begin(db, session_id, new, time.time())
             for start, part in parts(new) if missing else ():
-                with self._step(db):
+                with step(db, self._writing):
                     add_part(db, new.digest, start, part)
-            with self._step(db):
+            with step(db, self._writing):
                 end(db, new.digest)
         return new.digest
 

@@ -18,7 +18,7 @@ import msgspec
 
 from ....core.stores import LEASE_TIME
 from . import file
-from .file import connect, in_words
+from .file import connect, in_words, step
 
 DAY = 86_400.0
 _WRITE_TIMEOUT = 3_600.0
@@ -174,14 +174,8 @@ class _Retainer:
         return pages
 
     def _in_transaction(self, work: Callable[[], int]) -> int:
-        with self._writing:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                done = work()
-                self._db.execute("COMMIT")
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+        with step(self._db, self._writing):
+            done = work()
         self.dropped = self.dropped or done > 0
         time.sleep(_PAUSE)
         return done

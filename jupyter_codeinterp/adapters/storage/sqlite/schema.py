@@ -22,7 +22,7 @@ PART = 500_000
 """Bytes written in one transaction: some 4 ms."""
 
 
-class Written(NamedTuple):
+class EncodedOutputs(NamedTuple):
     """Encoded outputs, without the text of any secret: JSON in pieces."""
 
     digest: str
@@ -30,7 +30,7 @@ class Written(NamedTuple):
     pieces: tuple[bytes, ...]
 
 
-def written(outputs: tuple[Output, ...], scrub: Callable[[str], str]) -> Written:
+def written(outputs: tuple[Output, ...], scrub: Callable[[str], str]) -> EncodedOutputs:
     """Encode one output at a time: a thread must let others run in between."""
     digest, size = hashlib.sha256(), 0
     pieces: list[bytes] = []
@@ -42,10 +42,10 @@ def written(outputs: tuple[Output, ...], scrub: Callable[[str], str]) -> Written
     for piece in pieces:
         digest.update(piece)
         size += len(piece)
-    return Written(digest.hexdigest(), size, tuple(pieces))
+    return EncodedOutputs(digest.hexdigest(), size, tuple(pieces))
 
 
-def parts(new: Written) -> Iterator[tuple[int, bytes]]:
+def parts(new: EncodedOutputs) -> Iterator[tuple[int, bytes]]:
     """The part for each transaction, and its offset."""
     place = 0
     for piece in new.pieces:
@@ -54,7 +54,7 @@ def parts(new: Written) -> Iterator[tuple[int, bytes]]:
         place += len(piece)
 
 
-def begin(db: sqlite3.Connection, session_id: str, new: Written, now: float) -> bool:
+def begin(db: sqlite3.Connection, session_id: str, new: EncodedOutputs, now: float) -> bool:
     """Record that a session has these outputs; return whether they still need writing. Needs an
     open transaction."""
     db.execute(
@@ -75,7 +75,7 @@ def end(db: sqlite3.Connection, digest: str) -> None:
     db.execute("UPDATE outputs SET whole = 1 WHERE digest = ?", (digest,))
 
 
-def put(db: sqlite3.Connection, session_id: str, new: Written, now: float) -> None:
+def put(db: sqlite3.Connection, session_id: str, new: EncodedOutputs, now: float) -> None:
     """Write all parts. Needs an open transaction."""
     if begin(db, session_id, new, now):
         for start, part in parts(new):

@@ -25,7 +25,7 @@ from ....core.messages import Message
 from ....core.stores import Beginning
 from ....core.wire.commands import SessionInfo
 from ....core.wire.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
-from .file import LOCK_WAIT, Mark, in_words
+from .file import LOCK_WAIT, LastEvent, in_words
 from .journal import moved, read, reader
 from .ops import Ops
 from .writer import append
@@ -116,7 +116,7 @@ _COPIES = (
 
 
 class SqliteStore(Ops):
-    """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``Journal``).
+    """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``JournalFile``).
 
     Every method raises StoreError: disk_full, read_only, locked, damaged, not_found, too_new,
     unknown_session, repeated, disk_error.
@@ -237,7 +237,7 @@ class SqliteStore(Ops):
                 elif isinstance(event, TurnEnded):
                     self._fold_thinking(session_id, seq)
             if events:
-                self._appended = Mark(session_id, events[-1][0])
+                self._appended = LastEvent(session_id, events[-1][0])
 
     def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
         return [
