@@ -61,7 +61,6 @@ from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.features.checks import findings
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import Cell
@@ -238,7 +237,7 @@ def collect(text: str) -> object:
 def check_all(text: str) -> object:
     """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
     at = (1, 0, 1, 5)
-    kinds = sorted({*findings.INTO, "no_match", "empty_filter", "joined", "text_order"})
+    kinds = ("not_a_number", "not_a_date", "no_match", "empty_filter", "joined")
     figures = {"near": [text], "keys": [text]}
     facts: list[object] = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
     table = {"name": "t", "rows": 20, "odd": [[text, "missing", 5, ""]]}

@@ -43,7 +43,6 @@ from ..preload import preload
 from ..session_manager import SessionManager
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
-from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Workbench:
         self._kernel_manager = kernels
         self._server_extensions = extensions
         self.secrets = Secrets()
-        self.models = make_models(settings, self.secrets)
+        self.models = settings.make_models(self.secrets)
         self._know_keys = cache(self.models.learn_secrets)
         self.features = Features()
         self._extensions = Extensions(settings.allowed_packages)
