@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 
 from ...core.ports import KernelInfo
+from ...core.wire.commands import EXECUTE, LOOK
+from ...server.extensions import Route
 from ...server.rest.base import Handler
 from ...server.rest.notebooks import path_of
 from .files import FileTables
@@ -45,19 +45,14 @@ class VariableTables:
         return answer_from(reported, now)
 
 
-class TablesHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def post(self) -> None:
-        asked = self.given(TableAsked)
-        notebook = path_of(asked.notebook)
-        if asked.file:
-            files: FileTables = self.settings["codeinterp_file_tables"]
-            self.answer(await files.of(asked))
-        else:
-            tables: VariableTables = self.settings["codeinterp_tables"]
-            self.answer(await tables.of(notebook, asked))
+async def tables(handler: Handler) -> TableAnswer:
+    asked = handler.given(TableAsked)
+    notebook = path_of(asked.notebook)
+    if asked.file:
+        files: FileTables = handler.settings["codeinterp_file_tables"]
+        return await files.of(asked)
+    variables: VariableTables = handler.settings["codeinterp_tables"]
+    return await variables.of(notebook, asked)
 
 
-ROUTES = ((r"tables", TablesHandler),)
+ROUTES = (Route("POST", r"tables", (EXECUTE, LOOK), tables),)
