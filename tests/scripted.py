@@ -48,7 +48,7 @@ from jupyter_codeinterp.core.ports import (
 from jupyter_codeinterp.core.session.session import Services, Session
 from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.turn.files import Seen
+from jupyter_codeinterp.core.turn.files import FolderScan
 from jupyter_codeinterp.core.turn.limits import Rules
 from jupyter_codeinterp.core.turn.workplace import MoreTools, Workplace
 from jupyter_codeinterp.core.wire.commands import SessionInfo
@@ -321,10 +321,10 @@ class MemoryPlace(Workplace):
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
 
-    around: Seen | None = None
+    around: FolderScan | None = None
     """What lies under the notebook's folder."""
 
-    async def look_around(self) -> Seen | None:
+    async def look_around(self) -> FolderScan | None:
         return self.around
 
     async def files(self, most: int = 50) -> list[tuple[str, int]]:

@@ -11,7 +11,7 @@ from jupyter_server.services.contents.fileio import FileManagerMixin
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core.turn.files import MOST, Seen, made
+from jupyter_codeinterp.core.turn.files import MOST, FolderScan, made
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.files import scan
 from jupyter_codeinterp.server.files.paths import root_of
@@ -21,7 +21,7 @@ def plain(text: str) -> str:
     return text
 
 
-def tell(before: Seen, after: Seen) -> list[tuple[str, bool]]:
+def tell(before: FolderScan, after: FolderScan) -> list[tuple[str, bool]]:
     return [(file.path, file.is_new) for file in made(before, after, plain)[0]]
 
 
@@ -118,7 +118,7 @@ def test_many_are_counted(tmp_path: Path) -> None:
 async def test_only_files_of_this_machine_are_looked_at(tmp_path: Path) -> None:
     here = AsyncFileContentsManager(root_dir=str(tmp_path))
     (tmp_path / "a.ipynb").write_text("the notebook itself, which is saved meanwhile")
-    assert await scan.look_around(here, "a.ipynb") == Seen("", {}, scan.MAX_DEPTH)
+    assert await scan.look_around(here, "a.ipynb") == FolderScan("", {}, scan.MAX_DEPTH)
     assert await scan.look_around(ContentsManager(), "a.ipynb") is None
 
 
@@ -137,9 +137,9 @@ async def test_the_event_loop_goes_on_meanwhile(
 ) -> None:
     ticked = asyncio.Event()
 
-    def slow(root: Path, folder: str) -> Seen:
+    def slow(root: Path, folder: str) -> FolderScan:
         asyncio.run_coroutine_threadsafe(ticked.wait(), loop).result(60)
-        return Seen(folder, {}, 0)
+        return FolderScan(folder, {}, 0)
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(scan, "look", slow)
@@ -147,4 +147,4 @@ async def test_the_event_loop_goes_on_meanwhile(
     task = asyncio.ensure_future(around)
     await asyncio.sleep(0)
     ticked.set()
-    assert await task == Seen("", {}, 0)
+    assert await task == FolderScan("", {}, 0)

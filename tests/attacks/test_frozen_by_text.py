@@ -53,7 +53,7 @@ from jupyter_codeinterp.core.staleness import Runs
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared import step
+from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.tools.shared.arguments import so_far
 from jupyter_codeinterp.core.turn import budget
 from jupyter_codeinterp.core.turn.notebook import found_in
@@ -61,7 +61,6 @@ from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.features.checks import findings
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import Cell
 from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
@@ -94,7 +93,7 @@ READERS = (
     "ops exports untrusted budget html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
-    "packages installs attached references step tracebacks transcript "
+    "packages installs attached references titles tracebacks transcript "
     "labels caution signs cell_names parsing staleness "
     "verification comparing tool schemas listing"
 )
@@ -237,7 +236,7 @@ def collect(text: str) -> object:
 def check_all(text: str) -> object:
     """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
     at = (1, 0, 1, 5)
-    kinds = sorted({*findings.INTO, "no_match", "empty_filter", "joined", "text_order"})
+    kinds = ("not_a_number", "not_a_date", "no_match", "empty_filter", "joined")
     figures = {"near": [text], "keys": [text]}
     facts: list[object] = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
     table = {"name": "t", "rows": 20, "odd": [[text, "missing", 5, ""]]}
@@ -393,7 +392,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
     "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
-    "step.title_so_far": lambda t: step.title_so_far("", t),
+    "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "verification.findings": lambda t: verification.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
@@ -437,8 +436,7 @@ NOT_READ = {
         "conversation.Conversation.restart context.Context.noted context.Context.seen "
         "context.Context.seen_source private_names.PrivateNames.learn "
         "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
-        "step.Known.changes step.Known.get step.Known.label step.Step.card "
-        "step.Step.not_started step.Step.say step.joined step.name_of messages.route "
+        "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
     "looks up an id": "context.Context.source_seen ledger.whole_op",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from jupyter_codeinterp.core.errors import CommandError, ModelError
-from jupyter_codeinterp.core.loop.conversation import OUTCOME
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, assistant
 from jupyter_codeinterp.core.ports import ModelRequest
+from jupyter_codeinterp.core.turn.results import OUTCOME
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.events import Draft
 from tests.core.by_hand import by_hand

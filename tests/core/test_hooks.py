@@ -48,7 +48,6 @@ HOOK = Hook("audit", before_run=nothing)
         ({"name": "<output-1>"}, "is not a valid"),
         ({"name": "x" * 61}, "is not a valid"),
         ({"name": "Indirect code"}, "already"),
-        ({"name": "Join"}, "already"),
         ({"before_run": None}, "must have"),
         ({"before_run": "text"}, "must have"),
     ],

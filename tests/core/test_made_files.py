@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.turn.files import Seen
+from jupyter_codeinterp.core.turn.files import FolderScan
 from jupyter_codeinterp.core.wire import events as e
 from tests.scripted import Bench, MemoryPlace, run, say
 
@@ -16,10 +16,10 @@ Benches = Callable[..., Bench]
 class Around:
     """What the place of a test sees, one look after the other."""
 
-    def __init__(self, *looks: Seen) -> None:
+    def __init__(self, *looks: FolderScan) -> None:
         self._looks = list(looks)
 
-    async def __call__(self, place: MemoryPlace) -> Seen | None:
+    async def __call__(self, place: MemoryPlace) -> FolderScan | None:
         return self._looks.pop(0) if self._looks else None
 
 
@@ -27,7 +27,7 @@ class Around:
 async def test_the_end_of_a_turn_that_has_run_something_tells_of_them(
     bench: Benches, monkeypatch: pytest.MonkeyPatch, answers: tuple[object, ...], told: int
 ) -> None:
-    looks = Around(Seen("", {}, 0), Seen("", {"out.csv": (3, 1)}, 0))
+    looks = Around(FolderScan("", {}, 0), FolderScan("", {"out.csv": (3, 1)}, 0))
     monkeypatch.setattr(MemoryPlace, "look_around", lambda place: looks(place))
     b = bench(*answers)
     ended = await b.turn()
@@ -37,7 +37,7 @@ async def test_the_end_of_a_turn_that_has_run_something_tells_of_them(
 async def test_a_look_that_fails_costs_the_turn_nothing(
     bench: Benches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(place: MemoryPlace) -> Seen | None:
+    async def fails(place: MemoryPlace) -> FolderScan | None:
         raise PermissionError
 
     monkeypatch.setattr(MemoryPlace, "look_around", fails)

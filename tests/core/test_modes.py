@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX
-from jupyter_codeinterp.core.cells.cell_run import TYPED_INTO
+from jupyter_codeinterp.core.cells.deciding import TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from jupyter_codeinterp.core.wire import events as e

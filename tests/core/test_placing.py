@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
 from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.turn.notebook import Place, Rule, last_of, place
+from jupyter_codeinterp.core.turn.notebook import NewCellPlace, Rule, last_of, place
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.events import Mode
 from tests.reference_window import notebook
@@ -41,7 +41,7 @@ def test_where_a_cell_goes(case: dict[str, Any]) -> None:
         "gone_to": f"c{case['gone']}" if case.get("gone") else "",
     }
     after = f"c{case['after']}" if case["after"] else ""
-    expected = Place(after, after if case.get("instead") else "")
+    expected = NewCellPlace(after, after if case.get("instead") else "")
     assert place(cells(*case["cells"]), candidates) == expected
 
 
@@ -60,7 +60,7 @@ PRIVATE = CellView("p", "code", "", (), 1, ("codeinterp-private",), ("secret",))
 def test_what_is_not_empty_is_not_replaced() -> None:
     shown = CellView("o", "code", "", ({"output_type": "stream"},))
     for cell in (PRIVATE, shown, CellView("m", "markdown", ""), CellView("r", "raw", "")):
-        assert place([cell], {}) == Place(cell.cell_id)
+        assert place([cell], {}) == NewCellPlace(cell.cell_id)
 
 
 def test_names() -> None:

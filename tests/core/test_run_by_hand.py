@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.cells import run_by_hand
+from jupyter_codeinterp.core.cells import by_hand as followed
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.wire import events as e
@@ -106,7 +106,7 @@ async def test_stop_leaves_it_alone(bench: Benches) -> None:
 async def test_the_page_is_gone_and_an_idle_kernel_has_ended_it(
     bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_by_hand, "PATIENCE", 0.1)
+    monkeypatch.setattr(followed, "PATIENCE", 0.1)
     b = bench(run("print(7)"), say("Done."))
     b.send()
     draft = await b.draft()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.cells.execution import RESTARTED
+from jupyter_codeinterp.core.cells.job import RESTARTED
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.loop.system_prompt import SYSTEM
 from jupyter_codeinterp.core.messages import Image, Text, ToolResult, assistant

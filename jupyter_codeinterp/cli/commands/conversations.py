@@ -20,7 +20,6 @@ from ...core.redaction.secrets import Secrets
 from ...core.visible import visible, visible_line
 from ...core.wire.commands import SessionInfo
 from ...server.workbench import config as config_files
-from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.place import place_of
 from ..local.problems import DONE, USAGE, Problem
@@ -40,7 +39,7 @@ def journal(
     """Open the journal, with the keys to redact. Without a root, it lists conversations of all
     folders, by whole paths."""
     secrets = Secrets()
-    make_models(settings, secrets).learn_secrets()
+    settings.make_models(secrets).learn_secrets()
     folder = None if root is None else Path(os.path.realpath(root)).as_posix()
     store = SqliteStore(settings.folder / "sessions.db", secrets.scrub, settings.retention, folder)
     try:

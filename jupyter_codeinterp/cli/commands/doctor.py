@@ -24,7 +24,6 @@ from ...core.visible import visible_line
 from ...server.extensions import NOT_ALLOWED, Extensions
 from ...server.models import Models
 from ...server.workbench import config as config_files
-from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.problems import DONE, FAILED
 from ..terminal.stopping import Stopping
@@ -79,7 +78,7 @@ def _findings() -> Iterator[Finding]:
         return
     yield from _unknown_settings(config)
     yield from _kernelspecs(config)
-    models = make_models(settings, Secrets())
+    models = settings.make_models(Secrets())
     yield from _models(models)
     yield from _added(settings, models)
     yield _labextension()

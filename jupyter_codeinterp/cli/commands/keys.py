@@ -15,7 +15,6 @@ from ...core.redaction.secrets import Secrets
 from ...core.visible import visible_line
 from ...server.models import Described, Models
 from ...server.workbench import config as config_files
-from ...server.workbench.models import make_models
 from ..local.problems import DONE, FAILED, USAGE, Problem
 from ..terminal.stopping import Stopping
 
@@ -26,7 +25,7 @@ AGAIN = "A running server picks this up after a restart."
 
 def key(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
-    models = make_models(settings, Secrets())
+    models = settings.make_models(Secrets())
     name = getattr(options, "provider", "") or models.default_provider
     if options.what == "set":
         return asyncio.run(_set(models, name, options.url, _read()))

@@ -78,7 +78,7 @@ class RunByHand:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Answer(NamedTuple):
+class QuestionReply(NamedTuple):
     """The answer to a question, from ``window`` (0: unknown)."""
 
     text: str
@@ -107,7 +107,7 @@ class Decisions:
         self._decided: set[str] = set()
         self._by_hand: dict[str, RunByHand | None] = {}
         """The person's runs of watched cells, by cell id; None before a run."""
-        self._questions: dict[str, asyncio.Future[Answer]] = {}
+        self._questions: dict[str, asyncio.Future[QuestionReply]] = {}
         self._news: list[asyncio.Future[None]] = []
         self._asked = 0.0
         self.written_about = False
@@ -249,8 +249,8 @@ class Decisions:
                 reason = "The person deleted this cell."
                 future.set_result(Decision("reject", "person", draft.source, reason=reason))
 
-    async def question(self, call_id: str) -> Answer:
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+    async def question(self, call_id: str) -> QuestionReply:
+        future: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()
         with self._open(self._questions, call_id, future):
             return await future
 
@@ -259,4 +259,4 @@ class Decisions:
         future = self._questions.get(call_id)
         if future is None or future.done():
             raise CommandError("unknown_question", "This question is no longer open.")
-        future.set_result(Answer(text, window))
+        future.set_result(QuestionReply(text, window))

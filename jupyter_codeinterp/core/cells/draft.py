@@ -12,16 +12,17 @@ from functools import partial
 from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
-from ..approval.decisions import new_nonce
+from ..approval.decisions import Decision, new_nonce
 from ..approval.labels import labels, persons_variables
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..findings import Finding, Label
 from ..hooks import CellCode, Checked, HookNote, checked
+from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..turn.results import Room
+from ..turn.results import OutputRoom
 from ..turn.turn import Turn
-from ..wire.events import Draft, DraftOpened
+from ..wire.events import Draft, DraftDecided, DraftOpened
 from . import hooked
 from .expected import Contract
 
@@ -38,9 +39,9 @@ ACTIONS: dict[Kind, policy.Action] = {
 }
 
 
-def part_id() -> str:
-    """A new id for one cell of a call with several cells; no model endpoint can guess it."""
-    return f"part_{uuid.uuid4().hex}"
+def part_of(call: ToolUse) -> ToolUse:
+    """One cell of a call with several cells. No model endpoint can guess its id."""
+    return ToolUse(f"part_{uuid.uuid4().hex}", call.name, {})
 
 
 class DraftCell:
@@ -51,14 +52,15 @@ class DraftCell:
     def __init__(
         self,
         turn: Turn,
-        call_id: str,
+        call: ToolUse,
         kind: Kind,
         cell_id: str,
         title: str,
         old_source: str = "",
     ) -> None:
         self.turn = turn
-        self.call_id = call_id
+        self.call = call
+        """Its id and the tool's name."""
         self.kind = kind
         self.cell_id = cell_id
         self.title = title
@@ -75,7 +77,7 @@ class DraftCell:
         """Whether an accepted edit of code is left unrun."""
         self.timeout: float | None = None
         """Seconds that the model allows for the run; the turn's own bound applies, too."""
-        self.room = Room()
+        self.room = OutputRoom()
         self.to: tuple[str, ...] = ()
         """For a move: the ids above the new place."""
         self.barred, self.why_barred = False, tuple[str, ...]()
@@ -99,7 +101,7 @@ class DraftCell:
 
     def opened(self) -> DraftOpened:
         return DraftOpened(
-            self.call_id, self.draft_id, self.kind, self.cell_id, self.title, self.old_source
+            self.call.id, self.draft_id, self.kind, self.cell_id, self.title, self.old_source
         )
 
     # --- in the notebook -------------------------------------------------------------
@@ -195,6 +197,19 @@ class DraftCell:
         return self.is_code and not self.only_edits
 
     @property
+    def provenance(self) -> dict[str, object]:
+        """Metadata for the cell; {} for a cell that only runs again, which is not the agent's."""
+        turn = self.turn
+        if self.kind == "rerun":
+            return {}
+        return {
+            "session": turn.session_id,
+            "turn": turn.number,
+            "tool_call": self.call.id,
+            "model": turn.model,
+        }
+
+    @property
     def cell_timeout(self) -> float | None:
         bounds = [one for one in (self.timeout, self.turn.cell_timeout) if one is not None]
         return min(bounds, default=None)
@@ -264,6 +279,21 @@ class DraftCell:
             barred=self.barred,
         )
 
+    def decided(self, decision: Decision, labels: tuple[Label, ...]) -> DraftDecided:
+        return DraftDecided(
+            self.call.id,
+            self.draft_id,
+            decision.action,
+            decision.by,
+            None if decision.source == self.shown else decision.source,
+            decision.edited,
+            decision.reason,
+            decision.window,
+            decision.said,
+            labels,
+            decision.person,
+        )
+
     async def _risks(self) -> tuple[str, ...]:
         if not self.is_text or not self.turn.allowed.changes:
             return ()
@@ -274,7 +304,7 @@ class DraftCell:
         turn = self.turn
         return Draft(
             draft_id=self.draft_id,
-            call_id=self.call_id,
+            call_id=self.call.id,
             kind=self.kind,
             cell_id=self.cell_id,
             title=self.title,

@@ -28,6 +28,7 @@ from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
 from ..redaction.found_secrets import without_secrets
 from ..stores import SessionStore
 from ..turn.budget import BUDGET
+from ..turn.results import OUTCOME
 
 SUMMARY_LENGTH = 12_000
 """Characters of a summary: some 3,000 tokens, a small part of any model's context."""
@@ -35,8 +36,6 @@ PART_LENGTH = 1_500
 """Characters of one text in a summary."""
 SUMMARY = "Summary of this conversation so far:\n"
 """First words of a summary; the next summary includes it whole."""
-OUTCOME = "[The outcome of the draft that was waiting:]\n"
-"""First words of the text with a discussed draft's outcome."""
 _DATA = ("<context", "<changes", "[In the text below <")
 """First words of notebook descriptions."""
 _DESCRIPTIONS = (

@@ -24,7 +24,7 @@ NO_FILE = "The file of this command no longer exists."
 NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
-class Found(msgspec.Struct, frozen=True):
+class Mentions(msgspec.Struct, frozen=True):
     """``shown`` follows ``text``; ``commands`` goes before the person's words; ``notes`` are for
     the person."""
 
@@ -34,10 +34,10 @@ class Found(msgspec.Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
 
-async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = False) -> Found:
+async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = False) -> Mentions:
     """``again``: read the notebook first, because it may have changed."""
     if not references:
-        return Found()
+        return Mentions()
     called, missing = await _called(turn, references)
     references = [one for one in references if one.kind not in _COMMANDS]
     if again:
@@ -64,7 +64,7 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
             turn.context.seen(cell)
     shown = tuple(one.shown for one in seen.values() if one.shown is not None)
     notes = (*missing, *_missing(found), *_not_shown(turn, seen))
-    return Found(found.text, commands_told(called, turn.untrusted), shown, notes)
+    return Mentions(found.text, commands_told(called, turn.untrusted), shown, notes)
 
 
 async def _called(

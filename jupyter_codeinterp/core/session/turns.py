@@ -23,7 +23,7 @@ from ..ports import Model
 from ..redaction.private_names import PrivateNames
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
-from ..turn.files import Seen, made
+from ..turn.files import FolderScan, made
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
@@ -189,9 +189,7 @@ class TurnRunner:
         try:
             self._task.begin()
             agent = await self._agent()
-            async for event in agent.run(text, self._log.note, references):
-                self._log.show(event)
-            ending = agent.ending
+            ending = await agent.run(text, self._log.note, references)
             if ending.reason == "end_turn":
                 await undo.clear_failed(agent.turn, cleared)
         except asyncio.CancelledError:
@@ -262,7 +260,6 @@ class TurnRunner:
             lambda: self._log.replay.steps + 1,
             self._tools.registry,
             self._queue.delivery,
-            self._log.show,
             self._take_answer_references,
         )
 
@@ -298,6 +295,7 @@ class TurnRunner:
             hooks=services.hooks,
             came_late=partial(self.late_outputs.add, number, untrusted.scrub),
             late=self.late_outputs.by_cell,
+            show=self._log.show,
             asked=replay.asked,
             titles=replay.titles,
             limits=rules.limits,
@@ -333,8 +331,7 @@ class TurnRunner:
         """Clean up after the last step: no draft waits, every call has a result."""
         await agent.cancel_calls()
         agent.turn.notebook.over = True
-        for event in agent.stopped():
-            self._log.show(event)
+        agent.stop()
         self._log.context = agent.turn.context
         if agent.turn.unresponsive is not None:
             self._log.in_background(self._watch(agent.turn.unresponsive))
@@ -360,7 +357,7 @@ class TurnRunner:
             self._log.show_unasked(Note(STUCK, "warning"))
 
 
-async def _look_around(workplace: Workplace) -> Seen | None:
+async def _look_around(workplace: Workplace) -> FolderScan | None:
     """Scan the notebook's folder; None if that fails."""
     try:
         return await workplace.look_around()
@@ -392,7 +389,7 @@ async def _made_by(turn: Turn, workplace: Workplace) -> Made:
 
 
 async def _compared(
-    looked: asyncio.Future[Seen | None], workplace: Workplace, scrub: Callable[[str], str]
+    looked: asyncio.Future[FolderScan | None], workplace: Workplace, scrub: Callable[[str], str]
 ) -> Made:
     before, after = await asyncio.gather(looked, _look_around(workplace))
     # Ten thousand paths take milliseconds.

@@ -24,8 +24,8 @@ from .built_in.read_output import READ_OUTPUT, READ_SKILL
 from .built_in.run_cell import RUN_CELL, SCRATCH
 from .built_in.run_cells import RUN_CELLS
 from .built_in.verify import VERIFY
-from .shared import arguments
-from .shared.base import Tool
+from .shared import arguments, own_run
+from .shared.base import Tool, Work
 
 BUILT_IN = (
     RUN_CELL,
@@ -79,6 +79,13 @@ class ToolRegistry:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def is_built_in(self, tool: Tool) -> bool:
+        return tool in BUILT_IN
+
+    def work(self, tool: Tool) -> Work:
+        """What carries out a call of the tool."""
+        return tool.work or own_run.work
 
     def label(self, name: str) -> str:
         """The tool's label; "" if it is unknown, or its calls have titles."""

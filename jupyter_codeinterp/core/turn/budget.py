@@ -94,6 +94,8 @@ class Budget:
         self._limits = limits
         self._left = limits.steps
         self._reached: Reached | None = None
+        self._has_asked = False
+        """Whether the model was asked to take a step that it only announced."""
         self._told: Stage = "warn" if limits.steps <= WARN_AT else "go_on"
 
     @property
@@ -134,6 +136,13 @@ class Budget:
                 "answer so far: what is known, what is missing, what to do next.]"
             )
         return ""
+
+    def asks_for_step(self, answer: str) -> str:
+        """Asks, once in a turn, for a step that the answer only announces; else ""."""
+        if self._has_asked or not only_announces(answer):
+            return ""
+        self._has_asked = True
+        return ASK
 
     def take(self) -> None:
         """Count a model call."""

@@ -21,7 +21,7 @@ _UNSHOWN = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
 """Unicode categories that can make a name look like another, or like several lines."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FolderScan(msgspec.Struct, frozen=True):
     """``files``: size (bytes) and modification time (ns), by path from the server's root. The scan
     is complete down to ``depth`` folders below the notebook's; -1: not even its own is complete.
     ``root``: the notebook's folder, from the server's root, "" or with a slash at its end."""
@@ -47,7 +47,7 @@ NOTHING_WAITS = OverlayFiles()
 
 
 def made(
-    before: Seen | None, after: Seen | None, scrub: Callable[[str], str]
+    before: FolderScan | None, after: FolderScan | None, scrub: Callable[[str], str]
 ) -> tuple[tuple[MadeFile, ...], int]:
     """The files sorted by path, and how many are left out: beyond ``MOST``, or with a name that
     cannot be shown or contains a key (``scrub``). Empty if a scan is missing or the folder

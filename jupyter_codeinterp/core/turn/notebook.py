@@ -36,14 +36,14 @@ from ..redaction.private_names import PrivateNames
 _NUMBER = re.compile(r"(?:In ?|cell ?)?(\[?)(\d{1,6})\]?", re.IGNORECASE)
 
 
-class Found(NamedTuple):
+class FoundCell(NamedTuple):
     """``note`` tells the model how its number was read; "" for an id."""
 
     cell_id: str
     note: str = ""
 
 
-def found_in(cells: Sequence[CellView], name: str) -> Found | None:
+def found_in(cells: Sequence[CellView], name: str) -> FoundCell | None:
     """The cell with this number; None if ``name`` is not a number, or no cell has it."""
     match = _NUMBER.fullmatch(name.strip())
     if match is None:
@@ -59,7 +59,7 @@ def found_in(cells: Sequence[CellView], name: str) -> Found | None:
     note = f'"{name.strip()}" was read as {how[id(meant)]}: cell_id={meant.cell_id}.'
     if first is not None and second is not None and first is not second:
         note += f" Not meant: {how[id(second)]}, cell_id={second.cell_id}."
-    return Found(meant.cell_id, note)
+    return FoundCell(meant.cell_id, note)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -76,14 +76,14 @@ with the message; ``earlier_turns``: the conversation's last cell; ``person``: t
 they last typed or ran something; ``gone_to``: the selected cell."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class NewCellPlace(msgspec.Struct, frozen=True):
     """``after``: the cell above, "" for the top. ``instead``: the empty cell to replace, if any."""
 
     after: str = ""
     instead: str = ""
 
 
-def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> Place:
+def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> NewCellPlace:
     """The place of a new cell. ``candidates``: cell ids by rule, as far as known."""
     there = {cell.cell_id: index for index, cell in enumerate(cells)}
     named = (candidates.get(rule, "") for rule in ORDER)
@@ -91,7 +91,7 @@ def place(cells: Sequence[CellView], candidates: dict[Rule, str]) -> Place:
     if not after and cells:
         after = cells[-1].cell_id
     empty = after in there and is_empty(cells[there[after]])
-    return Place(after, after if empty else "")
+    return NewCellPlace(after, after if empty else "")
 
 
 def last_of(ids: Sequence[str], agents: Sequence[str]) -> str:
@@ -266,9 +266,9 @@ class TurnNotebook:
     def knows(self, cell_id: str) -> bool:
         return cell_id in self.placed or self.snapshot.cell(cell_id) is not None
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> FoundCell | None:
         """The cell that the model means by an id, a place or an execution count."""
-        return Found(name) if self.knows(name) else found_in(self._numbered or (), name)
+        return FoundCell(name) if self.knows(name) else found_in(self._numbered or (), name)
 
     def known_ids(self) -> str:
         """The ids of the last cells, for the model."""
@@ -295,14 +295,14 @@ class TurnNotebook:
         above = self.above(cell_id)
         return above[1] if len(above) > 1 else ""
 
-    def at(self, position: str) -> tuple[Place, str] | None:
+    def at(self, position: str) -> tuple[NewCellPlace, str] | None:
         """The place of a ``position``, and a note for the model on how it was read. None if there
         is no such place."""
         cells = self.snapshot.cells
         if not position:
             return self.place(), ""
         if position in ("start", "end"):
-            return Place(cells[-1].cell_id if position == "end" and cells else ""), ""
+            return NewCellPlace(cells[-1].cell_id if position == "end" and cells else ""), ""
         side, colon, name = position.partition(":")
         if not colon:
             side, name = ("before", position) if position.strip().isdecimal() else ("after", side)
@@ -311,16 +311,18 @@ class TurnNotebook:
         found = self.find(name.strip())
         if found is None:
             return None
-        return Place(found.cell_id if side == "after" else self.before(found.cell_id)), found.note
+        return NewCellPlace(
+            found.cell_id if side == "after" else self.before(found.cell_id)
+        ), found.note
 
-    def place(self) -> Place:
+    def place(self) -> NewCellPlace:
         """The place of a new cell if the model names none."""
         cells = self.snapshot.cells
         ids = {cell.cell_id for cell in cells} | self.placed.keys()
         latest = next((cell_id for cell_id in reversed(self._added) if cell_id in ids), "")
         if latest:
             # A draft that another one replaces passes its empty cell on.
-            return Place(latest, self.instead.get(latest, ""))
+            return NewCellPlace(latest, self.instead.get(latest, ""))
         before, agents = self._before or self.snapshot, self._ledger.added
         candidates: dict[Rule, str] = {
             "chosen": self._chosen,

@@ -22,6 +22,8 @@ from ..wire.events import Status, ToolDone
 
 log = logging.getLogger(__name__)
 
+OUTCOME = "[The outcome of the draft that was waiting:]\n"
+"""First words of the text with a discussed draft's outcome."""
 UNREADABLE = "[Could not read the outputs.]"
 SHOWN = 5
 """Names of each kind of connection on a card."""
@@ -29,14 +31,14 @@ LONGEST = 100
 """Characters of such a name."""
 
 
-class Room(NamedTuple):
+class OutputRoom(NamedTuple):
     """Room for a run's outputs in a result."""
 
     characters: int = outputs.BUDGET
     images: int = outputs.IMAGES_A_RESULT
 
 
-WHOLE = Room()
+WHOLE = OutputRoom()
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -60,6 +62,13 @@ def with_words(result: Result, words: str) -> Result:
     """Add inert words to the end of a result and to the card's detail."""
     detail = f"{result.done.detail}\n{bare(words)}"
     return Result(noted(result, words).block, msgspec.structs.replace(result.done, detail=detail))
+
+
+def joined(first: Result, second: Result, words: str) -> Result:
+    """The call's result, then ``words`` and the result of a cell that the call caused."""
+    heading = Text(f"\n{words}\n" if words else "\n")
+    content = (*first.block.content, heading, *second.block.content)
+    return Result(msgspec.structs.replace(first.block, content=content), first.done)
 
 
 class Results:
@@ -89,7 +98,7 @@ class Results:
     def forget_shown(self) -> None:
         self.attached = self.shown = 0
 
-    async def see(self, cell_outputs: Sequence[Output], room: Room = WHOLE) -> Seen:
+    async def see(self, cell_outputs: Sequence[Output], room: OutputRoom = WHOLE) -> Seen:
         left, scrub = room.images, self._untrusted.scrub
         return await off_loop(
             lambda: outputs.see(

@@ -25,9 +25,9 @@ from ..own_command import OwnCommand
 from ..ports import Document, Kernel, KernelInfo, ModelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
-from ..wire.events import Mode
+from ..wire.events import Event, Mode
 from .budget import LoopGuard
-from .files import Seen
+from .files import FolderScan
 from .limits import Limits
 from .notebook import TurnNotebook
 from .results import Results
@@ -101,7 +101,9 @@ class Turn:
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
     late: Mapping[str, LateText]
-    """LateText outputs, by cell id."""
+    """Late outputs, by cell id."""
+    show: Callable[[Event], None]
+    """Shows an event to the person, and journals it."""
 
     # Limits.
     limits: Limits
@@ -136,7 +138,7 @@ class Turn:
     """The person's instruction files, from the root down to the notebook."""
     skills: list[OwnCommand] = field(default_factory=list)
     """Skills that the model may use by itself."""
-    before: asyncio.Future[Seen | None] | None = None
+    before: asyncio.Future[FolderScan | None] | None = None
     """The files under the notebook's folder at the turn's start; None if unknown."""
     files_kept: asyncio.Future[None] | None = None
     """Done when the overlay's files are saved for an undo; no code runs before. None without an

@@ -11,7 +11,7 @@ from ..own_command import OwnCommand
 from ..ports import Document, Kernel, NewNotebooks
 from ..staleness import Watch
 from ..verify.verification import FreshRuns
-from .files import Seen
+from .files import FolderScan
 from .limits import MAX_FILES
 
 
@@ -70,7 +70,7 @@ class Workplace:
         """The person's commands and skills, those with a defect too."""
         return []
 
-    async def look_around(self) -> Seen | None:
+    async def look_around(self) -> FolderScan | None:
         """Scan the files under the notebook's folder; None if unknown."""
         return None
 

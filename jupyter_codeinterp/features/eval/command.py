@@ -27,7 +27,6 @@ from ...core.redaction.secrets import Secrets
 from ...core.visible import visible_line
 from ...sandbox import doctor, install
 from ...server.workbench import config as config_files
-from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
 from .page import page, table
 from .tasks import find
@@ -50,7 +49,7 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
         raise Problem(f"{recordings} has no recording of these tasks.", USAGE)
     config = config_files.load()
     settings = _settings(config)
-    model = options.model or make_models(settings, Secrets()).default
+    model = options.model or settings.make_models(Secrets()).default
     kernel, where = _kernel(config)
     prefix = time.strftime("codeinterp-eval-%Y%m%d-%H%M-")
     folder = Path(options.output or tempfile.mkdtemp(prefix=prefix, dir="."))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from ...core.approval import policy
 from ...core.approval.code_warnings import hidden_characters
@@ -19,11 +17,10 @@ from ...core.model_view.outputs import BUDGET, IMAGES_A_RESULT
 from ...core.model_view.plain_text import READ, clean, cut
 from ...core.model_view.untrusted import Untrusted
 from ...core.tools.shared.base import Tool
-from ...core.tools.shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
-from ...core.turn.results import Result
+from ...core.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 from ...core.turn.turn import Turn
 from ...core.visible import visible_line
-from ...core.wire.events import DraftWaiting, Event, Status
+from ...core.wire.events import Status
 from . import schemas
 from .listing import OutsideTool
 from .schemas import BadSchema
@@ -139,8 +136,8 @@ def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
     server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
 
-    def work(drafting: Drafting, call: ToolUse, given: dict[str, Any]) -> AsyncIterator[Event]:
-        return _Call(drafting, call, given, source, tool).events()
+    async def work(calls: Calls, call: ToolUse, given: dict[str, Any]) -> None:
+        await _Call(calls, call, given, source, tool).run()
 
     return Tool(
         tool.name,
@@ -149,6 +146,7 @@ def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
         dict,
         effect="changes",
         work=work,
+        action="outside",
         whole_schema=schemas.for_model(tool.schema, untrusted.inert),
     )
 
@@ -160,24 +158,22 @@ class _NotCalled(Exception):
 class _Call:
     def __init__(
         self,
-        drafting: Drafting,
+        calls: Calls,
         call: ToolUse,
         given: dict[str, Any],
         source: SessionTools,
         tool: OutsideTool,
     ) -> None:
-        self._turn: Turn = drafting.turn
-        self._results = drafting.step.results
+        self._turn: Turn = calls.turn
+        self._calls = calls
         self._call = call
         self._given = given
         self._source = source
         self._tool = tool
         self._title = title(tool.server, tool.tool)
 
-    async def events(self) -> AsyncIterator[Event]:
-        turn = self._turn
-        if not turn.allowed.changes:
-            self._reject(policy.refusal("outside", turn.mode), policy.refused(turn.mode))
+    async def run(self) -> None:
+        if self._calls.is_refused(self._call):
             return
         try:
             words = call(self._tool.server, self._tool.tool, self._given)
@@ -185,29 +181,24 @@ class _Call:
             self._end("not_started", str(error))
             return
         try:
-            if turn.untrusted.known(words) != words:
+            if self._turn.untrusted.known(words) != words:
                 raise _NotCalled(HAS_KEY)
-            async for event in self._decided(words):
-                yield event
+            await self._ask_and_call(words)
         except _NotCalled as error:
             self._end("not_started", str(error))
         except ToolServerError as error:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
 
-    async def _decided(self, words: str) -> AsyncIterator[Event]:
+    async def _ask_and_call(self, words: str) -> None:
         turn, why = self._turn, ""
         while True:
             now = await self._source.pinned(self._tool)
             if not now:
                 raise _NotCalled(GONE)
             notices = self._notices(now, words)
-            draft = draft_of(self._call, "tool", self._title, words, why)
-            draft = msgspec.structs.replace(draft, notices=(*draft.notices, *notices))
-            yield DraftWaiting(draft)
-            decision = await turn.clock.attend(turn.decisions.ask(draft))
-            yield decided(draft, decision)
-            if decision.action == "reject":
-                self._reject(decision.reason, by=decision.by)
+            draft = draft_of(self._call, "tool", self._title, words, why, *notices)
+            decision = await self._calls.confirm(self._call, draft)
+            if decision is None:
                 return
             why = "" if decision.source == words else DIFFERS
             if not why and await self._source.pinned(self._tool) == now:
@@ -219,7 +210,7 @@ class _Call:
         scrub = turn.untrusted.scrub
         fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, scrub)))
         seen = await turn.results.see(fit)
-        self._results[self._call.id] = turn.results.make(
+        self._calls.results[self._call.id] = turn.results.make(
             self._call,
             "error" if answer.is_error else "ok",
             title=self._title,
@@ -236,22 +227,7 @@ class _Call:
             found.append(policy.SPOKEN_TO.format(sign=self._turn.cautions.sign))
         return tuple(found)
 
-    def _reject(self, words: str, summary: str = "", by: str = "policy") -> None:
-        results = self._turn.results
-        self._set(results.not_run(self._call, words, self._title, "", summary, by=by))
-
     def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
-        results = self._turn.results
-        self._set(
-            results.make(
-                self._call,
-                status,
-                words,
-                title=self._title,
-                summary=words,
-                is_error=is_error,
-            )
+        self._calls.results[self._call.id] = self._turn.results.make(
+            self._call, status, words, title=self._title, summary=words, is_error=is_error
         )
-
-    def _set(self, result: Result) -> None:
-        self._results[self._call.id] = result

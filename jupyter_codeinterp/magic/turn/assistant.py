@@ -75,11 +75,10 @@ class ProcessModels:
     def _read_settings(self, secrets: Secrets) -> None:
         # Imported late: a server's kernel does not need it.
         from ...server.workbench import config
-        from ...server.workbench.models import make_models
 
         try:
             settings = config.settings(config.load())
-            self._own = make_models(settings, secrets)
+            self._own = settings.make_models(secrets)
             self.extensions = Extensions(settings.allowed_packages)
         except config.BadConfig as bad:
             self._bad = bad.message

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...core.turn.files import Seen
+from ...core.turn.files import FolderScan
 from ...core.visible import is_text
 from ...sandbox.shared import trees
 from .paths import root_of
@@ -22,7 +22,7 @@ TIMEOUT = 0.5
 IGNORED = frozenset({"__pycache__", "node_modules"})
 
 
-async def look_around(contents: Any, notebook: str) -> Seen | None:
+async def look_around(contents: Any, notebook: str) -> FolderScan | None:
     """The files under a notebook's folder, without the notebook, listed in a thread. None if they
     are not on this machine's disk."""
     root = root_of(contents)
@@ -30,10 +30,10 @@ async def look_around(contents: Any, notebook: str) -> Seen | None:
         return None
     seen = await asyncio.to_thread(look, root, notebook.rpartition("/")[0])
     files = {path: file for path, file in seen.files.items() if path != notebook}
-    return Seen(seen.root, files, seen.depth)
+    return FolderScan(seen.root, files, seen.depth)
 
 
-def look(root: Path, folder: str) -> Seen:
+def look(root: Path, folder: str) -> FolderScan:
     """List files level by level. Omits levels with too many entries or that take too long, hidden
     files, and links."""
     start = f"{folder}/" if folder else ""
@@ -45,10 +45,10 @@ def look(root: Path, folder: str) -> Seen:
         for path in level:
             left -= _look_at(root, path, found, below, left)
             if left <= 0 or time.monotonic() > deadline:
-                return Seen(start, files, depth - 1)
+                return FolderScan(start, files, depth - 1)
         files.update(found)
         level = below
-    return Seen(start, files, MAX_DEPTH)
+    return FolderScan(start, files, MAX_DEPTH)
 
 
 def _look_at(

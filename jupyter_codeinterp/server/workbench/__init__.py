@@ -1,7 +1,6 @@
 """All objects for work in notebooks, without a web server.
 
-settings.py    the admin's settings
+settings.py    the admin's settings, and the models by them
 config.py      loads them for programs other than the server
-models.py      makes the models from them
 workbench.py   wires all objects
 """

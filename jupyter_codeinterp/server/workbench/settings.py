@@ -16,8 +16,9 @@ from ...core.approval.modes import BY_RANK, HIGHEST
 
 if TYPE_CHECKING:
     from ...adapters.storage.sqlite import Retention
+    from ...core.redaction.secrets import Secrets
     from ...core.turn.limits import Limits
-    from ..models import AllowedModels
+    from ..models import AllowedModels, Models
 
 
 class CodeInterpSettings(Configurable):
@@ -254,6 +255,23 @@ class CodeInterpSettings(Configurable):
             None if self.allowed_models is None else tuple(self.allowed_models),
             self.keys_from_environment,
             self.day_cost,
+        )
+
+    def make_models(self, secrets: Secrets) -> Models:
+        """The models of all providers. ``secrets`` learns their keys."""
+        from ..models import Models
+
+        return Models(
+            self.folder,
+            secrets,
+            default_model=self.model,
+            base_url=self.base_url,
+            demo_pace=self.demo_pace,
+            limits=self.models_allowed,
+            local_addresses=self.local_addresses,
+            allowed_packages=self.allowed_packages,
+            max_tokens=self.max_tokens,
+            prices=self.prices,
         )
 
     @property

@@ -21,7 +21,7 @@ from ...core.own_command import OwnCommand
 from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
-from ...core.turn.files import Seen
+from ...core.turn.files import FolderScan
 from ...core.turn.limits import MAX_FILES, Rules
 from ...core.turn.workplace import MoreTools, Workplace
 from ...core.wire.commands import OpReceipt, SessionInfo, SnapshotTaken
@@ -44,7 +44,6 @@ from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
-from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Workbench:
         self._kernel_manager = kernels
         self._server_extensions = extensions
         self.secrets = Secrets()
-        self.models = make_models(settings, self.secrets)
+        self.models = settings.make_models(self.secrets)
         self._know_keys = cache(self.models.learn_secrets)
         self.features = Features()
         self._extensions = Extensions(settings.allowed_packages)
@@ -350,7 +349,7 @@ class NotebookWorkplace(Workplace):
     async def own_commands(self) -> list[OwnCommand]:
         return await self._bench.own_commands(self._path)
 
-    async def look_around(self) -> Seen | None:
+    async def look_around(self) -> FolderScan | None:
         return await look_around(self._bench.contents, self._path)
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import msgspec
 
 from ...messages import ToolUse
-from ...wire.events import Event
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
+from ..shared.calls import Calls
+from ..shared.writing import write
 from .run_cell import Position
 
 
@@ -18,8 +16,8 @@ class AddMarkdown(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-def _work(drafting: Drafting, call: ToolUse, given: AddMarkdown) -> AsyncIterator[Event]:
-    return drafting.write(call, given.source, position=given.position)
+async def _work(calls: Calls, call: ToolUse, given: AddMarkdown) -> None:
+    await write(calls, call, given.source, position=given.position)
 
 
 ADD_MARKDOWN = Tool(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell, part_id
+from ...cells.draft import DraftCell, part_of
 from ...messages import ToolUse
 from ...turn.notebook import ANCHORS
-from ...wire.events import Event
 from ..shared.base import Tool
-from ..shared.drafting import NO_POSITION, Drafting
+from ..shared.calls import Calls
 from ..shared.several import Several
-from ..shared.step import name_of, title_of
+from ..shared.titles import name_of, title_of
+from ..shared.writing import NO_POSITION, delete, to_change
 from .run_cell import Position
 
 
@@ -23,22 +22,19 @@ class DeleteCell(msgspec.Struct, frozen=True, kw_only=True):
     cell_ids: Annotated[tuple[str, ...], Meta(description="Cells that you have read.")]
 
 
-async def _work(drafting: Drafting, call: ToolUse, given: DeleteCell) -> AsyncIterator[Event]:
-    cells = await drafting.to_change(call, *dict.fromkeys(given.cell_ids))
+async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
+    cells = await to_change(calls, call, *dict.fromkeys(given.cell_ids))
     if len(cells) == 1:
-        async for event in drafting.delete(call, cells[0].cell_id):
-            yield event
+        await delete(calls, call, cells[0].cell_id)
     elif cells:
         drafts = [
-            DraftCell(drafting.turn, part_id(), "delete", cell.cell_id, "", cell.source)
+            DraftCell(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
             for cell in cells
         ]
         for draft in drafts:
             draft.source, draft.title = draft.old_source, title_of("", draft.old_source)
-        several = Several(drafting, call, "delete", drafts)
         title = f"Delete {len(cells)} cells"
-        async for event in several.events(title, f"{title}:"):
-            yield event
+        await Several(calls, call, "delete", drafts).run(title, f"{title}:")
 
 
 DELETE_CELL = Tool(
@@ -48,7 +44,7 @@ DELETE_CELL = Tool(
     DeleteCell,
     effect="changes",
     draft="delete",
-    work=_work,
+    work=_delete,
 )
 
 
@@ -57,32 +53,31 @@ class MoveCell(msgspec.Struct, frozen=True, kw_only=True):
     position: Position
 
 
-async def _move(drafting: Drafting, call: ToolUse, given: MoveCell) -> AsyncIterator[Event]:
-    notebook = drafting.turn.notebook
-    cells = await drafting.to_change(call, *dict.fromkeys(given.cell_ids))
+async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
+    notebook = calls.turn.notebook
+    cells = await to_change(calls, call, *dict.fromkeys(given.cell_ids))
     if not cells:
         return
     moving = [cell.cell_id for cell in cells]
     spot = notebook.at(given.position)
     if spot is None or not given.position:
         words = NO_POSITION.format(position=given.position, ids=notebook.known_ids())
-        drafting.step.not_started(call, words)
+        calls.not_started(call, words)
         return
-    drafting.step.say(call, spot[1])
+    calls.note(call, spot[1])
     ids = [cell.cell_id for cell in notebook.snapshot.cells]
     place = ids.index(spot[0].after) + 1 if spot[0].after in ids else 0
     after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
     drafts: list[DraftCell] = []
     for cell in cells:
-        title = f"Move “{name_of(drafting.turn, cell)}”"
-        draft = DraftCell(drafting.turn, part_id(), "move", cell.cell_id, title, cell.source)
+        title = f"Move “{name_of(calls.turn, cell)}”"
+        draft = DraftCell(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
         draft.source, draft.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]
         drafts.append(draft)
     title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
     where = f"below cell {place}" if place else "to the top"
-    async for event in Several(drafting, call, "move", drafts).events(title, f"{title} {where}:"):
-        yield event
+    await Several(calls, call, "move", drafts).run(title, f"{title} {where}:")
 
 
 MOVE_CELL = Tool(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from ...messages import ToolUse
-from ...wire.events import Event, QuestionAnswered, QuestionAsked
+from ...wire.events import QuestionAnswered, QuestionAsked
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
+from ..shared.calls import Calls
 
 
 class AskUser(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,13 +18,13 @@ class AskUser(msgspec.Struct, frozen=True, kw_only=True):
     options: Annotated[tuple[str, ...], Meta(description="Answers to choose from.")] = ()
 
 
-async def _work(drafting: Drafting, call: ToolUse, given: AskUser) -> AsyncIterator[Event]:
-    turn, step = drafting.turn, drafting.step
-    yield QuestionAsked(call.id, given.question, given.options)
+async def _work(calls: Calls, call: ToolUse, given: AskUser) -> None:
+    turn = calls.turn
+    turn.show(QuestionAsked(call.id, given.question, given.options))
     answer = await turn.clock.attend(turn.decisions.question(call.id))
-    yield QuestionAnswered(call.id, answer.text, answer.window)
+    turn.show(QuestionAnswered(call.id, answer.text, answer.window))
     words = f"The person answered: {answer.text}"
-    step.results[call.id] = turn.results.make(call, "ok", words, title=step.title(call))
+    calls.results[call.id] = turn.results.make(call, "ok", words, title=calls.title(call))
 
 
 ASK_USER = Tool(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Union
 
 import msgspec
@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from ...cells.expected import Contract
 from ...messages import ToolUse
-from ...wire.events import Event
 from ..shared.base import Tool
-from ..shared.drafting import Drafting, How
+from ..shared.calls import Calls
+from ..shared.writing import How, to_change, write
 from .run_cell import Timeout, Title
 
 # -------------------------------------------------------------------------------------------------
@@ -81,16 +81,15 @@ class EditCell(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[Union[str, None], Meta(description="The whole new source.")] = None
 
 
-async def _work(drafting: Drafting, call: ToolUse, given: EditCell) -> AsyncIterator[Event]:
-    for cell in await drafting.to_change(call, given.cell_id):
+async def _work(calls: Calls, call: ToolUse, given: EditCell) -> None:
+    for cell in await to_change(calls, call, given.cell_id):
         try:
             source = _source(cell.source, given)
         except ValueError as error:
-            drafting.step.not_started(call, str(error))
+            calls.not_started(call, str(error))
             return
         how = How(given.expects, given.timeout_s, given.run)
-        async for event in drafting.write(call, source, how, cell_id=cell.cell_id):
-            yield event
+        await write(calls, call, source, how, cell_id=cell.cell_id)
 
 
 def _source(old: str, given: EditCell) -> str:

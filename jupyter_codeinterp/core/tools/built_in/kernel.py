@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from ...approval import policy
 from ...cells.lost import Lost, lost_variables
 from ...errors import KernelError
 from ...messages import ToolUse
 from ...model_view.plain_text import cut
 from ...ports import KernelControl
-from ...turn.results import Result
 from ...turn.turn import Turn, identity
 from ...visible import visible_line
-from ...wire.events import Draft, DraftWaiting, Event
 from ..shared.base import Tool
-from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
 NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
 ANOTHER = "The kernel was restarted or changed since you decided."
 STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it runs."
 _LONGEST_NAME = 100
+_TO = "Change the kernel to "
+_TITLES = {
+    "restart": "Restart the kernel",
+    "interrupt": "Interrupt the kernel",
+    "change": "Change the kernel",
+}
 
 
 class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,31 +40,26 @@ class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> AsyncIterator[Event]:
-    turn = drafting.turn
-    control = turn.kernel.control
-    if arguments.action == "status":
+async def _work(calls: Calls, call: ToolUse, given: KernelAction) -> None:
+    turn, control = calls.turn, calls.turn.kernel.control
+    if given.action == "status":
         words = await _status(turn, control)
-        drafting.step.results[call.id] = turn.results.make(
+        calls.results[call.id] = turn.results.make(
             call, "ok", title="Look at the kernel", quoted=turn.untrusted.shown(words)
         )
-        return
-    work = _KernelCall(drafting, call, arguments, control) if control is not None else None
-    try:
-        if not turn.allowed.changes:
-            words = policy.refusal("kernel", turn.mode)
-            drafting.step.results[call.id] = turn.results.not_run(
-                call, words, KERNEL.label, "", summary=policy.refused(turn.mode)
+    elif not calls.is_refused(call):
+        title = _TITLES[given.action]
+        try:
+            if control is None:
+                title = KERNEL.label
+                raise KernelError("no_kernel", NOT_AVAILABLE)
+            if given.action == "change":
+                title = _TO + await _known_kernel(control, given.kernelspec)
+            await _ask_and_do(calls, call, given, control, title)
+        except KernelError as error:
+            calls.results[call.id] = turn.results.make(
+                call, "not_started", error.message, title=title
             )
-        elif work is None:
-            raise KernelError("no_kernel", NOT_AVAILABLE)
-        else:
-            async for event in work.events():
-                yield event
-    except KernelError as error:
-        drafting.step.results[call.id] = turn.results.make(
-            call, "not_started", error.message, title=work.title if work else KERNEL.label
-        )
 
 
 async def _status(turn: Turn, control: KernelControl | None) -> str:
@@ -80,102 +77,67 @@ async def _status(turn: Turn, control: KernelControl | None) -> str:
     return "\n".join(lines) or "The notebook has no kernel."
 
 
-class _KernelCall:
-    def __init__(
-        self, drafting: Drafting, call: ToolUse, given: KernelAction, control: KernelControl
-    ) -> None:
-        self.title = {
-            "restart": "Restart the kernel",
-            "interrupt": "Interrupt the kernel",
-            "change": "Change the kernel",
-        }[given.action]
-        self._turn = drafting.turn
-        self._results = drafting.step.results
-        self._call = call
-        self._given = given
-        self._control = control
-        self._lost = Lost()
+async def _known_kernel(control: KernelControl, wanted: str) -> str:
+    """The display name of a kernelspec. Raises KernelError if it is not installed."""
+    specs = await control.specs()
+    if wanted not in specs:
+        known = ", ".join(sorted(specs)) or "none"
+        raise KernelError("no_kernel", f"There is no kernelspec {wanted!r}. Installed: {known}.")
+    return _line(specs[wanted])
 
-    async def events(self) -> AsyncIterator[Event]:
-        turn = self._turn
-        target = await self._target()
-        why = ""
-        while True:
-            info = await turn.kernel_info()
-            if self._given.action != "interrupt":
-                self._lost = await lost_variables(turn)
-            draft = await self._draft(target, why)
-            yield DraftWaiting(draft)
-            decision = await turn.clock.attend(turn.decisions.ask(draft))
-            yield decided(draft, decision)
-            if decision.action == "reject":
-                self._results[self._call.id] = turn.results.not_run(
-                    self._call, decision.reason, self.title, "", by=decision.by
-                )
-                return
-            now = await turn.kernel_info()
-            if decision.source != draft.source:
-                why = DIFFERS
-            elif (info and identity(info)) != (now and identity(now)):
-                why = ANOTHER
-            else:
-                break
-        # The result in case Stop comes meanwhile.
-        self._results[self._call.id] = self._result("interrupted", CUT_OFF)
-        self._results[self._call.id] = await self._carry_out()
 
-    async def _target(self) -> str:
-        """The display name of the kernel to change to; "" otherwise."""
-        if self._given.action != "change":
-            return ""
-        specs = await self._control.specs()
-        wanted = self._given.kernelspec
-        if wanted not in specs:
-            known = ", ".join(sorted(specs)) or "none"
-            raise KernelError(
-                "no_kernel", f"There is no kernelspec {wanted!r}. Installed: {known}."
-            )
-        name = _line(specs[wanted])
-        self.title = f"Change the kernel to {name}"
-        return name
-
-    async def _draft(self, target: str, why: str) -> Draft:
-        name = _line(await self._control.name()) or "The kernel"
+async def _ask_and_do(
+    calls: Calls, call: ToolUse, given: KernelAction, control: KernelControl, title: str
+) -> None:
+    """Raises KernelError."""
+    turn, results, lost, why = calls.turn, calls.turn.results, Lost(), ""
+    while True:
+        info = await turn.kernel_info()
+        if given.action != "interrupt":
+            lost = await lost_variables(turn)
+        name = _line(await control.name()) or "The kernel"
         happens = {
             "restart": f"{name} restarts.",
             "interrupt": f"{name} stops what it runs now.",
-            "change": f"{target} takes the place of {name}.",
-        }[self._given.action]
-        words = "\n".join(part for part in (happens, self._lost.will_be) if part)
-        return draft_of(self._call, "kernel", self.title, words, why)
-
-    async def _carry_out(self) -> Result:
-        turn, control = self._turn, self._control
-        if self._given.action == "interrupt":
-            idle = await control.interrupt()
-            return self._result("ok", "Interrupted; the kernel is idle." if idle else STILL_BUSY)
-        if self._given.action == "restart":
-            await control.restart()
+            "change": f"{title.removeprefix(_TO)} takes the place of {name}.",
+        }[given.action]
+        words = "\n".join(filter(None, (happens, lost.will_be)))
+        draft = draft_of(call, "kernel", title, words, why)
+        decision = await calls.confirm(call, draft)
+        if decision is None:
+            return
+        now = await turn.kernel_info()
+        if decision.source != draft.source:
+            why = DIFFERS
+        elif (info and identity(info)) != (now and identity(now)):
+            why = ANOTHER
         else:
-            await control.change(self._given.kernelspec)
-        info = await turn.kernel_info()
-        # The result reports the new start, so that the next run does not repeat it.
-        turn.kernel_start = identity(info) if info is not None else None
-        done = "The kernel has restarted." if self._given.action == "restart" else "Changed."
-        language = f" Its language is {info.language}." if info is not None else ""
-        return self._result("ok", f"{done}{language} {self._lost.for_model}", self._lost)
+            break
+    # The result in case Stop comes meanwhile.
+    calls.results[call.id] = results.make(
+        call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
+    )
+    if given.action == "interrupt":
+        words = "Interrupted; the kernel is idle." if await control.interrupt() else STILL_BUSY
+        calls.results[call.id] = results.make(call, "ok", words, title=title, summary=words)
+        return
+    words = await _start_anew(turn, control, given)
+    made = results.make(call, "ok", f"{words} {lost.for_model}", title=title, summary=lost.are)
+    done = msgspec.structs.replace(made.done, needed=lost.cells)
+    calls.results[call.id] = msgspec.structs.replace(made, done=done)
 
-    def _result(
-        self, status: Literal["ok", "interrupted"], words: str, lost: Lost | None = None
-    ) -> Result:
-        summary = lost.are if lost is not None else words
-        result = self._turn.results.make(
-            self._call, status, words, title=self.title, summary=summary
-        )
-        if lost is None:
-            return result
-        done = msgspec.structs.replace(result.done, needed=lost.cells)
-        return msgspec.structs.replace(result, done=done)
+
+async def _start_anew(turn: Turn, control: KernelControl, given: KernelAction) -> str:
+    """Restart or change the kernel. Returns words for the model."""
+    if given.action == "restart":
+        await control.restart()
+    else:
+        await control.change(given.kernelspec)
+    info = await turn.kernel_info()
+    # The result reports the new start, so that the next run does not repeat it.
+    turn.kernel_start = identity(info) if info is not None else None
+    done = "The kernel has restarted." if given.action == "restart" else "Changed."
+    return f"{done} Its language is {info.language}." if info is not None else done
 
 
 def _line(name: str) -> str:
@@ -190,4 +152,5 @@ KERNEL = Tool(
     KernelAction,
     effect="changes",
     work=_work,
+    action="kernel",
 )

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from ...approval import policy
 from ...errors import CommandError, StoreError
 from ...messages import ToolUse
 from ...ports import NewNotebooks
 from ...visible import visible_line
-from ...wire.events import DraftWaiting, Event, WentOn
+from ...wire.events import WentOn
 from ..shared.base import Tool
-from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
 NOT_AVAILABLE = "Not available here: only this notebook is open. Go on in it."
 TAKEN = "The name was taken meanwhile. Decide again."
@@ -37,51 +35,41 @@ class NewNotebook(msgspec.Struct, frozen=True, kw_only=True):
     task: Annotated[str, Meta(description="One sentence: what to do there.")]
 
 
-async def _work(drafting: Drafting, call: ToolUse, given: NewNotebook) -> AsyncIterator[Event]:
-    turn, results = drafting.turn, drafting.step.results
+async def _work(calls: Calls, call: ToolUse, given: NewNotebook) -> None:
+    turn = calls.turn
     task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
-    if not turn.allowed.changes:
-        words = policy.refusal("notebook", turn.mode)
-        results[call.id] = turn.results.not_run(
-            call, words, NEW_NOTEBOOK.label, "", summary=policy.refused(turn.mode)
-        )
-    elif turn.workplace.new_notebooks is None:
-        _not_made(drafting, call, NOT_AVAILABLE)
+    if calls.is_refused(call):
+        return
+    if turn.workplace.new_notebooks is None:
+        _not_made(calls, call, NOT_AVAILABLE)
     elif not task or len(given.task) > LONGEST_TASK:
-        _not_made(drafting, call, TOO_LONG if task else NO_TASK)
+        _not_made(calls, call, TOO_LONG if task else NO_TASK)
     else:
         name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
-        async for event in _ask_and_go(drafting, call, turn.workplace.new_notebooks, name, task):
-            yield event
+        await _ask_and_go(calls, call, turn.workplace.new_notebooks, name, task)
 
 
 async def _ask_and_go(
-    drafting: Drafting, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
-) -> AsyncIterator[Event]:
-    turn, results = drafting.turn, drafting.step.results
-    why = ""
+    calls: Calls, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
+) -> None:
+    turn, results, why = calls.turn, calls.turn.results, ""
     while True:
         try:
             name = await notebooks.free_name(wanted)
         except CommandError as error:
-            _not_made(drafting, call, error.message)
+            _not_made(calls, call, error.message)
             return
         title = f"Make {name}"
         words = f"Make {name} beside this notebook and go on there.\nTask: {task}"
         draft = draft_of(call, "notebook", title, words, why)
-        yield DraftWaiting(draft)
-        decision = await turn.clock.attend(turn.decisions.ask(draft))
-        yield decided(draft, decision)
-        if decision.action == "reject":
-            results[call.id] = turn.results.not_run(
-                call, decision.reason, title, "", by=decision.by
-            )
+        decision = await calls.confirm(call, draft)
+        if decision is None:
             return
         if decision.source != draft.source:
             why = DIFFERS
             continue
         # The result in case Stop comes meanwhile.
-        results[call.id] = turn.results.make(
+        calls.results[call.id] = results.make(
             call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
         )
         try:
@@ -91,18 +79,18 @@ async def _ask_and_go(
                 why = TAKEN
                 continue
             made = error.code != "not_made"
-            told = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
-            _not_made(drafting, call, told, title)
+            words = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
+            _not_made(calls, call, words, title)
             return
         turn.went_on = path
-        yield WentOn(draft.draft_id, path, session_id)
+        turn.show(WentOn(draft.draft_id, path, session_id))
         done = f"Made {name}. A conversation there goes on with the task."
-        results[call.id] = turn.results.make(call, "ok", done, title=title)
+        calls.results[call.id] = results.make(call, "ok", done, title=title)
         return
 
 
-def _not_made(drafting: Drafting, call: ToolUse, words: str, title: str = "") -> None:
-    drafting.step.results[call.id] = drafting.turn.results.make(
+def _not_made(calls: Calls, call: ToolUse, words: str, title: str = "") -> None:
+    calls.results[call.id] = calls.turn.results.make(
         call, "not_started", words, title=title or NEW_NOTEBOOK.label, summary=words
     )
 
@@ -124,4 +112,5 @@ NEW_NOTEBOOK = Tool(
     NewNotebook,
     effect="changes",
     work=_work,
+    action="notebook",
 )

@@ -23,12 +23,12 @@ _OUTPUTS = 2_000
 """Characters of a cell's outputs beside its source."""
 
 
-class ReadNotebook(msgspec.Struct, frozen=True, kw_only=True):
+class ReadCells(msgspec.Struct, frozen=True, kw_only=True):
     cell_ids: Annotated[tuple[str, ...], Meta(description="Default: all.")] = ()
     outputs: Annotated[bool, Meta(description="Show the outputs too. Default false.")] = False
 
 
-async def _run(context: ToolContext, given: ReadNotebook) -> Seen:
+async def _run(context: ToolContext, given: ReadCells) -> Seen:
     cells = await context.cells(given.cell_ids or None)
     state = await context.turn.kernel.state()
     text, whole = await off_loop(
@@ -45,7 +45,7 @@ READ_NOTEBOOK = Tool(
     "read_notebook",
     "Read the notebook",
     "Read whole cells as they are now, about 10,000 characters at once.",
-    ReadNotebook,
+    ReadCells,
     run=_run,
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Union
 
 import msgspec
@@ -10,9 +9,9 @@ from msgspec import Meta
 
 from ...cells.expected import Contract
 from ...messages import ToolUse
-from ...wire.events import Event
 from ..shared.base import Tool
-from ..shared.drafting import Drafting, How
+from ..shared.calls import Calls
+from ..shared.writing import How, scratch, write
 
 SAME = Meta(description="As in run_cell.")
 """Saves bytes in the prompt: only ``run_cell`` has the full description."""
@@ -43,9 +42,9 @@ class RunCell(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[str, Meta(description="The cell's code. Magics and !commands work.")]
 
 
-def _work(drafting: Drafting, call: ToolUse, given: RunCell) -> AsyncIterator[Event]:
+async def _work(calls: Calls, call: ToolUse, given: RunCell) -> None:
     how = How(given.expects, given.timeout_s)
-    return drafting.write(call, given.source, how, position=given.position)
+    await write(calls, call, given.source, how, position=given.position)
 
 
 RUN_CELL = Tool(
@@ -67,8 +66,8 @@ class RunScratch(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[str, Meta(description="Name helper variables with a leading underscore.")]
 
 
-def _scratch(drafting: Drafting, call: ToolUse, given: RunScratch) -> AsyncIterator[Event]:
-    return drafting.scratch(call, given.source, given.timeout_s)
+async def _scratch(calls: Calls, call: ToolUse, given: RunScratch) -> None:
+    await scratch(calls, call, given.source, given.timeout_s)
 
 
 SCRATCH = Tool(

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from ...cells.draft import DraftCell, part_id
+from ...cells.draft import DraftCell, part_of
 from ...document.ops import PRIVATE, CellView
 from ...errors import DocumentError
 from ...messages import ToolUse
-from ...wire.events import Event
+from ...turn.turn import Turn
 from ..shared.base import Tool
-from ..shared.drafting import Drafting
+from ..shared.calls import Calls
 from ..shared.several import Several
-from ..shared.step import name_of
+from ..shared.titles import name_of
 from .run_cell import Timeout
 
 NOTHING = "There is no code cell to run."
@@ -32,27 +32,25 @@ class RunCells(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: Timeout = None
 
 
-async def _work(drafting: Drafting, call: ToolUse, given: RunCells) -> AsyncIterator[Event]:
-    step = drafting.step
+async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
     try:
-        cells = await _named(drafting, call, given.cell_ids)
+        cells = await _named(calls, call, given.cell_ids)
     except (DocumentError, LookupError) as error:
-        step.not_started(call, str(error))
+        calls.not_started(call, str(error))
         return
-    drafts = [_draft(drafting, cell) for cell in cells]
+    drafts = [_draft(calls.turn, call, cell) for cell in cells]
     for draft in drafts:
         draft.timeout = given.timeout_s
     title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
-    several = Several(drafting, call, "run_again", drafts)
     words = f"{title} as they are:" if len(cells) > 1 else "Run it as it is:"
-    async for event in several.events(title, words, stop_on_error=given.stop_on_error):
-        yield event
+    several = Several(calls, call, "run_again", drafts)
+    await several.run(title, words, stop_on_error=given.stop_on_error)
 
 
-async def _named(drafting: Drafting, call: ToolUse, names: Sequence[str]) -> list[CellView]:
+async def _named(calls: Calls, call: ToolUse, names: Sequence[str]) -> list[CellView]:
     """The cells in the order of the names, each once. Raises DocumentError, and LookupError with
     words for the model."""
-    notebook = drafting.turn.notebook
+    notebook = calls.turn.notebook
     cells = (await notebook.look()).cells
     ids = [cell.cell_id for cell in cells]
     chosen: dict[str, CellView] = {}
@@ -64,7 +62,7 @@ async def _named(drafting: Drafting, call: ToolUse, names: Sequence[str]) -> lis
         found = notebook.find(rest.strip() if colon and side in ("above", "below") else name)
         if found is None or found.cell_id not in ids:
             raise LookupError(f"There is no cell {name!r}. Cells: {notebook.known_ids()}.")
-        drafting.step.say(call, found.note)
+        calls.note(call, found.note)
         at = ids.index(found.cell_id)
         if colon and side in ("above", "below"):
             part = cells[:at] if side == "above" else cells[at + 1 :]
@@ -86,9 +84,8 @@ def _why_not(cell: CellView) -> str:
     return "" if cell.source.strip() else "empty"
 
 
-def _draft(drafting: Drafting, cell: CellView) -> DraftCell:
-    turn, title = drafting.turn, name_of(drafting.turn, cell)
-    draft = DraftCell(turn, part_id(), "rerun", cell.cell_id, title, cell.source)
+def _draft(turn: Turn, call: ToolUse, cell: CellView) -> DraftCell:
+    draft = DraftCell(turn, part_of(call), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
     draft.source = cell.source
     turn.context.seen(cell)
     return draft

@@ -6,7 +6,7 @@ The live kernel and the notebook do not change.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -18,13 +18,12 @@ from ...errors import CommandError, DocumentError
 from ...hooks import CellCode, Checked, HookNote, checked
 from ...messages import ToolUse
 from ...model_view.plain_text import clean
-from ...turn.results import Result
 from ...turn.turn import Turn
 from ...verify import verification
 from ...verify.verification import CodeCell, FreshRuns
-from ...wire.events import DraftWaiting, Event, Status
+from ...wire.events import Status
 from ..shared.base import Tool
-from ..shared.drafting import CUT_OFF, DIFFERS, Drafting, decided, draft_of
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
 NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
 NOT_SAVED = "The notebook has unsaved changes, so nothing ran. Ask the person to save it."
@@ -42,34 +41,34 @@ class Verify(msgspec.Struct, frozen=True):
     pass
 
 
-async def _work(drafting: Drafting, call: ToolUse, arguments: Verify) -> AsyncIterator[Event]:
-    turn = drafting.turn
-    verifying = _Verifying(drafting, call)
+async def _work(calls: Calls, call: ToolUse, arguments: Verify) -> None:
+    verifying = _Verifying(calls, call)
+    if calls.is_refused(call):
+        return
     try:
-        if not turn.allowed.changes:
-            verifying.reject(policy.refusal("verify", turn.mode), policy.refused(turn.mode))
-        elif turn.workplace.fresh_runs is None:
+        if calls.turn.workplace.fresh_runs is None:
             raise CommandError("not_allowed", NOT_AVAILABLE)
-        else:
-            async for event in verifying.events(turn.workplace.fresh_runs):
-                yield event
+        await verifying.run(calls.turn.workplace.fresh_runs)
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)
 
 
 class _Verifying:
-    def __init__(self, drafting: Drafting, call: ToolUse) -> None:
-        self._turn = drafting.turn
-        self._results = drafting.step.results
+    def __init__(self, calls: Calls, call: ToolUse) -> None:
+        self._turn = calls.turn
+        self._calls = calls
         self._call = call
 
-    async def events(self, fresh: FreshRuns) -> AsyncIterator[Event]:
+    async def run(self, fresh: FreshRuns) -> None:
         turn, in_place, why = self._turn, False, ""
         while True:
             cells = await _saved(turn, fresh)
             said = await _checked(turn, cells)
             if said.refusal is not None:
-                self.reject(hooked.line(turn, said.refusal), hooked.line(turn, said.refusal))
+                words = hooked.line(turn, said.refusal)
+                self._calls.results[self._call.id] = turn.results.not_run(
+                    self._call, words, VERIFY.label, "", words
+                )
                 return
             barred, why_barred = turn.bars(await turn.kernel_info())
             verdict = policy.decide(
@@ -85,15 +84,11 @@ class _Verifying:
                 notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
                 count = f"{len(cells)} cells" if len(cells) > 1 else "1 cell"
                 words = WORDS.format(count=count, where=IN_PLACE if in_place else COPY)
-                notices = tuple(filter(None, (why, *why_barred, *notes)))
-                draft = msgspec.structs.replace(
-                    draft_of(self._call, "verify", VERIFY.label, words, ""), notices=notices
+                draft = draft_of(
+                    self._call, "verify", VERIFY.label, words, why, *why_barred, *notes
                 )
-                yield DraftWaiting(draft)
-                decision = await turn.clock.attend(turn.decisions.ask(draft))
-                yield decided(draft, decision)
-                if decision.action == "reject":
-                    self.reject(decision.reason, by=decision.by)
+                decision = await self._calls.confirm(self._call, draft)
+                if decision is None:
                     return
                 is_same = _sources(await fresh.cells()) == _sources(cells)
                 why = "" if is_same else CHANGED
@@ -103,7 +98,7 @@ class _Verifying:
             # The result in case Stop comes meanwhile.
             self.end("interrupted", CUT_OFF)
             try:
-                await self._run(fresh, cells, in_place)
+                await self._verify(fresh, cells, in_place)
             except CommandError as error:
                 if error.code != "in_folder" or in_place:
                     raise
@@ -111,7 +106,7 @@ class _Verifying:
                 continue
             return
 
-    async def _run(self, fresh: FreshRuns, cells: Sequence[CodeCell], in_place: bool) -> None:
+    async def _verify(self, fresh: FreshRuns, cells: Sequence[CodeCell], in_place: bool) -> None:
         now = await fresh.run(in_place)
         hidden = {cell.cell_id for cell in cells if PRIVATE in cell.tags}
         told = "\n".join(verification.lines(now, hidden, self._line))
@@ -122,20 +117,10 @@ class _Verifying:
     def _line(self, text: str) -> str:
         return " ".join(clean(self._turn.scrub(text)).split())
 
-    def reject(self, words: str, summary: str = "", by: str = "policy") -> None:
-        results = self._turn.results
-        self._set(results.not_run(self._call, words, VERIFY.label, "", summary, by=by))
-
     def end(self, status: Status, words: str, quoted: str = "") -> None:
-        results = self._turn.results
-        self._set(
-            results.make(
-                self._call, status, words, title=VERIFY.label, summary=words, quoted=quoted
-            )
+        self._calls.results[self._call.id] = self._turn.results.make(
+            self._call, status, words, title=VERIFY.label, summary=words, quoted=quoted
         )
-
-    def _set(self, result: Result) -> None:
-        self._results[self._call.id] = result
 
 
 async def _saved(turn: Turn, fresh: FreshRuns) -> Sequence[CodeCell]:
@@ -192,4 +177,5 @@ VERIFY = Tool(
     Verify,
     effect="changes",
     work=_work,
+    action="verify",
 )

@@ -1,6 +1,6 @@
 """The definition of a tool: its text for the model, its label for people, its function.
 
-Our own tools that change the notebook or ask the person have a ``work``, which yields events. A
+Our own tools that change the notebook or ask the person have a ``work``. A
 tool that looks, and every tool of another package, has a ``run``. Another package's tool that
 ``changes`` runs cells with ``ToolContext.run_cell``; each gets the same review as the agent's.
 """
@@ -8,7 +8,7 @@ tool that looks, and every tool of another package, has a ``run``. Another packa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -25,7 +25,7 @@ from ...model_view.untrusted import Untrusted
 from ...ports import ToolSpec
 from ...redaction.private_names import Variable
 from ...turn.turn import Turn
-from ...wire.events import Event, Status
+from ...wire.events import Status
 
 # -------------------------------------------------------------------------------------------------
 # The JSON schema of a tool's input, made from the type of its arguments.
@@ -154,7 +154,7 @@ def _redacted(cell: CellView) -> CellView:
 
 
 Run = Callable[[ToolContext, Any], Awaitable[Seen]]
-Work = Callable[[Any, ToolUse, Any], AsyncIterator[Event]]
+Work = Callable[[Any, ToolUse, Any], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,7 @@ class Tool:
     characters, escaped, without known keys and images. DocumentError, KernelError and
     LookupError become words for the model."""
     work: Work | None = None
-    """Our own tools only: takes the step's ``Drafting``, yields the events of a call and puts
-    its result into the step."""
+    """Our own tools only: carries out a call of the step's ``Calls``, which get its result."""
     draft: Kind | None = None
     """Our own tools only: what the call drafts in the notebook."""
     action: policy.Action | None = None

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from ...approval import policy
 from ...cells import hooked
-from ...cells.cell_run import CellRun, Granted
+from ...cells.deciding import carry_out
 from ...cells.draft import DraftCell
+from ...cells.job import CellJob, Granted
 from ...document.ops import CellView, called
 from ...findings import Label
 from ...hooks import HookNote
 from ...messages import Image, ToolUse
 from ...model_view import outputs
-from ...turn.results import Room, noted
-from ...wire.events import DraftWaiting, Event, Status
-from .drafting import DIFFERS, Drafting, decided, draft_of
-from .step import joined
+from ...ports import KernelInfo
+from ...turn.results import OutputRoom, Result, joined, noted
+from ...wire.events import Status
+from .calls import DIFFERS, Calls, draft_of
 
 LONGEST = 200_000
 """Characters of code in one decision."""
@@ -37,44 +39,49 @@ _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 """Statuses after which the other cells never run."""
 
 
+class _Checks(NamedTuple):
+    """``notes``: what the checks say of each cell; ``refusal``: why nothing may run."""
+
+    notes: dict[str, tuple[HookNote, ...]] = {}
+    notices: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+    ask: bool = False
+    refusal: str = ""
+
+
 class Several:
     """One call about several cells. Its result includes those of the cells, in the room of one."""
 
     def __init__(
-        self, drafting: Drafting, call: ToolUse, action: policy.Action, drafts: Sequence[DraftCell]
+        self, calls: Calls, call: ToolUse, action: policy.Action, drafts: Sequence[DraftCell]
     ) -> None:
-        self._drafting = drafting
+        self._calls = calls
+        self._turn = calls.turn
         self._call = call
         self._action = action
         self._drafts = drafts
-        self._may_go_on = False
-        self._granted: dict[str, Granted] = {}
-        """The permission of each cell; empty if the policy decides cell by cell."""
 
-    async def events(
-        self, title: str, words: str, *, stop_on_error: bool = True
-    ) -> AsyncIterator[Event]:
+    async def run(self, title: str, words: str, *, stop_on_error: bool = True) -> None:
         """Ask, then carry out each cell. ``words`` say what happens to the cells."""
-        async for event in self._ask(title, words):
-            yield event
-        if not self._may_go_on:
+        granted = await self._ask(title, words)
+        if granted is None:
             return
-        turn, step, call = self._drafting.turn, self._drafting.step, self._call
-        result = step.results[call.id] = turn.results.make(call, "interrupted", title=title)
+        turn, results, call = self._turn, self._calls.results, self._call
+        result = results[call.id] = turn.results.make(call, "interrupted", title=title)
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
         failed: list[str] = []
         for number, draft in enumerate(self._drafts, 1):
-            draft.room = Room(max(_LEAST, characters // (len(self._drafts) - number + 1)), images)
+            draft.room = OutputRoom(
+                max(_LEAST, characters // (len(self._drafts) - number + 1)), images
+            )
             after = _ids(self._drafts[number:])
             cut_off = STOPPED.format(id=draft.cell_id, ids=after)
-            step.results[call.id] = noted(result, turn.untrusted.inert(cut_off))
-            async for event in self._carry_out(draft):
-                yield event
-            one = step.results[draft.call_id]
+            results[call.id] = noted(result, turn.untrusted.inert(cut_off))
+            one = await self._carry_out(draft, granted.get(draft.cell_id))
             characters -= len(one.text)
             images -= sum(isinstance(part, Image) for part in one.block.content)
-            result = step.results[call.id] = joined(result, one, "")
+            result = results[call.id] = joined(result, one, "")
             if one.done.status != "ok":
                 status = one.done.status
                 failed.append(draft.cell_id)
@@ -91,89 +98,90 @@ class Several:
         if len(self._drafts) == 1:  # The cell's own result says it all.
             content = one.block.content
         block = msgspec.structs.replace(head.block, content=content)
-        step.results[call.id] = msgspec.structs.replace(head, block=block)
+        results[call.id] = msgspec.structs.replace(head, block=block)
 
-    async def _carry_out(self, draft: DraftCell) -> AsyncIterator[Event]:
+    async def _carry_out(self, draft: DraftCell, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""
-        step, part = self._drafting.step, ToolUse(draft.call_id, self._call.name, {})
-        run = step.runs[part.id] = CellRun(draft, part.name)
-        for event in step.card(part.id, part.name):
-            yield event
-        yield draft.opened()
-        granted = self._granted.get(draft.cell_id)
-        async for event in run.run(part, draft.source, granted=granted):
-            yield event
-        if run.next_inputs:
-            step.say(self._call, PROPOSED.format(id=draft.cell_id))
-        step.take_results()
-        yield step.ended(part)
+        part = draft.call
+        job = self._calls.jobs[part.id] = CellJob(draft)
+        self._calls.card(part.id, part.name)
+        self._turn.show(draft.opened())
+        await carry_out(job, draft.source, granted=granted)
+        if job.next_inputs:
+            self._calls.note(self._call, PROPOSED.format(id=draft.cell_id))
+        self._calls.ended(part)
+        return self._calls.results[part.id]
 
-    async def _ask(self, title: str, words: str) -> AsyncIterator[Event]:
-        """Ask for a decision if the policy wants it. After a refusal the call has its result."""
-        turn, why = self._drafting.turn, ""
-        runs = any(draft.runs for draft in self._drafts)
+    # --- the decision ----------------------------------------------------------------
+
+    async def _ask(self, title: str, words: str) -> dict[str, Granted] | None:
+        """Ask for a decision if the policy wants it. Returns the person's permission for each cell;
+        {} if the policy decides cell by cell. None if nothing runs: the call has its result."""
+        turn, call, why = self._turn, self._call, ""
         listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._drafts)}"
         if len(listing) > LONGEST or len(self._drafts) > MOST_CELLS:
-            self._drafting.step.not_started(self._call, TOO_MUCH)
-            return
-        while not self._may_go_on:
+            self._calls.not_started(call, TOO_MUCH)
+            return None
+        while True:
             info = await turn.kernel_info()
-            notices: list[str] = []
-            labels: dict[Label, None] = {}
-            told: dict[str, tuple[HookNote, ...]] = {}
-            asks = False
-            for draft in self._drafts:
-                said = await draft.check(draft.source, info)
-                place = f"Cell {turn.notebook.stands(draft.cell_id).partition('/')[0]}: "
-                if said.refusal is not None:
-                    self._end(title, place + hooked.line(turn, said.refusal), "policy")
-                    return
-                notices += [place + hooked.line(turn, note) for note in said.notes]
-                labels |= dict.fromkeys(await draft.labels(draft.source, info))
-                told[draft.cell_id] = said.notes
-                asks |= said.ask
-            if len(notices) > MOST_NOTICES:
-                self._drafting.step.not_started(self._call, TOO_MUCH)
-                return
+            checks = await self._check(info)
+            if checks.refusal:
+                self._end(title, checks.refusal)
+                return None
+            if len(checks.notices) > MOST_NOTICES:
+                self._calls.not_started(call, TOO_MUCH)
+                return None
+            runs = any(draft.runs for draft in self._drafts)
             barred, why_barred = turn.bars(info) if runs else (False, ())
             verdict = policy.decide(
                 self._action,
                 turn.mode,
                 owned=all(draft.is_owned for draft in self._drafts),
-                suspicious=asks or bool(why),
+                suspicious=checks.ask or bool(why),
                 always_ask=turn.always_ask,
                 run_all=turn.run_all,
                 barred=barred,
             )
+            if verdict == "run":
+                return {}
             if verdict == "refuse":
-                self._end(title, policy.refusal(self._action, turn.mode), "policy")
-            elif verdict == "run":
-                self._may_go_on = True
-            if verdict != "ask":
-                return
-            waiting = msgspec.structs.replace(
-                draft_of(self._call, "cells", title, listing, ""),
-                notices=tuple(filter(None, (why, *why_barred, *notices))),
-                labels=tuple(labels)[:MOST_NOTICES],
+                self._end(title, policy.refusal(self._action, turn.mode))
+                return None
+            draft = msgspec.structs.replace(
+                draft_of(call, "cells", title, listing, why, *why_barred, *checks.notices),
+                labels=checks.labels,
                 runs=runs,
                 can_run_all=runs and turn.can_run_all and not barred,
             )
-            yield DraftWaiting(waiting)
-            decision = await turn.clock.attend(turn.decisions.ask(waiting))
-            yield decided(waiting, decision)
+            decision = await self._calls.confirm(call, draft)
+            if decision is None:
+                return None
             if decision.run_all:
                 turn.let_all_run()
-            if decision.action == "reject":
-                self._end(title, decision.reason, decision.by)
-                return
-            if decision.source == waiting.source:
-                self._may_go_on = True
-                self._granted = {one: Granted(decision, info, told[one]) for one in told}
+            if decision.source == draft.source:
+                return {one: Granted(decision, info, notes) for one, notes in checks.notes.items()}
             why = DIFFERS
 
-    def _end(self, title: str, words: str, by: str) -> None:
-        results, call = self._drafting.turn.results, self._call
-        self._drafting.step.results[call.id] = results.not_run(call, words, title, "", by=by)
+    async def _check(self, info: KernelInfo | None) -> _Checks:
+        """Check the cells, up to the first one that may not run."""
+        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[str]()
+        labels: dict[Label, None] = {}
+        asks = False
+        for draft in self._drafts:
+            said = await draft.check(draft.source, info)
+            place = f"Cell {turn.notebook.stands(draft.cell_id).partition('/')[0]}: "
+            if said.refusal is not None:
+                return _Checks(refusal=place + hooked.line(turn, said.refusal))
+            notices += [place + hooked.line(turn, note) for note in said.notes]
+            labels |= dict.fromkeys(await draft.labels(draft.source, info))
+            notes[draft.cell_id] = said.notes
+            asks |= said.ask
+        return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
+
+    def _end(self, title: str, words: str) -> None:
+        self._calls.results[self._call.id] = self._turn.results.not_run(
+            self._call, words, title, ""
+        )
 
 
 def _ids(drafts: Sequence[DraftCell]) -> str:
