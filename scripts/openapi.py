@@ -15,13 +15,14 @@ import msgspec
 from jupyter_codeinterp.adapters.providers.anthropic.services import LocalServer
 from jupyter_codeinterp.core.history.changes import FilesOffer, Review, Reviewed
 from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
+from jupyter_codeinterp.core.session.service import COMMANDS
 from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.wire import events
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.core.wire.commands import LOOK, SessionCommand, SessionInfo
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
-from jupyter_codeinterp.features.mcp_client.servers import Shown
+from jupyter_codeinterp.features.mcp_client.servers import ShownServer
 from jupyter_codeinterp.features.mcp_server.handlers import (
     REST_ROUTES,
     TOKEN,
@@ -30,17 +31,19 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
     NewToken,
 )
 from jupyter_codeinterp.features.mcp_server.tokens import Token
+from jupyter_codeinterp.server.extensions import Route as Served
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
+    commands,
     completions,
     notebooks,
     routes,
     sessions,
-    turns,
 )
 from jupyter_codeinterp.server.rest.settings import Status
+from jupyter_codeinterp.server.socket.handler import ChannelHandler
 from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,7 +88,7 @@ class Connections(msgspec.Struct):
 class ToolServersFound(msgspec.Struct):
     """``faults``: what is wrong with files."""
 
-    servers: list[Shown]
+    servers: list[ShownServer]
     faults: list[str]
 
 
@@ -132,14 +135,28 @@ class Error(msgspec.Struct):
 
 
 class Route(NamedTuple):
-    """``answer`` None: no body, or one that is free in its names (``object``)."""
+    """``answer`` None: no body, or one that is free in its names (``object``). Without a ``body``
+    a route of one command has the command's fields. ``status`` 0: as the route has it."""
 
     about: str
-    needs: str
-    body: type[Any] | None = None
+    body: Any = None
     answer: Any = None
-    status: int = 200
+    status: int = 0
     query: tuple[str, ...] = ()
+
+
+def body_of(form: commands.ShortForm) -> type[msgspec.Struct]:
+    """The body of a route of one command, and what it means."""
+    names = commands.fields_of(form)
+    fields: list[Any] = [
+        (one.name, one.type) if one.required else (one.name, one.type, one.default)
+        for kind in (form.command, commands.Extras)
+        for one in msgspec.structs.fields(kind)
+        if one.name in names
+    ]
+    kind = msgspec.defstruct(f"{form.command.__name__}Fields", fields, kw_only=True)
+    kind.__doc__ = form.command.__doc__
+    return kind
 
 
 PARTS = {
@@ -150,205 +167,178 @@ PARTS = {
     SERVER: "server",
 }
 """Of the addresses that the handlers have, and their names."""
-LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
-BOTH = f"{EXECUTE}, {CHANGE}"
 ROUTES = {
-    "GET status": Route("What is configured.", LOOK, answer=Status),
-    "DELETE notices/{number}": Route(
-        "The person has read a notice of the status.", CHANGE, answer=Status
-    ),
-    "GET models": Route("What can be chosen.", LOOK, answer=Models),
-    "GET local": Route("Model servers found on this machine.", EXECUTE, answer=LocalServers),
+    "GET status": Route("What is configured.", answer=Status),
+    "DELETE notices/{number}": Route("The person has read a notice of the status.", answer=Status),
+    "GET models": Route("What can be chosen.", answer=Models),
+    "GET local": Route("Model servers found on this machine.", answer=LocalServers),
     "GET connections": Route(
-        "All providers, and how each is connected; never a key.", LOOK, answer=Connections
+        "All providers, and how each is connected; never a key.", answer=Connections
     ),
     "POST connections/{provider}": Route(
-        "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected
+        "Try a key, an address or both, and keep them.", Key, Connected
     ),
-    "DELETE connections/{provider}": Route(
-        "Forget what has been entered.", EXECUTE, None, Connected
-    ),
-    "POST connections/{provider}/test": Route(
-        "Ask for its models with what is kept.", EXECUTE, None, Tried
-    ),
+    "DELETE connections/{provider}": Route("Forget what has been entered.", None, Connected),
+    "POST connections/{provider}/test": Route("Ask for its models with what is kept.", None, Tried),
     "POST key": Route(
         "The same for the default provider: try a key, or a server, and keep it.",
-        EXECUTE,
         Key,
         Status,
     ),
-    "DELETE key": Route(
-        "Forget what has been entered for the default provider.", EXECUTE, None, Status
-    ),
+    "DELETE key": Route("Forget what has been entered for the default provider.", None, Status),
     "POST complete": Route(
         "What a cell in which a person types could go on with; a new one of a client's ends the "
         "one before.",
-        EXECUTE,
         completions.Completion,
         completions.Completed,
     ),
-    "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
+    "POST demo": Route("Copy the offline demo.", NotebookAsked, DemoCopied),
     "GET names": Route(
         "What a message about a notebook can name: variables, without values, and files; with "
         "`columns_of` only this variable, with all its columns.",
-        f"{EXECUTE}, {LOOK}",
         answer=Nameable,
         query=("notebook", "columns_of"),
     ),
     "GET commands": Route(
         "The person's commands and skills for a notebook, from files in its folder and above it.",
-        LOOK,
         answer=notebooks.ListedCommands,
         query=("notebook",),
     ),
     "POST tables": Route(
         "A page of a table, or profiles of its columns.",
-        f"{EXECUTE}, {LOOK}",
         TableAsked,
         TableAnswer,
     ),
     "GET verifications": Route(
         "The latest verification of a notebook. With `seen`, a version, as soon as it has another.",
-        LOOK,
         answer=notebooks.Verified,
         query=("notebook", "seen"),
     ),
     "POST verifications": Route(
         "Run the notebook's file in a fresh kernel and compare its outputs.",
-        f"{EXECUTE}, {LOOK}",
         notebooks.Asked,
         notebooks.Verified,
     ),
-    "DELETE verifications": Route(
-        "Cancel it.", EXECUTE, answer=notebooks.Verified, query=("notebook",)
-    ),
-    "GET mcp/tokens": Route(
-        "The tokens of outside agents, without secrets.", LOOK, answer=ListedTokens
-    ),
-    "POST mcp/tokens": Route(
-        "Make one. The answer alone has its secret.", BOTH, NewToken, MadeToken, 201
-    ),
-    "DELETE mcp/tokens/{token}": Route("Revoke one.", BOTH, status=204),
+    "DELETE verifications": Route("Cancel it.", answer=notebooks.Verified, query=("notebook",)),
+    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", answer=ListedTokens),
+    "POST mcp/tokens": Route("Make one. The answer alone has its secret.", NewToken, MadeToken),
+    "DELETE mcp/tokens/{token}": Route("Revoke one.", status=204),
     "GET tool-servers": Route(
         "The MCP servers whose tools the agent may call. Starts none.",
-        LOOK,
         answer=ToolServersFound,
         query=("notebook",),
     ),
     "PATCH tool-servers/{server}": Route(
         "Approve the server with exactly this entry and start it, end it, or pick its tools.",
-        BOTH,
         Wish,
         ToolServersFound,
     ),
-    "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
-    "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
-    "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),
+    "POST tickets": Route("For the socket of a window.", Secret, Ticket),
+    "POST clients": Route("For a client that has no socket.", None, Client),
+    "POST leaving": Route("The window's page goes away.", Secret, status=204),
     "GET sessions": Route(
         "Conversations, newest first; with `q` those that hold a word.",
-        LOOK,
         answer=Found,
         query=("notebook", "q"),
     ),
+    "POST command": Route(
+        "Carry out any command to a conversation, as the socket has it, with what a client "
+        "without a notebook adds. A message without `session_id` begins a conversation. The "
+        "command's own permissions are needed, too.",
+        SessionCommand,
+        commands.Taken,
+    ),
     "POST sessions": Route(
         "A conversation on a notebook, which has a kernel from now on.",
-        BOTH,
         sessions.NewSession,
         SessionInfo,
-        201,
     ),
-    "PATCH sessions/{session_id}": Route("Rename.", CHANGE, Title, SessionInfo),
-    "DELETE sessions/{session_id}": Route("Stop and forget.", CHANGE, status=204),
+    "PATCH sessions/{session_id}": Route("Rename.", Title, SessionInfo),
+    "DELETE sessions/{session_id}": Route("Stop and forget.", status=204),
     "GET sessions/{session_id}/events": Route(
         "What happened after number `after`. With `Accept: text/event-stream` it goes on for "
         "ever; `Last-Event-ID` counts before `after`.",
-        LOOK,
         answer=Events,
         query=("after",),
     ),
     "GET sessions/{session_id}/export": Route(
         "The conversation as Markdown.",
-        LOOK,
     ),
     "GET sessions/{session_id}/sent/{number}": Route(
-        "What was sent to the model in a step.", LOOK, answer=dict
+        "What was sent to the model in a step.", answer=dict
     ),
     "POST sessions/{session_id}/messages": Route(
         "Start a turn, or say something while one is running.",
-        BOTH,
-        turns.NewMessage,
-        turns.Taken,
-        202,
+        None,
+        commands.Taken,
     ),
     "POST sessions/{session_id}/branches": Route(
         "Say something else in the place of an earlier message: a new conversation, which begins "
         "with the turns before it.",
-        BOTH,
-        turns.NewBranch,
+        None,
         SessionInfo,
-        201,
     ),
     "DELETE sessions/{session_id}/queued/{number}": Route(
-        "Take back a queued message.", EXECUTE, None, SessionInfo
+        "Take back a queued message.", None, SessionInfo
     ),
     "POST sessions/{session_id}/decisions": Route(
-        "The person's word on a draft.", BOTH, turns.Decision, SessionInfo
+        "The person's word on a draft.", None, SessionInfo
     ),
     "POST sessions/{session_id}/answers": Route(
-        "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
+        "The person's answer to a question.", None, SessionInfo
     ),
-    "POST sessions/{session_id}/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
-    "POST sessions/{session_id}/retry": Route(
-        "Go on after an error.", BOTH, turns.Retried, SessionInfo, 202
-    ),
-    "PUT sessions/{session_id}/mode": Route(
-        "From the next decision on.", EXECUTE, turns.ModeSet, SessionInfo
-    ),
+    "POST sessions/{session_id}/stop": Route("Stop the turn.", None, SessionInfo),
+    "POST sessions/{session_id}/retry": Route("Go on after an error.", None, SessionInfo),
+    "PUT sessions/{session_id}/mode": Route("From the next decision on.", None, SessionInfo),
     "PUT sessions/{session_id}/model": Route(
-        "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
+        "From the next turn on, with a summary.", None, SessionInfo
     ),
     "POST sessions/{session_id}/look": Route(
-        "Let a model look for mistakes in the latest answer.", EXECUTE, turns.Look, SessionInfo
+        "Let a model look for mistakes in the latest answer.", None, SessionInfo
     ),
     "GET sessions/{session_id}/files": Route(
-        "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
+        "The files that wait in a sandboxed kernel's overlay.", answer=WaitingList
     ),
     "GET sessions/{session_id}/files/text": Route(
-        "The beginning of a file that waits.", LOOK, answer=WaitingText, query=("path",)
+        "The beginning of a file that waits.", answer=WaitingText, query=("path",)
     ),
     "POST sessions/{session_id}/files": Route(
         "Copy some of them into the notebook's folder, or discard them.",
-        BOTH,
-        turns.FilesChosen,
+        None,
         SessionInfo,
     ),
     "GET sessions/{session_id}/turns/{number}/changes": Route(
-        "What a turn changed, cell by cell.", LOOK, answer=Review
+        "What a turn changed, cell by cell.", answer=Review
     ),
     "POST sessions/{session_id}/turns/{number}/undo": Route(
-        "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo
+        "Put back what a turn changed.", None, SessionInfo
     ),
     "POST sessions/{session_id}/turns/{number}/redo": Route(
-        "Bring back what an undo of a turn took back.", CHANGE, turns.Redone, SessionInfo
+        "Bring back what an undo of a turn took back.", None, SessionInfo
     ),
     "GET channel": Route(
-        "The WebSocket of a window, with a ticket.", LOOK, status=101, query=("ticket",)
+        "The WebSocket of a window, with a ticket.", status=101, query=("ticket",)
     ),
 }
 
 
-def served() -> dict[str, bool]:
-    """Methods and paths that there are, and whether each needs a window or a client."""
-    found = {}
-    for pattern, handler in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES):
-        path = pattern
-        for group, name in PARTS.items():
-            path = path.replace(group, f"{{{name}}}")
-        for method in ("get", "post", "put", "patch", "delete"):
-            function = getattr(handler, method)
-            if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
-                needs = method != "get" and getattr(handler, "needs_window", False)
-                found[f"{method.upper()} {path}"] = needs
+def named(pattern: str) -> str:
+    """The address with the names of its parts."""
+    for group, name in PARTS.items():
+        pattern = pattern.replace(group, f"{{{name}}}")
+    return pattern
+
+
+def served() -> dict[str, Served]:
+    """The routes that there are, each with its permissions."""
+    found = {
+        f"{one.method} {named(one.path)}": one
+        for one in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES)
+    }
+    for form in commands.SHORT_FORMS:
+        key = f"{form.method} sessions/{{session_id}}/{named(form.path)}"
+        found[key] = found[key]._replace(needs=COMMANDS[form.command].needs)
+    found["GET channel"] = Served("GET", "channel", (LOOK,), ChannelHandler.get)
     return found
 
 
@@ -356,14 +346,22 @@ def document() -> str:
     found = served()
     if found.keys() != ROUTES.keys():
         raise SystemExit(f"Routes and their description differ: {found.keys() ^ ROUTES.keys()}")
-    kinds = {one for r in ROUTES.values() for one in (r.body, r.answer) if one not in (None, dict)}
-    ordered = sorted([*kinds, Error], key=lambda kind: str(kind.__name__))
+    forms = {f"{one.method} {one.path}": body_of(one) for one in commands.SHORT_FORMS}
+    described = {}
+    for key, route in ROUTES.items():
+        method, path = key.split(" ")
+        form = forms.get(f"{method} {found[key].path.partition(commands.ID + '/')[2]}")
+        described[key] = route._replace(body=form) if form and form.__struct_fields__ else route
+    kinds = {
+        one for r in described.values() for one in (r.body, r.answer) if one not in (None, dict)
+    }
+    ordered = sorted([*kinds, Error], key=lambda kind: str(getattr(kind, "__name__", "")))
     schemas, components = msgspec.json.schema_components(
         ordered, ref_template="#/components/schemas/{name}"
     )
     known = dict(zip(ordered, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for key, route in ROUTES.items():
+    for key, route in described.items():
         method, path = key.split(" ")
         operation = _operation(path, route, known, found[key])
         paths.setdefault(PREFIX + path, {})[method.lower()] = operation
@@ -376,9 +374,9 @@ def document() -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _operation(
-    path: str, route: Route, known: dict[Any, Any], needs_window: bool
-) -> dict[str, Any]:
+def _operation(path: str, route: Route, known: dict[Any, Any], served: Served) -> dict[str, Any]:
+    needs_window = served.method != "GET" and served.needs_window
+    needs = ", ".join(map(" ".join, served.needs))
     places = [("path", name, name != "number") for name in PARTS.values() if f"{{{name}}}" in path]
     places += [("query", name, True) for name in route.query]
     places += [("header", HEADER, True)] if needs_window else []
@@ -397,10 +395,10 @@ def _operation(
         good["content"] = {"application/json": {"schema": schema}}
     operation: dict[str, Any] = {
         "summary": route.about,
-        "description": f"Needs permission to: {route.needs}.",
+        "description": f"Needs permission to: {needs}.",
         "parameters": parameters,
         "responses": {
-            str(route.status): good,
+            str(route.status or int(served.status)): good,
             "default": {
                 "description": "What was wrong, in words.",
                 "content": {"application/json": {"schema": known[Error]}},
@@ -428,7 +426,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     ListedTokens: "IAgentTokens",
     Token: "IAgentToken",
     ToolServersFound: "IToolServers",
-    Shown: "IToolServer",
+    ShownServer: "IToolServer",
     Review: "IReview",
     Reviewed: "IChange",
     FilesOffer: "IFilesOffer",

@@ -4,8 +4,6 @@ of frames that are no commands."""
 from __future__ import annotations
 
 import asyncio
-import inspect
-import re
 import typing
 from contextlib import suppress
 from functools import partial
@@ -25,17 +23,10 @@ from jupyter_codeinterp.core.session import service
 from jupyter_codeinterp.core.session.messages import MAX_MESSAGE
 from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.core.wire.commands import CHANGE, EXECUTE, LOOK, NOT_ALLOWED
 from jupyter_codeinterp.server import windows
 from jupyter_codeinterp.server.socket import connection
-from jupyter_codeinterp.server.socket.connection import (
-    CHANGE,
-    EXECUTE,
-    LOOK,
-    METHODS,
-    NEEDS,
-    NOT_ALLOWED,
-)
-from jupyter_codeinterp.server.socket.send_queue import SendQueue
+from jupyter_codeinterp.server.socket.send_queue import MAX_SNAPSHOT, SendQueue
 from jupyter_codeinterp.server.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
@@ -44,6 +35,8 @@ from tests.reference_window import body
 from tests.site import Site
 
 COMMANDS: tuple[type[Any], ...] = typing.get_args(c.Command)
+ROWS: dict[type[Any], Any] = {**service.COMMANDS, **connection.OF_WINDOWS}
+NEEDS = {kind: row.needs for kind, row in ROWS.items()}
 
 
 # --- opening -------------------------------------------------------------------------
@@ -190,31 +183,14 @@ def test_every_command_says_what_it_needs() -> None:
         assert EXECUTE in NEEDS[kind] and CHANGE in NEEDS[kind]
 
 
-def test_every_command_is_carried_out() -> None:
-    code = inspect.getsource(connection.ClientConnection._carry_out)
-    by_hand = {kind for kind in COMMANDS if re.search(rf"c\.{kind.__name__}\b", code)}
-    assert set(COMMANDS) == {*METHODS, *by_hand}
+def test_the_table_has_each_command_once_and_a_method_that_takes_it() -> None:
+    assert not service.COMMANDS.keys() & connection.OF_WINDOWS.keys()
+    assert set(service.COMMANDS) == set(typing.get_args(c.SessionCommand))
+    for kind, row in ROWS.items():
+        assert typing.get_type_hints(row.method)["command"] is kind
 
 
-@pytest.mark.parametrize("kind", METHODS)
-def test_a_method_of_the_service_takes_the_fields_of_its_command(kind: type[Any]) -> None:
-    method = inspect.signature(getattr(service.SessionService, METHODS[kind]))
-    assert "by" in method.parameters
-    same = {"Union[str, None]": "str | None", "dict[str, str]": "Mapping[str, str]"}
-    for field in msgspec.structs.fields(kind):
-        if field.name != "id":
-            hint = kind.__annotations__[field.name]
-            taken = method.parameters[field.name]
-            assert taken.annotation == same.get(hint, hint), field.name
-            if not field.required:
-                assert taken.default in (field.default, inspect.Parameter.empty), field.name
-
-
-WAITING = [
-    kind
-    for kind, name in METHODS.items()
-    if inspect.iscoroutinefunction(getattr(service.SessionService, name))
-]
+WAITING = [kind for kind, row in service.COMMANDS.items() if row.waits]
 
 
 @pytest.mark.parametrize("kind", WAITING)
@@ -223,10 +199,11 @@ async def test_a_command_that_waits_keeps_no_other_waiting(
 ) -> None:
     w, ended = await site.window(), asyncio.Event()
 
-    async def waits(self: Any, **fields: Any) -> None:
+    async def waits(self: Any, command: Any, caller: Any) -> None:
         await ended.wait()
 
-    monkeypatch.setattr(service.SessionService, METHODS[kind], waits)
+    row = service.COMMANDS[kind]._replace(method=waits)
+    monkeypatch.setitem(service.COMMANDS, kind, row)
     slow = asyncio.ensure_future(w.send(example(kind, "0" * 32)))
     await asyncio.sleep(0)  # The socket has it.
     assert (await w.send(c.TakeLease("a.ipynb"))).error is None
@@ -458,7 +435,7 @@ async def test_commands_that_are_too_large(site: Site) -> None:
     assert site.extension.store.list() == []
     # What is larger than any snapshot may be closes the socket; a new one works.
     with suppress(WebSocketClosedError):
-        await w.socket.write_message("x" * (connection.MAX_SNAPSHOT + 1))
+        await w.socket.write_message("x" * (MAX_SNAPSHOT + 1))
     await asyncio.wait_for(w.closed.wait(), 30)
     assert (await (await site.window()).send(c.TakeLease("a.ipynb"))).error is None
 

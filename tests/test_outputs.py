@@ -477,20 +477,21 @@ def test_base64_with_line_breaks_is_sent_without() -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("size", [(1, 1), (1_568, 2), (3, 700)])
 def test_size_is_read(kind: str, size: tuple[int, int]) -> None:
-    assert images.size(picture(*size, kind=kind)) == size
+    data = picture(*size, kind=kind)
+    assert images.size(data, images.media_type(data)) == size
 
 
 def test_size_of_a_progressive_jpeg() -> None:
     buffer = io.BytesIO()
     Pillow.new("RGB", (30, 20)).save(buffer, "JPEG", progressive=True, comment=b"x" * 500)
-    assert images.size(buffer.getvalue()) == (30, 20)
+    assert images.size(buffer.getvalue(), images.JPEG) == (30, 20)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_what_is_not_whole_is_never_sent(kind: str) -> None:
-    data = picture(kind=kind)
+    data, media = picture(kind=kind), f"image/{kind.lower()}"
     for length in range(len(data)):
-        assert images.size(data[:length]) is None, length
+        assert images.size(data[:length], media) == images.NOT_WHOLE, length
 
 
 def test_a_flipped_bit_in_a_png_is_found() -> None:

@@ -50,6 +50,7 @@ ROUTES = (
     ("POST", "tables", "read contents"),
     ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
+    ("POST", "command", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
@@ -109,8 +110,8 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here() -> None:
-    more = (*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES)
-    patterns = [pattern for pattern, _ in handlers("/", more)]
+    more: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES)
+    patterns = [pattern for pattern, *_ in handlers("/", more)]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {
         re.sub(f"{SERVER}|{SESSION}|{TOKEN}", "ID", path).replace("/1", "/N")

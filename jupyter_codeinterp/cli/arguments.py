@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 from .._version import __version__
 from ..wiring import offering
@@ -62,14 +63,8 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=__version__)
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _run(_command(commands, "run", "work on a task in a notebook"))
-    _chat(_command(commands, "chat", "talk about a notebook in this terminal"))
-    _verify(_command(commands, "verify", "run a notebook afresh and compare its outputs"))
-    _sessions(_command(commands, "sessions", "list conversations, newest first"))
-    _export(_command(commands, "export", "write a conversation to standard output"))
-    _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
-    _command(commands, "doctor", "check the installation and suggest fixes")
-    _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
+    for name, command in COMMANDS.items():
+        command.options(_command(commands, name, command.help))
     for add in offering("commands"):
         add(Commands(commands, add.__module__))
     return whole
@@ -333,3 +328,25 @@ def _seconds(text: str) -> float:
 
 def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+class Subcommand(NamedTuple):
+    """``module``: of ``commands/``. It has a function with the command's name."""
+
+    module: str
+    help: str
+    options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+
+
+COMMANDS = {
+    "run": Subcommand("run", "work on a task in a notebook", _run),
+    "chat": Subcommand("chat", "talk about a notebook in this terminal", _chat),
+    "verify": Subcommand("verify", "run a notebook afresh and compare its outputs", _verify),
+    "sessions": Subcommand("conversations", "list conversations, newest first", _sessions),
+    "export": Subcommand("conversations", "write a conversation to standard output", _export),
+    "key": Subcommand("keys", "set, delete or list API keys; keys are never shown", _key),
+    "doctor": Subcommand("doctor", "check the installation and suggest fixes"),
+    "sandbox": Subcommand(
+        "sandbox", "install a sandboxed kernel, or check that one can run", _sandbox
+    ),
+}

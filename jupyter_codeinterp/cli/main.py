@@ -45,17 +45,6 @@ def import_jsonschema() -> None:
         del modules[NAME]
 
 
-COMMANDS = {
-    "run": "run",
-    "chat": "chat",
-    "verify": "verify",
-    "sessions": "conversations",
-    "export": "conversations",
-    "key": "keys",
-    "doctor": "doctor",
-    "sandbox": "sandbox",
-}
-"""The module of each command. It has a function with the command's name."""
 GC_THRESHOLDS = (50_000, 50, 100)
 """Imports create 300,000 permanent objects. With the default thresholds, garbage collection takes
 a fifth of the import time."""
@@ -104,7 +93,7 @@ def _say_that_it_starts(options: argparse.Namespace) -> None:
 def _command(options: argparse.Namespace) -> Callable[[argparse.Namespace, Stopping], int]:
     import_jsonschema()
     name, feature = options.command, getattr(options, "feature", "")
-    module = f"{feature}.command" if feature else f".commands.{COMMANDS[name]}"
+    module = f"{feature}.command" if feature else f".commands.{arguments.COMMANDS[name].module}"
     found: Any = getattr(import_module(module, __package__), name)
     command: Callable[[argparse.Namespace, Stopping], int] = found
     return command

@@ -1,19 +1,28 @@
-"""A running server, driven over REST."""
+"""A running Jupyter server of ``--server``, driven over REST."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import getpass
 import json
+import os
+import sys
 import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from http import HTTPStatus
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
+import msgspec
 
+from ..core.approval.decisions import Alone
 from ..core.errors import CommandError
+from ..core.visible import visible_line
+from ..core.wire import events as e
+from ..core.wire.commands import Retry, SendMessage, SessionCommand
 from .local.problems import FAILED, USAGE, Problem
 
 # -------------------------------------------------------------------------------------------------
@@ -33,6 +42,10 @@ AGAIN = 1.0
 """Seconds between two attempts."""
 HUB_HEADER = "X-JupyterHub-Version"
 """A header in each answer of a hub's servers."""
+VARIABLE = "JUPYTER_TOKEN"
+"""The environment variable with the server's token or password."""
+NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout", "continued")
+"""Options that apply only to work in this process."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -53,11 +66,39 @@ def is_open(url: str) -> bool:
     return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
 
-class RemoteServer:
-    """``url`` as from ``address``."""
+@asynccontextmanager
+async def logged_in(options: argparse.Namespace) -> AsyncIterator[RemoteServer]:
+    """The server of ``--server``. Raises Problem."""
+    if wrong := next((name for name in NOT_HERE if getattr(options, name, None)), ""):
+        wrong = wrong.replace("_", "-").replace("continued", "continue")
+        raise Problem(f"--{wrong} does not go with --server.", USAGE)
+    url = address(options.server)
+    async with RemoteServer(url, options.kernel or "") as server:
+        await server.log_in(_password(url))
+        yield server
 
-    def __init__(self, url: str) -> None:
+
+def _password(url: str) -> str:
+    """The password or token: from the environment, else typed without an echo. Raises Problem."""
+    if is_open(url):
+        words = f"The connection to {url} is not encrypted: others on the way can read it."
+        print(visible_line(words), file=sys.stderr, flush=True)
+    if given := os.environ.get(VARIABLE, ""):
+        return given
+    if not sys.stdin.isatty():
+        raise Problem(f"Set {VARIABLE} to the token or password of {url}.", USAGE)
+    try:
+        return getpass.getpass(f"Token or password of {url} (not shown): ").strip()
+    except EOFError:
+        raise Problem("No password was given.", USAGE) from None
+
+
+class RemoteServer:
+    """``url`` as from ``address``; ``kernel``: the kernelspec for a notebook without a kernel."""
+
+    def __init__(self, url: str, kernel: str = "") -> None:
         self.url = url
+        self._kernel = kernel
         self._http = httpx2.AsyncClient(timeout=REQUEST_TIME)
         self._headers: dict[str, str] = {}
         self._last_line_at = 0.0
@@ -66,12 +107,7 @@ class RemoteServer:
     async def __aenter__(self) -> RemoteServer:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self._http.aclose()
 
     async def log_in(self, password: str) -> None:
@@ -100,6 +136,20 @@ class RemoteServer:
             raise Problem(words, FAILED)
         self._headers["X-XSRFToken"] = self._http.cookies.get("_xsrf") or xsrf
 
+    async def carry_out(
+        self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
+    ) -> str:
+        begins = isinstance(command, (SendMessage, Retry))
+        extras = {"kernel": self._kernel, "alone": alone, "nobody": nobody}
+        body = {**msgspec.to_builtins(command), **extras}
+        try:
+            answer = await self.post("command", body, again=not begins)
+        except httpx2.HTTPError as error:
+            if not begins:
+                return command.session_id  # ``events`` reports a lost connection.
+            raise Problem(f"{self.url} does not answer: {error}.") from None
+        return str(answer["session_id"])
+
     async def post(self, path: str, body: Mapping[str, Any], *, again: bool = False) -> Any:
         """The answer's JSON. ``again``: the request may arrive twice, so retry until it arrives.
 
@@ -118,11 +168,14 @@ class RemoteServer:
                     raise
             await asyncio.sleep(AGAIN)
 
-    async def delete(self, path: str) -> None:
-        """Raises CommandError and httpx2.HTTPError."""
-        url = f"{self.url}/codeinterp/api/{path}"
-        response = await self._http.delete(url, headers=self._headers)
-        _answer(response, response.content)
+    def watch(self, following: object) -> None:
+        """Do nothing: the server has the limits and the outputs."""
+
+    async def unfinished(self, ended: e.TurnEnded) -> None:
+        """Do nothing: the page shows it."""
+
+    def leave(self) -> None:
+        """Do nothing: the kernel belongs to the server."""
 
     async def events(self, session_id: str, last: int = 0) -> AsyncIterator[tuple[int, bytes]]:
         """The numbered events of a conversation after ``last``, without an end. Reconnects after a

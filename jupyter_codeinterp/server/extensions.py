@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from ..wiring import offering
 
@@ -26,9 +26,27 @@ if TYPE_CHECKING:
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
     from ..core.turn.workplace import MoreTools
+    from ..core.wire.commands import Permissions
 
-    Routes = Sequence[tuple[str, type[RequestHandler]]]
     ToolSource = Callable[[str, str, Untrusted, Any], Awaitable[MoreTools]]
+
+
+class Route(NamedTuple):
+    """A REST route. ``work`` gets the handler and the values of the groups in ``path``. It returns
+    the answer; None: no content. ``needs_window``: whether it needs a window's or client's
+    secret."""
+
+    method: str
+    path: str
+    needs: Permissions
+    work: Callable[..., Awaitable[Any]]
+    status: int = 200
+    needs_window: bool = True
+
+
+if TYPE_CHECKING:
+    Routes = Sequence[Union[Route, tuple[str, type[RequestHandler]]]]
+    """A route, or a path with a handler that takes no login."""
 
 # -------------------------------------------------------------------------------------------------
 # Features of ours.

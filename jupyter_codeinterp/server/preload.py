@@ -11,7 +11,8 @@ from importlib import import_module
 NOT_AT_THE_START = (
     "jupyter_codeinterp.core.session.service",
     "jupyter_codeinterp.adapters.kernels.zmq",
-    "jupyter_codeinterp.adapters.providers.anthropic.model",
+    "jupyter_codeinterp.adapters.providers.anthropic.messages",
+    "jupyter_codeinterp.server.socket.connection",
 )
 
 

@@ -39,6 +39,7 @@ from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
     attached,
+    images,
     notebook_prompt,
     outputs,
     plain_text,
@@ -330,9 +331,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
     "reported.read": check_all,
-    "attached.fault_of_pdf": lambda t: attached.fault_of_pdf(encoded(t)),
-    "attached.media_type": lambda t: attached.media_type(encoded(t)),
-    "attached.size": lambda t: [attached.size(head + encoded(t), media) for head, media in HEADS],
+    "attached.pdf_fault": lambda t: attached.pdf_fault(encoded(t)),
+    "images.media_type": lambda t: images.media_type(encoded(t)),
+    "images.size": lambda t: [images.size(head + encoded(t), media) for head, media in HEADS],
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, UNTRUSTED
     ),

@@ -13,7 +13,7 @@ from PIL import Image as pillow
 
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import PDF, Document, Image, Message, Text
-from jupyter_codeinterp.core.model_view import attached
+from jupyter_codeinterp.core.model_view import attached, images
 from jupyter_codeinterp.core.model_view import references as r
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.core.wire import events as e
@@ -215,7 +215,7 @@ def test_half_an_image_is_not_sent(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP"])
 def test_an_animation_is_not_sent(kind: str) -> None:
-    assert look("a.gif", animated(kind)).why == attached.ANIMATED
+    assert look("a.gif", animated(kind)).why == images.ANIMATED
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader
 from jupyter_codeinterp.core.messages import Text, assistant
 from jupyter_codeinterp.core.ports import ModelDone, ModelText
+from jupyter_codeinterp.core.session.messages import Sender
 from jupyter_codeinterp.core.session.service import SessionService
+from jupyter_codeinterp.core.wire.commands import SendMessage
 from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.server.kernel_models import handler
 from tests.anthropic_talk import joined
@@ -336,7 +338,8 @@ async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) ->
     async with started(site, "n.ipynb"):
         manager = site.app.extension_manager.extension_points["jupyter_codeinterp"].app.manager
         service = SessionService(manager)
-        sent = service.send("go", notebook="n.ipynb", mode="auto", headless=True)
+        message = SendMessage("go", "n.ipynb", mode="auto")
+        sent = await service.send(message, Sender(headless=True))
         await until(lambda: not sent.session.running)
     assert "This is the agent's cell." in json.dumps(api.requests[1].body)
     assert len(api.requests) == 2

@@ -1,1 +1,1 @@
-"""Providers of models: Anthropic, OpenAI and servers like them, the demo, outside clients."""
+"""Providers of models: Anthropic, OpenAI and servers like them, the demo."""

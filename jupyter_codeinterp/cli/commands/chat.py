@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
@@ -13,19 +11,18 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
 from ...adapters import typed_ahead
-from ...core.approval.modes import HIGHEST, MODES, within
+from ...core.approval.modes import MODES, within
 from ...core.errors import CodeInterpError
 from ...core.own_command import OwnCommand
 from ...core.redaction.found_secrets import looks_like_key
 from ...core.visible import visible_line
 from ...core.wire.events import Mode, Reference
-from ...server.files.own_commands import own_commands
 from ..local.problems import DONE, Problem
 from ..terminal.fronts import ASKED, UNASKED
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
-from .run import front_for, mode_of, need_terminal, opened
-from .turn import Conversation, LocalConversation, nothing, to_the_end
+from .run import OpenedNotebook, front_for, mode_of, need_terminal, opened
+from .turn import to_the_end
 
 HELP = {
     "/mode": f"MODE: change the permission mode, one of {', '.join(MODES)}",
@@ -35,7 +32,6 @@ HELP = {
 }
 WELCOME = "Ask about {notebook}, or say what to do in it. /help lists the commands, Ctrl+D leaves."
 EARLIER = "This is a new conversation. --continue goes on with the last one: {title}"
-Commands = Callable[[], Awaitable[list[OwnCommand]]]
 LOOKS_LIKE_KEY = "This looks like an API key, so it was not sent."
 UNKNOWN = "There is no command {name}. /help lists them."
 
@@ -46,49 +42,26 @@ def chat(options: argparse.Namespace, stopping: Stopping) -> int:
 
 
 async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
-    mode, told = mode_of(options), ""
-    async with AsyncExitStack() as stack:
-        stack.enter_context(typed_ahead.echo(False))  # The prompt shows what was typed before.
-        talk: Conversation
-        highest: Mode = HIGHEST
-        if options.server:
-            from .elsewhere import conversation_there  # with an HTTP client
-
-            talk = await stack.enter_async_context(conversation_there(options))
-            language: Callable[[], str] = str
-            file = None
-            commands: Commands = _none
-        else:
-            here = await stack.enter_async_context(opened(options, mode))
-            bench, path, file, last = here.bench, here.path, here.file, here.latest
-            if last is not None and not options.continued:
-                told = EARLIER.format(title=last.title)
-            talk = await here.conversation(options, stopping)
-            highest = bench.manager.rules.highest_mode
-            language = lambda: bench.language  # noqa: E731
-            commands = lambda: own_commands(bench.contents, path)  # noqa: E731
-        front = front_for(language, False, stopping, options.yes or "", file)
-        if not isinstance(front, Person):
-            raise TypeError("a chat needs a person")
-        for words in filter(None, (WELCOME.format(notebook=options.notebook), told)):
-            front.note(words)
-        model = options.model or ""
-        await _Chat(talk, front, stopping, commands, mode, highest, model).begin()
+    mode = mode_of(options)
+    # The prompt shows what was typed before.
+    with typed_ahead.echo(False):
+        async with opened(options, mode, stopping) as here:
+            front = front_for(here, options, stopping)
+            if not isinstance(front, Person):
+                raise TypeError("a chat needs a person")
+            front.note(WELCOME.format(notebook=options.notebook))
+            if here.earlier is not None:
+                front.note(EARLIER.format(title=here.earlier))
+            await _Chat(here, front, stopping, mode, options.model or "").begin()
     return DONE
-
-
-async def _none() -> list[OwnCommand]:
-    return []
 
 
 @dataclass
 class _Chat:
-    _talk: Conversation
+    _here: OpenedNotebook
     _front: Person
     _stopping: Stopping
-    _commands: Commands
     _mode: Mode
-    _highest: Mode
     _model: str
 
     async def begin(self) -> None:
@@ -102,7 +75,7 @@ class _Chat:
             if not text:
                 continue
             try:
-                own = await self._commands() if word.startswith("/") else []
+                own = await self._here.commands() if word.startswith("/") else []
                 if not self._commanded(word, rest.strip(), own):
                     await self._turn(text, own)
             except Problem as problem:
@@ -113,7 +86,7 @@ class _Chat:
 
     async def _asked(self) -> str | None:
         """The person's next line; None if the person leaves."""
-        words = [*HELP, *(f"/{one.name}" for one in await self._commands() if not one.trouble)]
+        words = [*HELP, *(f"/{one.name}" for one in await self._here.commands() if not one.trouble)]
         completer = WordCompleter(words, sentence=True)
         try:
             text = await self._session.prompt_async(
@@ -152,7 +125,7 @@ class _Chat:
         mode = modes.get(name)
         if mode is None:
             self._front.note(f"/mode takes one of {', '.join(MODES)}.")
-        elif not within(mode, self._highest):
+        elif not within(mode, self._here.highest):
             self._front.note(f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode).")
         else:
             self._mode = mode
@@ -172,6 +145,5 @@ class _Chat:
         called = text.partition(" ")[0].removeprefix("/")
         named = [one for one in own if one.name == called and not one.trouble][:1]
         references = tuple(Reference(one.kind, one.name) for one in named)
-        await self._talk.send(text, self._mode, self._model, references)
-        begin = self._talk.watch if isinstance(self._talk, LocalConversation) else nothing
-        await to_the_end(self._talk, self._front, self._stopping, begin)
+        await self._here.talk.send(text, self._mode, self._model, references)
+        await to_the_end(self._here.talk, self._front, self._stopping)

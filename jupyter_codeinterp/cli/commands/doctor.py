@@ -44,7 +44,7 @@ INSTALLS = "pip install "
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """``do``: the suggested fix; "" without a problem. ``idle``: unused, but no problem."""
 
     what: str
@@ -68,13 +68,13 @@ def doctor(options: argparse.Namespace, stopping: Stopping) -> int:
     return FAILED if problems else DONE
 
 
-def _findings() -> Iterator[Finding]:
+def _findings() -> Iterator[Diagnosis]:
     yield from _versions()
     try:
         config = config_files.load()
         settings = config_files.settings(config)
     except config_files.BadConfig as bad:
-        yield Finding(bad.message, "Fix or remove that file. Nothing works until then.")
+        yield Diagnosis(bad.message, "Fix or remove that file. Nothing works until then.")
         return
     yield from _unknown_settings(config)
     yield from _kernelspecs(config)
@@ -86,17 +86,17 @@ def _findings() -> Iterator[Finding]:
     yield _journal(settings)
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[Diagnosis]:
     found = [f"Python {platform.python_version()}"]
     for name in PACKAGES:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    yield Finding(f"jupyter_codeinterp {__version__}, with {', '.join(found)}")
+    yield Diagnosis(f"jupyter_codeinterp {__version__}, with {', '.join(found)}")
 
 
-def _unknown_settings(config: Config) -> Iterator[Finding]:
+def _unknown_settings(config: Config) -> Iterator[Diagnosis]:
     """Settings that nothing reads, such as misspelt ones."""
     from jupyter_server.extension.application import ExtensionApp  # imports a server
 
@@ -107,54 +107,54 @@ def _unknown_settings(config: Config) -> Iterator[Finding]:
             near = get_close_matches(name, of_ours, 1)
             fix = "Remove it. jupyter server --help-all lists all settings."
             words = f"Did you mean c.{SECTION}.{near[0]}?" if near else fix
-            yield Finding(f"Nothing reads the setting c.{SECTION}.{name}.", words)
+            yield Diagnosis(f"Nothing reads the setting c.{SECTION}.{name}.", words)
 
 
-def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Finding]:
+def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Diagnosis]:
     """Tools, hooks and providers of other packages, and those that were left out."""
     extensions = Extensions(settings.allowed_packages)
     extensions.load()
     for one in (*extensions.added, *models.added):
         words = str(one)[:1].upper() + str(one)[1:]
         if one.fault == NOT_ALLOWED:
-            yield Finding(f"{words} was left out: {one.fault}", idle=True)
+            yield Diagnosis(f"{words} was left out: {one.fault}", idle=True)
         elif one.fault:
             fix = f"Update or remove the package {one.package}."
-            yield Finding(f"{words} was left out: {one.fault}", fix)
+            yield Diagnosis(f"{words} was left out: {one.fault}", fix)
         else:
-            yield Finding(f"{words}{_REACH.get(getattr(one.value, 'effect', ''), '')}")
+            yield Diagnosis(f"{words}{_REACH.get(getattr(one.value, 'effect', ''), '')}")
 
 
-def _kernelspecs(config: Config) -> Iterator[Finding]:
+def _kernelspecs(config: Config) -> Iterator[Diagnosis]:
     from jupyter_client.kernelspec import KernelSpecManager
 
     specs: dict[str, Any] = KernelSpecManager(config=config).get_all_specs()
     for name, found in sorted(specs.items()):
         program = (found["spec"].get("argv") or [""])[0]
         if shutil.which(program):
-            yield Finding(f"kernel {name}: {found['spec'].get('display_name', name)}")
+            yield Diagnosis(f"kernel {name}: {found['spec'].get('display_name', name)}")
         else:
             words = f"kernel {name}: its program {program} is missing"
-            yield Finding(words, f"Install it, or: jupyter kernelspec remove {name}")
+            yield Diagnosis(words, f"Install it, or: jupyter kernelspec remove {name}")
     if not specs:
-        yield Finding("No kernel is installed.", "pip install ipykernel")
+        yield Diagnosis("No kernel is installed.", "pip install ipykernel")
 
 
-def _models(models: Models) -> Iterator[Finding]:
+def _models(models: Models) -> Iterator[Diagnosis]:
     if models.warning:
-        yield Finding(models.warning, "jupyter codeinterp key set")
+        yield Diagnosis(models.warning, "jupyter codeinterp key set")
     ids = asyncio.run(_asked(models))
     yield from _providers(models)
     if not models.configured:
         words = f"The default model ({models.default}) has no key."
-        yield Finding(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
+        yield Diagnosis(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
     elif models.fault:
         return  # The provider's finding has the error.
     elif models.default in ids:
-        yield Finding(f"{len(ids)} models available; default: {models.default}")
+        yield Diagnosis(f"{len(ids)} models available; default: {models.default}")
     else:
         words = f"{models.host} does not list the default model, {models.default}."
-        yield Finding(words, "Set another model: c.CodeInterp.model in jupyter_server_config.py")
+        yield Diagnosis(words, "Set another model: c.CodeInterp.model in jupyter_server_config.py")
 
 
 async def _asked(models: Models) -> set[str]:
@@ -166,35 +166,35 @@ async def _asked(models: Models) -> set[str]:
     return {info.id for info in found}
 
 
-def _providers(models: Models) -> Iterator[Finding]:
+def _providers(models: Models) -> Iterator[Diagnosis]:
     """A finding for each provider that has a key or needs none."""
     for one in models.connections():
         if not one.connected:
             continue
         where = f"{one.label}: {key_source(one)}"
         if one.works:
-            yield Finding(where)
+            yield Diagnosis(where)
         elif one.source == "env" and not one.entered and INSTALLS in one.said:
-            yield Finding(f"{where}. {one.said}", idle=True)  # The key may be for other programs.
+            yield Diagnosis(f"{where}. {one.said}", idle=True)  # The key may be for other programs.
         else:
-            yield Finding(f"{where}: does not work", one.said or "jupyter codeinterp key set")
+            yield Diagnosis(f"{where}: does not work", one.said or "jupyter codeinterp key set")
     for label, wrong in models.without_keys():
-        yield Finding(f"{label}: does not work" if wrong else f"{label}: needs no key", wrong)
+        yield Diagnosis(f"{label}: does not work" if wrong else f"{label}: needs no key", wrong)
 
 
-def _labextension() -> Finding:
+def _labextension() -> Diagnosis:
     places = [Path(folder, LAB_NAME) for folder in jupyter_path("labextensions")]
     place = next((one for one in places if (one / "package.json").is_file()), None)
     if place is None:
-        return Finding("The labextension is not installed.", INSTALL)
+        return Diagnosis("The labextension is not installed.", INSTALL)
     built = _json(place / "package.json").get("version")
     if built != __version__:
         words = f"The labextension in {place} is {built}, the package {__version__}."
-        return Finding(words, f"{INSTALL}, then reload JupyterLab")
+        return Diagnosis(words, f"{INSTALL}, then reload JupyterLab")
     if by := _disabled():
         words = f"The labextension is disabled in {by}."
-        return Finding(words, f"jupyter labextension enable {LAB_NAME}")
-    return Finding(f"labextension {built} enabled")
+        return Diagnosis(words, f"jupyter labextension enable {LAB_NAME}")
+    return Diagnosis(f"labextension {built} enabled")
 
 
 def _disabled() -> str:
@@ -214,20 +214,20 @@ def _disabled() -> str:
     return ""
 
 
-def _server_extension() -> Finding:
+def _server_extension() -> Diagnosis:
     from jupyter_server.extension.config import ExtensionConfigManager
 
     manager: Any = ExtensionConfigManager(read_config_path=jupyter_config_path())
     enabled = manager.get_jpserver_extensions().get(SERVER_NAME)
     command = f"jupyter server extension enable {SERVER_NAME}"
     if enabled is None:
-        return Finding("Jupyter does not know the server extension.", f"{INSTALL}, or: {command}")
+        return Diagnosis("Jupyter does not know the server extension.", f"{INSTALL}, or: {command}")
     if not enabled:
-        return Finding("The server extension is disabled.", command)
-    return Finding(f"server extension {__version__} enabled")
+        return Diagnosis("The server extension is disabled.", command)
+    return Diagnosis(f"server extension {__version__} enabled")
 
 
-def _journal(settings: CodeInterpSettings) -> Finding:
+def _journal(settings: CodeInterpSettings) -> Diagnosis:
     from ...adapters.storage.sqlite import SqliteStore
     from ...core.errors import StoreError
 
@@ -237,7 +237,7 @@ def _journal(settings: CodeInterpSettings) -> Finding:
         words = (
             f"Cannot save conversations in {settings.folder}: {there} is not writable ({fault})."
         )
-        return Finding(words, "Make it writable, or set another folder: c.CodeInterp.data_dir")
+        return Diagnosis(words, "Make it writable, or set another folder: c.CodeInterp.data_dir")
     try:
         store = SqliteStore(file, str, settings.retention)
         try:
@@ -245,10 +245,10 @@ def _journal(settings: CodeInterpSettings) -> Finding:
         finally:
             store.close()
     except StoreError as error:
-        return Finding(
+        return Diagnosis(
             f"Cannot use the journal {file}: {error.message}", "Fix the problem named above."
         )
-    return Finding(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
+    return Diagnosis(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
 
 
 def _not_writable(folder: Path) -> str:

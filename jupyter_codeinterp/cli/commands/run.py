@@ -1,4 +1,4 @@
-"""``run``: works on a task in a notebook's file."""
+"""``run``: works on a task in a notebook, here or on a server."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 
 from ...core.approval.decisions import Alone
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
+from ...core.history.transcript import turns
+from ...core.own_command import OwnCommand
 from ...core.redaction.found_secrets import looks_like_key
 from ...core.turn.ending import LIMITS
 from ...core.visible import visible_line
-from ...core.wire.commands import SessionInfo
 from ...core.wire.events import Mode
+from ...server.files.own_commands import own_commands
 from ...server.workbench import config as config_files
 from ...server.workbench.settings import CodeInterpSettings
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
-from ..local.place import check, copy, make, place_of
+from ..local.place import NotebookPath, check, copy, make, place_of
 from ..local.problems import FAILED, USAGE, Problem
-from ..terminal.fronts import Front, Program
+from ..terminal.fronts import Front, JsonFront
 from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
-from .turn import LocalConversation, exit_code, to_the_end
+from .turn import InProcess, TerminalConversation, exit_code, last_words, to_the_end
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -62,59 +64,49 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = mode_of(options)
-    yes: Alone = options.yes or ""
     if options.commit and not options.sandbox:
         raise Problem("--commit needs --sandbox.", USAGE)
-    if options.server:
-        from .elsewhere import run_there  # with an HTTP client
-
-        front = front_for(str, options.json, stopping, yes)
-        return await run_there(options, mode, front, stopping)
-    async with opened(options, mode) as here:
-        language = lambda: here.bench.language  # noqa: E731
-        front = front_for(language, options.json, stopping, yes, here.file)
-        talk = await here.conversation(options, stopping)
-        await talk.send(options.prompt, mode, options.model or "", alone=front.alone)
-        ended = await to_the_end(talk, front, stopping, talk.watch)
-    if ended.code in LIMITS:
+    async with opened(options, mode, stopping) as here:
+        front = front_for(here, options, stopping)
+        await here.talk.send(options.prompt, mode, options.model or "", alone=front.alone)
+        ended = await to_the_end(here.talk, front, stopping)
+    if ended.code in LIMITS and not options.server:
         notebook = options.output or options.notebook
         print(visible_line(TO_GO_ON.format(notebook=notebook)), file=sys.stderr, flush=True)
     return exit_code(ended) if here.whole else exit_code(ended) or FAILED
 
 
+async def _no_commands() -> list[OwnCommand]:
+    return []
+
+
 @dataclass
-class Opened:
-    """The workbench of a command and its notebook. ``kernel``: the kernelspec's name, "" for the
-    notebook's own; ``whole``: whether all files that the person wanted were kept."""
+class OpenedNotebook:
+    """A notebook to talk about. ``file``: its file, if it is on this machine; ``language``: the
+    kernel's, "" while unknown; ``commands``: the person's own; ``highest``: the highest mode;
+    ``earlier``: the title of its latest conversation, if that does not go on; ``whole``: whether
+    all files that the person wanted were kept."""
 
-    bench: LocalBench
-    path: str
-    file: Path
-    kernel: str
+    talk: TerminalConversation
+    file: Path | None = None
+    language: Callable[[], str] = str
+    commands: Callable[[], Awaitable[list[OwnCommand]]] = _no_commands
+    highest: Mode = HIGHEST
+    earlier: str | None = None
     whole: bool = True
-
-    @property
-    def latest(self) -> SessionInfo | None:
-        """The notebook's latest conversation."""
-        return next(iter(self.bench.manager.list(self.path)), None)
-
-    async def conversation(
-        self, options: argparse.Namespace, stopping: Stopping
-    ) -> LocalConversation:
-        """A new conversation, or the latest, with a running kernel. Raises Problem."""
-        talk = LocalConversation(self.bench, self.path, options.timeout)
-        if options.continued:
-            if (latest := self.latest) is None:
-                raise Problem(f"{self.path} has no conversation to continue.", USAGE)
-            words = without_cells(talk.take_up(latest.session_id), cells_of(self.file))
-            print(words, file=sys.stderr)
-        await talk.open(self.kernel, options.model or "", stopping)
-        return talk
 
 
 @asynccontextmanager
-async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opened]:
-    """Raises Problem."""
+async def opened(
+    options: argparse.Namespace, mode: Mode, stopping: Stopping
+) -> AsyncIterator[OpenedNotebook]:
+    """The notebook in a running server, or here with a started kernel. Raises Problem."""
+    if options.server:
+        from ..remote import logged_in  # with an HTTP client
+
+        async with logged_in(options) as server:
+            yield OpenedNotebook(TerminalConversation(server, options.notebook))
+        return
     config = config_files.load()
     settings = config_files.settings(config)
     apply_limits(settings, mode, options.max_steps)
@@ -136,7 +128,7 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
             if output:
                 bench.work_beside(source.file)
-            here = Opened(bench, place.path, place.file, kernel)
+            here = await _opened_in(bench, place, kernel, options, stopping)
             yield here
         ended = True
     finally:
@@ -145,6 +137,36 @@ async def opened(options: argparse.Namespace, mode: Mode) -> AsyncIterator[Opene
             whole = await left(ended)
             if here is not None:
                 here.whole = whole
+
+
+async def _opened_in(
+    bench: LocalBench,
+    place: NotebookPath,
+    kernel: str,
+    options: argparse.Namespace,
+    stopping: Stopping,
+) -> OpenedNotebook:
+    """A new conversation, or the latest, with a running kernel. Raises Problem."""
+    server, manager, path = InProcess(bench, place.path, options.timeout), bench.manager, place.path
+    latest = next(iter(manager.list(path)), None)
+    talk, model = TerminalConversation(server, path), options.model or ""
+    if options.continued:
+        if latest is None:
+            raise Problem(f"{path} has no conversation to continue.", USAGE)
+        session = manager.session(latest.session_id)
+        past = turns([event for _, event in manager.store.events(latest.session_id)])
+        print(without_cells(last_words(past), cells_of(place.file)), file=sys.stderr)
+        talk = TerminalConversation(server, path, latest.session_id, session.event_log.last_seq)
+        model = model or session.info.model
+    await server.start_kernel(kernel, model, stopping)
+    return OpenedNotebook(
+        talk,
+        place.file,
+        language=lambda: bench.language,
+        commands=lambda: own_commands(bench.contents, path),
+        highest=manager.rules.highest_mode,
+        earlier=latest.title if latest is not None and not options.continued else None,
+    )
 
 
 def _written(
@@ -215,19 +237,13 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(
-    language: Callable[[], str],
-    json: bool,
-    stopping: Stopping,
-    yes: Alone = "",
-    notebook: Path | None = None,
-) -> Front:
-    """``language``: the kernel's, "" while unknown; ``yes``: as of ``--yes``."""
-    if json:
-        return Program(yes)
+def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopping) -> Front:
+    yes: Alone = options.yes or ""
+    if options.json:
+        return JsonFront(yes)
 
     from ..terminal.drawing import Screen  # not for a program
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Screen(), stopping, asks, language, yes, notebook)
+    return Person(Screen(), stopping, asks, here.language, yes, here.file)

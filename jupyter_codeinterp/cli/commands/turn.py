@@ -6,24 +6,27 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
+
+import msgspec
 
 from ...adapters.documents.file import ContentsFile
 from ...adapters.documents.live.session_document import SessionDocument
 from ...core.approval.decisions import Alone
-from ...core.document.ops import id_of
+from ...core.document.ops import Output, id_of
 from ...core.errors import CodeInterpError, CommandError, DocumentError
-from ...core.history.transcript import AnswerText, Line, PastTurn, turns
+from ...core.history.transcript import AnswerText, Line, PastTurn
 from ...core.ports import Model
-from ...core.session.session import Session
+from ...core.session.messages import Sender
 from ...core.turn.ending import LIMITS, Ending
 from ...core.visible import visible_line
 from ...core.wire import events as e
+from ...core.wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
-from ..terminal.following import Following, Talk
-from ..terminal.fronts import Decision, Front
+from ..terminal.asking import InputClosed
+from ..terminal.fronts import Front, Verdict
 from ..terminal.stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -77,8 +80,50 @@ def exit_code(ended: e.TurnEnded) -> int:
     return _CODES.get(ended.stop_reason, FAILED)
 
 
-class Conversation(Talk, Protocol):
-    """``send`` and ``retry`` begin a turn; both raise Problem."""
+_MOST = 4_000
+"""Characters at an output's end that are searched for its last line."""
+_decode = msgspec.json.Decoder(e.Event).decode
+
+
+def last_line(outputs: tuple[Output, ...]) -> str:
+    """The last line with text of what a cell has printed; "" for none."""
+    text = outputs[-1].get("text") if outputs else ""
+    text = text[-_MOST:] if isinstance(text, str) else ""
+    lines = [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+class Backend(Protocol):
+    """Where a conversation's commands are carried out: in this process or by a Jupyter server."""
+
+    async def carry_out(
+        self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
+    ) -> str:
+        """Return the conversation's id. ``alone`` and ``nobody`` as of ``Sender``. Raises
+        CommandError, and Problem without a connection."""
+
+    def events(self, session_id: str, last: int) -> AsyncIterator[tuple[int, bytes]]:
+        """Numbered events after ``last`` as JSON, without an end."""
+
+    def watch(self, following: Following) -> None:
+        """A turn begins."""
+
+    async def unfinished(self, ended: e.TurnEnded) -> None:
+        """Mark where the turn stopped."""
+
+    def leave(self) -> None:
+        """Clean up before an immediate exit."""
+
+
+class TerminalConversation:
+    """``last``: the number of the last event that was read."""
+
+    def __init__(self, server: Backend, notebook: str, session_id: str = "", last: int = 0) -> None:
+        self.server = server
+        self._notebook = notebook
+        self._session_id = session_id
+        self._last = last
+        self._stopping: asyncio.Future[None] | None = None
 
     async def send(
         self,
@@ -87,40 +132,170 @@ class Conversation(Talk, Protocol):
         model: str,
         references: tuple[e.Reference, ...] = (),
         alone: Alone = "",
-    ) -> None: ...
+    ) -> None:
+        """Begin a turn. Raises Problem."""
+        message = SendMessage(
+            text,
+            self._notebook,
+            session_id=self._session_id,
+            mode=mode,
+            model=model,
+            references=references,
+        )
+        await self._begin(message, alone)
 
-    async def retry(self) -> None: ...
+    async def retry(self) -> None:
+        """Begin a turn. Raises Problem."""
+        await self._begin(Retry(self._session_id))
 
-    def stop(self) -> None: ...
+    async def _begin(self, command: SessionCommand, alone: Alone = "") -> None:
+        try:
+            self._session_id = await self.server.carry_out(command, alone=alone)
+        except CommandError as error:
+            raise refused(error) from None
 
-    def leave(self) -> None:
-        """Clean up before an immediate exit."""
+    async def events(self) -> AsyncIterator[bytes]:
+        """The turn's events as JSON; does not end by itself."""
+        async for number, raw in self.server.events(self._session_id, self._last):
+            self._last = number
+            yield raw
 
-    async def unfinished(self, ended: e.TurnEnded) -> None:
-        """Mark where the turn stopped."""
+    async def decide(self, draft: e.Draft, decision: Verdict) -> None:
+        """Raises CommandError if the draft can no longer be decided."""
+        command = Decide(
+            self._session_id,
+            draft.draft_id,
+            draft.nonce,
+            decision.action,
+            decision.source,
+            decision.run_all,
+            decision.reason,
+        )
+        await self.server.carry_out(command, nobody=decision.nobody)
+
+    async def answer(self, call_id: str, text: str) -> None:
+        """Raises CommandError if the question was answered."""
+        await self.server.carry_out(Answer(self._session_id, call_id, text))
+
+    def stop(self) -> None:
+        self._stopping = asyncio.ensure_future(self._stop())
+
+    async def _stop(self) -> None:
+        with contextlib.suppress(CommandError):  # It has ended.
+            await self.server.carry_out(Cancel(self._session_id))
 
 
-def nothing(following: Following) -> None:
-    """Do nothing: the default for ``begin``."""
+class Following:
+    """Follows one turn. ``attended``: seconds that questions to the person took."""
+
+    def __init__(
+        self, conversation: TerminalConversation, front: Front, stopping: Stopping
+    ) -> None:
+        self._conversation = conversation
+        self._front = front
+        self._stopping = stopping
+        self._asking: asyncio.Task[None] | None = None
+        self._waits_for = ""
+        """The id of the call that the open question is about."""
+        self._asked_for = 0.0
+        """Seconds spent on finished questions."""
+        self._since: float | None = None
+        self._closed = False
+        """Whether the output is closed."""
+
+    @property
+    def attended(self) -> float:
+        waiting = 0.0 if self._since is None else time.monotonic() - self._since
+        return self._asked_for + waiting
+
+    async def to_the_end(self) -> e.TurnEnded:
+        try:
+            async for raw in self._conversation.events():
+                event = _decode(raw)
+                self._show(event, raw)
+                if isinstance(event, e.TurnEnded):
+                    return event
+                self._take(event)
+            raise AssertionError("following events never ends")
+        finally:
+            self._forget_question()
+            self._front.pause()
+
+    def on_outputs(self, outputs: tuple[Output, ...]) -> None:
+        """Show the progress of a running cell by its outputs."""
+        with contextlib.suppress(OSError):  # The next event finds the closed output.
+            self._front.progress(last_line(outputs))
+
+    def _take(self, event: e.Event) -> None:
+        if isinstance(event, e.DraftWaiting):
+            self._ask(event.draft.call_id, self._decide(event.draft))
+        elif isinstance(event, e.QuestionAsked):
+            self._ask(event.call_id, self._answer(event))
+        elif getattr(event, "call_id", "") == self._waits_for:
+            # Decided, answered or ended, possibly by another client.
+            self._forget_question()
+
+    def _show(self, event: e.Event, raw: bytes) -> None:
+        if self._closed:
+            return
+        try:
+            self._front.show(event, raw)
+        except OSError:
+            # The pipe or terminal is closed.
+            self._closed = True
+            self._stopping.stop()
+
+    # --- questions -------------------------------------------------------------------
+
+    def _ask(self, call_id: str, question: Coroutine[Any, Any, None]) -> None:
+        self._forget_question()
+        self._waits_for = call_id
+        self._asking = asyncio.ensure_future(question)
+
+    def _forget_question(self) -> None:
+        if self._asking is not None and self._asking is not asyncio.current_task():
+            self._asking.cancel()
+        self._asking, self._waits_for = None, ""
+
+    async def _decide(self, draft: e.Draft) -> None:
+        with self._person():
+            decision = await self._front.decide(draft)
+            with contextlib.suppress(CommandError):  # already decided
+                await self._conversation.decide(draft, decision)
+
+    async def _answer(self, question: e.QuestionAsked) -> None:
+        with self._person():
+            answer = await self._front.answer(question)
+            with contextlib.suppress(CommandError):
+                await self._conversation.answer(question.call_id, answer)
+
+    @contextlib.contextmanager
+    def _person(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        try:
+            yield
+        except (InputClosed, OSError):
+            self._stopping.stop()
+        finally:
+            self._asked_for += time.monotonic() - self._since
+            self._since = None
 
 
 async def to_the_end(
-    conversation: Conversation,
-    front: Front,
-    stopping: Stopping,
-    begin: Callable[[Following], None] = nothing,
+    conversation: TerminalConversation, front: Front, stopping: Stopping
 ) -> e.TurnEnded:
-    """Show a turn; at a limit, ask and show the next one. Calls ``begin`` before each."""
+    """Show a turn; at a limit, ask and show the next one."""
+    server = conversation.server
     while True:
-        with stopping.by(conversation.stop, conversation.leave):
+        with stopping.by(conversation.stop, server.leave):
             following = Following(conversation, front, stopping)
-            begin(following)
+            server.watch(following)
             ended = await following.to_the_end()
         if ended.code not in LIMITS or not await _goes_on(front, ended, stopping):
             break
         await conversation.retry()
     if ended.stop_reason != "end_turn":
-        await conversation.unfinished(ended)
+        await server.unfinished(ended)
     return ended
 
 
@@ -131,26 +306,23 @@ async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool
     return not question.cancelled() and question.result()
 
 
-class LocalConversation:
-    """``timeout``: seconds of a turn, without the time spent on questions to the person."""
+class InProcess:
+    """The service of this process. ``timeout``: seconds of a turn, without the time spent on
+    questions to the person."""
 
     def __init__(self, bench: LocalBench, path: str, timeout: float | None = None) -> None:
         self._bench = bench
         self._service = bench.manager.service
         self._path = path
         self._timeout = timeout
-        self._session: Session | None = None
-        self._last = 0
-        """The number of the last event that was read."""
         self._preloading: asyncio.Task[None] | None = None
         """Kept here, because the event loop holds tasks only weakly."""
         self._clock: asyncio.TimerHandle | None = None
 
-    async def open(self, kernel: str, model: str, stopping: Stopping) -> None:
-        """Start the kernel. Raises Problem."""
+    async def start_kernel(self, kernel: str, model: str, stopping: Stopping) -> None:
+        """``model``: "" for the default. Raises Problem."""
         models = self._bench.models
-        before = self._session.info.model if self._session is not None else ""
-        chosen = model or before or models.default_for(self._path)
+        chosen = model or models.default_for(self._path)
         models.check(chosen)
         # Import the heavy SDK while the kernel starts in its own process.
         self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
@@ -161,84 +333,23 @@ class LocalConversation:
             except CommandError as error:
                 raise refused(error) from None
 
-    def take_up(self, session_id: str) -> str:
-        """Continue a conversation. Return its last question and the end of the answer."""
-        manager = self._bench.manager
-        self._session = manager.session(session_id)
-        self._last = self._session.event_log.last_seq
-        events = [event for _, event in manager.store.events(session_id)]
-        return last_words(turns(events))
-
-    async def send(
-        self,
-        text: str,
-        mode: e.Mode,
-        model: str,
-        references: tuple[e.Reference, ...] = (),
-        alone: Alone = "",
-    ) -> None:
-        session_id = self._id if self._session else ""
-        try:
-            sent = self._service.send(
-                text,
-                session_id=session_id,
-                notebook=self._path,
-                mode=mode,
-                model=model,
-                headless=True,
-                references=references,
-                alone=alone,
-            )
-        except CommandError as error:
-            raise refused(error) from None
+    async def carry_out(
+        self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
+    ) -> str:
+        sender = Sender(headless=True, alone=alone, nobody=nobody)
+        sent = await self._service.carry_out(command, sender)
+        if sent is None:
+            return command.session_id
         self._session = sent.session
         self._session.kept = True
+        return self._session.info.session_id
 
-    async def retry(self) -> None:
-        try:
-            self._service.retry(self._id, headless=True)
-        except CommandError as error:
-            raise refused(error) from None
-
-    @property
-    def _here(self) -> Session:
-        if self._session is None:
-            raise RuntimeError("nothing was sent")
-        return self._session
-
-    @property
-    def _id(self) -> str:
-        return self._here.info.session_id
-
-    async def events(self) -> AsyncIterator[bytes]:
-        async for number, raw in self._service.follow(self._id, self._last):
-            self._last = number
-            yield raw
-
-    async def decide(self, draft: e.Draft, decision: Decision) -> None:
-        self._service.decide(
-            self._id,
-            draft.draft_id,
-            draft.nonce,
-            decision.action,
-            decision.source,
-            decision.run_all,
-            reason=decision.reason,
-            nobody=decision.nobody,
-        )
-
-    async def answer(self, call_id: str, text: str) -> None:
-        self._service.answer(self._id, call_id, text)
-
-    def stop(self) -> None:
-        self._service.stop(self._id)
-
-    def leave(self) -> None:
-        self._bench.kernels.kill()
+    def events(self, session_id: str, last: int) -> AsyncIterator[tuple[int, bytes]]:
+        return self._service.follow(session_id, last)
 
     def watch(self, following: Following, began: float | None = None) -> None:
         """Stop the turn at the time limit; otherwise check again later."""
-        document = self._here.workplace.document
+        document = self._session.workplace.document
         if isinstance(document, SessionDocument):
             document.on_outputs = following.on_outputs
         if self._clock is not None:
@@ -250,13 +361,16 @@ class LocalConversation:
         if left > 0:
             loop = asyncio.get_running_loop()
             self._clock = loop.call_later(left, self.watch, following, began)
-        elif self._here.running:
+        elif self._session.running:
             words = f"Stopped at the time limit of {self._timeout:g} seconds."
-            self._here.halt(Ending("budget", "time_limit", words))
+            self._session.halt(Ending("budget", "time_limit", words))
 
     async def unfinished(self, ended: e.TurnEnded) -> None:
         cells = {*ended.added, *ended.edited, *ended.run_again}
         await mark_unfinished(self._bench.contents, self._path, cells, ended.message)
+
+    def leave(self) -> None:
+        self._bench.kernels.kill()
 
 
 def last_words(past: Sequence[PastTurn]) -> str:

@@ -73,7 +73,7 @@ class Barred:
             yield from row
 
 
-class Code:
+class CodeText:
     """Code of any length. Wrapped lines continue two characters right of their indent."""
 
     def __init__(self, source: str, language: str) -> None:
@@ -96,10 +96,10 @@ class Code:
 
 class _CodeBlock(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Padding(Code(str(self.text).rstrip(), self.lexer_name), 1)
+        yield Padding(CodeText(str(self.text).rstrip(), self.lexer_name), 1)
 
 
-class Answer(Markdown):
+class MarkdownText(Markdown):
     """Markdown with links written out: a terminal hyperlink hides its target."""
 
     elements: ClassVar = {**Markdown.elements, "fence": _CodeBlock, "code_block": _CodeBlock}

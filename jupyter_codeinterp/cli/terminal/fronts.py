@@ -44,7 +44,7 @@ NO_ANSWER = "No one can answer. Choose the safest option and state your assumpti
 
 
 @dataclass(frozen=True)
-class Decision:
+class Verdict:
     """A decision on a draft. ``source``: exactly the code to run; ``reason``: for a rejection.
     ``nobody``: rejected because nobody can be asked."""
 
@@ -63,7 +63,7 @@ class Front(Protocol):
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
-    async def decide(self, draft: Draft) -> Decision:
+    async def decide(self, draft: Draft) -> Verdict:
         """Raises InputClosed."""
 
     async def answer(self, question: QuestionAsked) -> str:
@@ -79,7 +79,7 @@ class Front(Protocol):
         """Stop animations."""
 
 
-class Program:
+class JsonFront:
     """Prints events as lines of JSON. Rejects drafts that ``yes`` does not cover, because nobody
     can review them."""
 
@@ -90,9 +90,9 @@ class Program:
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
 
-    async def decide(self, draft: Draft) -> Decision:
+    async def decide(self, draft: Draft) -> Verdict:
         if covers(self.alone, draft):
-            return Decision("run", draft.source)
+            return Verdict("run", draft.source)
         return refused(draft)
 
     async def answer(self, question: QuestionAsked) -> str:
@@ -108,10 +108,10 @@ class Program:
         pass
 
 
-def refused(draft: Draft) -> Decision:
+def refused(draft: Draft) -> Verdict:
     """Reject a draft that needs a review, because nobody can review it."""
     why = f" ({' '.join(draft.notices)})" if draft.notices else ""
     words = f"Not done, because no one could be asked: {draft.title}{why}"
     words += f". To allow it: {option}" if (option := more(draft)) else ""
     print(visible_line(words), file=sys.stderr, flush=True)
-    return Decision("reject", draft.source, nobody=True)
+    return Verdict("reject", draft.source, nobody=True)

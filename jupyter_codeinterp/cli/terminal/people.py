@@ -22,8 +22,18 @@ from ...core.visible import visible, visible_line
 from ...core.wire import events as e
 from ...core.wire.events import Draft
 from . import asking
-from .drawing import Answer, Barred, Code, Inert, Running, beside, bounded, difference, going_on
-from .fronts import NO_ANSWER, Decision, covers, more, refused
+from .drawing import (
+    Barred,
+    CodeText,
+    Inert,
+    MarkdownText,
+    Running,
+    beside,
+    bounded,
+    difference,
+    going_on,
+)
+from .fronts import NO_ANSWER, Verdict, covers, more, refused
 from .stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -222,7 +232,7 @@ class Person:
     def _text(self, text: str) -> None:
         self._streamed = ""
         if text.strip():
-            self.print(Answer(without_cells(text, cells_of(self._notebook) or self._cells)))
+            self.print(MarkdownText(without_cells(text, cells_of(self._notebook) or self._cells)))
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:
@@ -244,7 +254,7 @@ class Person:
         elif kind == "edit":
             shown = difference(old_source, source)
         self.print(heading)
-        self.print(Barred(Text("│", style="dim"), Code(visible(shown, code=True), language)))
+        self.print(Barred(Text("│", style="dim"), CodeText(visible(shown, code=True), language)))
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
@@ -345,9 +355,9 @@ class Person:
 
     # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Decision:
+    async def decide(self, draft: e.Draft) -> Verdict:
         if covers(self.yes, draft):
-            return Decision("run", draft.source)
+            return Verdict("run", draft.source)
         if not self._asks:
             self._not_done[draft.title] = more(draft)
             return refused(draft)
@@ -361,9 +371,9 @@ class Person:
             if word == "edit" and draft.editable:
                 await self._edit(draft, source)
             elif word in ("run", "all"):
-                return Decision("run", source, run_all=word == "all")
+                return Verdict("run", source, run_all=word == "all")
             elif word == "reject":
-                return Decision("reject", source, reason=rest.strip())
+                return Verdict("reject", source, reason=rest.strip())
 
     async def _edit(self, draft: e.Draft, source: str) -> None:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")

@@ -14,18 +14,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from ..document.ops import BeginRun, Receipt, SetSource, digest
+from ..document.ops import BeginRun, Receipt, SetSource, Snapshot, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
 from ..history.prose import known_language
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import off_loop
-from ..ports import DisplayUpdated, EnginesWork, ExecutionDone, OutputsChanged, Slot
-from ..turn.turn import identity
+from ..ports import DisplayUpdated, EnginesWork, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from ..staleness import Cell, Watch
+from ..turn.turn import Turn, identity
 from ..wire.events import KernelWaiting, Note, RunProgress, RunStarted
-from . import stale_input
 from .by_hand import EDITED
+from .draft import DraftCell
 from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
 from .states import CellEvent, CellState
 
@@ -37,6 +38,7 @@ OUTPUT_HIDDEN = (
     "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
     "hidden. Run the cell yourself to see it."
 )
+STALE_INPUT = "[This run read what may be out of date: {reason}]"
 WAITS = 0.2
 """Seconds before the card says that the run waits for the kernel."""
 
@@ -200,7 +202,7 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
         seen = await turn.results.see(done.everything, job.draft.room)
         if job.draft.kind != "scratch":
             notes += await _put_into_cell(job, at, done)
-            notes += await stale_input.notes(job.draft, slot.info, done, at.source)
+            notes += await _stale_input(job.draft, slot.info, done, at.source)
     finally:
         if job.state is CellState.RUNNING:
             job.post_end(at, done)
@@ -227,3 +229,43 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
     with contextlib.suppress(DocumentError):
         await turn.document.save()
     return ()
+
+
+# --- stale input ---------------------------------------------------------------------------
+
+
+async def _stale_input(
+    draft: DraftCell, kernel: KernelInfo, done: ExecutionDone, source: str
+) -> tuple[str, ...]:
+    """Record what ran. Returns a note for the model if it read stale input."""
+    turn, cell_id, number = draft.turn, draft.cell_id, done.execution_count
+    if done.captured:
+        turn.notebook.has_run(cell_id, done.everything)
+    watch, path = turn.workplace.watch, turn.document.path
+    if watch is None or number is None or kernel.language != "python":
+        return ()
+    if not watch.knows(path):
+        _report_cells(turn, watch, turn.notebook.snapshot)
+    watch.put(path, Cell(cell_id, source), turn.notebook.above(cell_id)[1:])
+    watch.ran(kernel.kernel_id, cell_id, number, source)
+    if cell_id not in watch.stale(path, kernel.kernel_id):
+        return ()
+    # A window's report comes a moment after an edit.
+    reason = await _stale_reason(turn, watch, kernel, cell_id)
+    return (STALE_INPUT.format(reason=turn.untrusted.inert(reason)),) if reason else ()
+
+
+async def _stale_reason(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
+    try:
+        # Not ``notebook.look``, which would mark the person's edits as told to the model.
+        snapshot = await turn.document.snapshot()
+    except DocumentError:
+        return ""  # The result says already that the notebook does not answer.
+    _report_cells(turn, watch, snapshot)
+    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
+
+
+def _report_cells(turn: Turn, watch: Watch, snapshot: Snapshot) -> None:
+    code = [cell for cell in snapshot.cells if cell.cell_type == "code"]
+    sources = {cell.cell_id: cell.source for cell in code}
+    watch.report(turn.document.path, list(sources), sources)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..approval.decisions import Alone
 from ..errors import CommandError
 from ..own_command import arguments_in
 from ..redaction.found_secrets import looks_like_key
@@ -12,6 +14,32 @@ from ..wire.events import MessageQueued, MessagesHeard, MessageTakenBack, Refere
 
 if TYPE_CHECKING:
     from .log import SessionLog
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Who sends a command. ``number``: of the window or client, 0 for a program; the resulting
+    event carries it.
+
+    ``headless``: it shows no notebook. Unless a window has it open, the work goes on in its file.
+    ``alone``: what may run in a turn that begins, if nobody can be asked. ``nobody``: it rejects a
+    draft because it has nobody to ask. ``ready`` makes sure that a notebook has a kernel; it is
+    awaited before a turn begins, once the command is valid.
+    """
+
+    number: int = 0
+    headless: bool = False
+    alone: Alone = ""
+    nobody: bool = False
+    ready: Callable[[str], Awaitable[None]] | None = None
+
+    async def prepare(self, notebook: str) -> None:
+        if self.ready is not None:
+            await self.ready(notebook)
+
+
+PROGRAM = Sender()
+
 
 # -------------------------------------------------------------------------------------------------
 # Limits of a person's message, and its check for keys.

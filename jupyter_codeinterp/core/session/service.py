@@ -1,17 +1,15 @@
-"""The one interface of fronts (the windows' socket, REST, a program) to conversations.
+"""The one interface of fronts to conversations, and the table of the commands that it carries out.
 
-``by`` is the number of the window or client that acts, 0 for a program. The resulting event carries
-it. Other windows are notified of decisions.
+The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all call it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 import msgspec
 
-from ..approval.decisions import Alone
 from ..approval.modes import ASKING
 from ..errors import CodeInterpError, CommandError
 from ..history.branching import title_of
@@ -19,9 +17,9 @@ from ..history.changes import Review
 from ..redaction.found_secrets import without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
-from ..wire.commands import Doing, DoneElsewhere, SessionInfo
-from ..wire.events import Kept, Mode, Reference
-from .messages import TITLE_LENGTH, Does, checked, need_short
+from ..wire import commands as c
+from ..wire.events import Kept, Mode
+from .messages import PROGRAM, TITLE_LENGTH, Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
 from .waiting_files import WaitingList, WaitingText
 
@@ -42,11 +40,11 @@ class Sessions(Protocol):
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
 
-    def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session: ...
+    def new_branch(self, of: c.SessionInfo, turn: int, beginning: Beginning) -> Session: ...
 
     async def delete(self, session_id: str) -> None: ...
 
-    def tell_others(self, done: DoneElsewhere) -> None:
+    def tell_others(self, done: c.DoneElsewhere) -> None:
         """Notify all other windows."""
 
     def person(self, notebook: str, window: int) -> str:
@@ -54,11 +52,20 @@ class Sessions(Protocol):
 
 
 class SessionService:
-    """Every method raises CommandError ``unknown_session``, and StoreError if the journal
-    fails. Docstrings list further codes of CommandError."""
+    """A method that takes a command carries it out, as the command's docstring says.
+
+    Every method raises CommandError ``unknown_session``, and StoreError if the journal fails;
+    those that change a conversation also CommandError ``held_elsewhere``. Docstrings list further
+    codes of CommandError.
+    """
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
+
+    async def carry_out(self, command: c.SessionCommand, sender: Sender = PROGRAM) -> Sent | None:
+        """Carry out any command. The result of one that sends a message is where it went."""
+        sent: Sent | None = await COMMANDS[type(command)].method(self, command, sender)
+        return sent
 
     # --- a turn ----------------------------------------------------------------------
 
@@ -66,113 +73,84 @@ class SessionService:
         """Open a conversation on a notebook (its server path) without starting a turn."""
         return self._sessions.new_session(notebook, mode, model)
 
-    def would_send(
-        self,
-        session_id: str,
-        text: str,
-        about: str = "",
-        references: tuple[Reference, ...] = (),
-        with_key: bool = False,
-    ) -> Does:
-        """Where ``send`` would put the message now. Raises as ``send``."""
-        checked(text, references, with_key, self._sessions.rules.scrub)
-        return self._here(session_id).would(text, about)
-
-    def send(
-        self,
-        text: str,
-        *,
-        session_id: str = "",
-        notebook: str = "",
-        mode: Mode = ASKING,
-        model: str = "",
-        about: str = "",
-        source: str | None = None,
-        after: str = "",
-        references: tuple[Reference, ...] = (),
-        rule_files: bool = True,
-        second_look: str | None = None,
-        with_key: bool = False,
-        by: int = 0,
-        headless: bool = False,
-        alone: Alone = "",
-    ) -> Sent:
-        """Send a message, with arguments as in the command ``SendMessage``. ``headless``: the
-        sender shows no notebook. Unless a window has it open, the work goes on in its file.
-        ``alone``: what may run if nobody can be asked.
-
-        CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
-        ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
-        ``held_elsewhere``.
-        """
-        words, references = checked(text, references, with_key, self._sessions.rules.scrub)
-        if session_id:
-            session = self._sessions.session(session_id)
-        elif not text.strip():
+    async def send(self, command: c.SendMessage, sender: Sender = PROGRAM) -> Sent:
+        """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
+        ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
+        words, references = self._checked(command)
+        if command.session_id:
+            session = self._here(command.session_id)
+            if session.would(command.text, command.about) == "begin":
+                await sender.prepare(session.info.notebook)
+        elif not command.text.strip():
             raise CommandError("empty_message", "The message is empty.")
-        elif about:
+        elif command.about:
             raise CommandError("no_longer_waits", NO_LONGER)
-        elif notebook:
-            session = self.create(notebook, mode, model)
+        elif command.notebook:
+            await sender.prepare(command.notebook)
+            session = self.create(command.notebook, command.mode, command.model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        given = (by, about, source, after, references, rule_files, second_look, alone)
-        did = session.send(words, mode, model, *given)
-        if did == "begin" and headless:
+        did = session.send(
+            words,
+            command.mode,
+            command.model,
+            sender.number,
+            about=command.about,
+            source=command.source,
+            after=command.after,
+            references=references,
+            rule_files=command.rule_files,
+            second_look=command.second_look,
+            alone=sender.alone,
+        )
+        if did == "begin" and sender.headless:
             session.workplace.expect_no_window()
         return Sent(session, did)
 
-    async def branch(
-        self,
-        session_id: str,
-        turn: int,
-        text: str,
-        *,
-        undo: bool = False,
-        mode: Mode = ASKING,
-        model: str = "",
-        references: tuple[Reference, ...] = (),
-        rule_files: bool = True,
-        second_look: str | None = None,
-        with_key: bool = False,
-        by: int = 0,
-        headless: bool = False,
-        ready: Callable[[], Awaitable[None]] | None = None,
-    ) -> Session:
-        """Send ``text`` in place of the message that began ``turn``, in a new conversation
-        (command ``Branch``). The new one notes what ``undo`` could not restore. ``ready`` is
-        awaited once the request is valid. Other arguments as in ``send``.
+    async def branch(self, command: c.Branch, sender: Sender = PROGRAM) -> Sent:
+        """The new conversation notes what ``undo`` could not restore. An error leaves none.
 
         CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
-        ``empty_message``, ``busy``, ``unknown_turn``, ``held_elsewhere``; DocumentError
-        ``not_open``. An error leaves no new conversation.
+        ``empty_message``, ``busy``, ``unknown_turn``; DocumentError ``not_open``.
         """
-        words, references = checked(text, references, with_key, self._sessions.rules.scrub)
-        if not text.strip():
+        words, references = self._checked(command)
+        if not command.text.strip():
             raise CommandError("empty_message", "The message is empty.")
-        session = self._here(session_id)
-        beginning = session.reviews.beginning(turn)
-        if ready is not None:
-            await ready()
+        session = self._here(command.session_id)
+        beginning = session.reviews.beginning(command.turn)
+        await sender.prepare(session.info.notebook)
         kept: tuple[Kept, ...] = ()
-        if undo:
-            if headless:
+        if command.undo:
+            if sender.headless:
                 session.workplace.expect_no_window()
-            kept = await session.reviews.undo_since(turn, by)
-        title = title_of(session.info, turn, without_keys(words), beginning.replaced)
+            kept = await session.reviews.undo_since(command.turn, sender.number)
+        title = title_of(session.info, command.turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
-        branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files, second_look)
+        branch = self._sessions.new_branch(of, command.turn, beginning)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
-            branch.send(words, mode, model or session.info.model, *given)
+            did = branch.send(
+                words,
+                command.mode,
+                command.model or session.info.model,
+                sender.number,
+                references=references,
+                rule_files=command.rule_files,
+                second_look=command.second_look,
+            )
         except CodeInterpError:
             await self._sessions.delete(branch.info.session_id)
             raise
-        if headless:
+        if sender.headless:
             branch.workplace.expect_no_window()
-        return branch
+        return Sent(branch, did)
+
+    def _checked(self, command: c.SendMessage | c.Branch) -> Any:
+        """The text without known keys, and the references."""
+        return checked(
+            command.text, command.references, command.with_key, self._sessions.rules.scrub
+        )
 
     async def go_on(self, session_id: str, notebook: str, task: str, by: int = 0) -> Session:
         """Continue with ``task`` in another notebook: a new conversation with the same model and
@@ -196,108 +174,101 @@ class SessionService:
             raise
         return session
 
-    def take_back(self, session_id: str, number: int, by: int = 0) -> None:
-        """Withdraw a queued message. CommandError ``not_queued``, ``held_elsewhere``."""
-        session = self._here(session_id)
-        session.queue.take_back(number, by)
+    async def take_back(self, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
+        """CommandError ``not_queued``."""
+        self._here(command.session_id).queue.take_back(command.number, sender.number)
 
-    def retry(self, session_id: str, by: int = 0, *, headless: bool = False) -> None:
-        """Repeat a failed turn. CommandError ``busy``, ``nothing_to_retry``,
-        ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
-        session.retry(by)
-        if headless:
+    async def retry(self, command: c.Retry, sender: Sender = PROGRAM) -> None:
+        """CommandError ``busy``, ``nothing_to_retry``."""
+        session = self._here(command.session_id)
+        session.need_retry()
+        await sender.prepare(session.info.notebook)
+        session.retry(sender.number)
+        if sender.headless:
             session.workplace.expect_no_window()
 
-    def need_retry(self, session_id: str) -> None:
-        """Raises CommandError as ``retry``."""
-        self._here(session_id).need_retry()
-
-    def stop(self, session_id: str, by: int = 0) -> None:
-        """Stop the running turn, if any, or look for mistakes. CommandError ``held_elsewhere``."""
-        self._here(session_id).cancel(by)
+    async def stop(self, command: c.Cancel, sender: Sender = PROGRAM) -> None:
+        """Stop the running turn, or a look for mistakes, if any."""
+        self._here(command.session_id).cancel(sender.number)
 
     # --- decisions and settings ------------------------------------------------------
 
-    def decide(
-        self,
-        session_id: str,
-        draft_id: str,
-        nonce: str,
-        action: Literal["run", "reject"],
-        source: str,
-        run_all: bool = False,
-        by: int = 0,
-        reason: str = "",
-        nobody: bool = False,
-    ) -> None:
-        """Run exactly ``source``, or reject it with ``reason``. ``nobody``: a program rejects it,
-        because it has nobody to ask. CommandError ``too_long``, ``held_elsewhere``, and as in
-        ``Decisions.decide``."""
-        need_short(reason)
-        session = self._here(session_id)
-        said = self._sessions.rules.scrub(reason.strip())
-        person = self._sessions.person(session.info.notebook, by)
-        draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person, nobody)
-        what: Doing = "run_all" if run_all and action == "run" else action
-        done = DoneElsewhere(by, what, draft.title, session.info.notebook)
-        self._sessions.tell_others(done)
+    async def decide(self, command: c.Decide, sender: Sender = PROGRAM) -> None:
+        """CommandError ``too_long``, and as in ``Decisions.decide``."""
+        need_short(command.reason)
+        session = self._here(command.session_id)
+        notebook = session.info.notebook
+        draft = session.decide(
+            command.draft_id,
+            command.nonce,
+            command.action,
+            command.source,
+            command.run_all,
+            sender.number,
+            said=self._sessions.rules.scrub(command.reason.strip()),
+            person=self._sessions.person(notebook, sender.number),
+            nobody=sender.nobody,
+        )
+        to_all = command.run_all and command.action == "run"
+        what: c.Doing = "run_all" if to_all else command.action
+        self._sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
 
-    def answer(self, session_id: str, call_id: str, text: str, by: int = 0) -> None:
-        """Answer a question of the model. CommandError ``too_long``, ``held_elsewhere``, and as
-        in ``Decisions.answer``."""
-        need_short(text)
-        session = self._here(session_id)
-        session.decisions.answer(call_id, self._sessions.rules.scrub(text), by)
+    async def answer(self, command: c.Answer, sender: Sender = PROGRAM) -> None:
+        """CommandError ``too_long``, and as in ``Decisions.answer``."""
+        need_short(command.text)
+        words = self._sessions.rules.scrub(command.text)
+        self._here(command.session_id).decisions.answer(command.call_id, words, sender.number)
 
-    def set_mode(self, session_id: str, mode: Mode, by: int = 0) -> None:
-        """Set the mode from the next decision on. CommandError ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
-        session.set_mode(mode, by)
+    async def set_mode(self, command: c.SetMode, sender: Sender = PROGRAM) -> None:
+        """Set the mode from the next decision on."""
+        self._sessions.session(command.session_id).set_mode(command.mode, sender.number)
 
-    def set_model(self, session_id: str, model: str, by: int = 0) -> None:
-        """CommandError ``busy``, ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
-        session.set_model(model, by)
+    async def set_model(self, command: c.SetModel, sender: Sender = PROGRAM) -> None:
+        """CommandError ``busy``."""
+        self._sessions.session(command.session_id).set_model(command.model, sender.number)
 
     # --- what was done ---------------------------------------------------------------
 
-    async def undo(
-        self,
-        session_id: str,
-        turn: int,
-        cells: tuple[str, ...] = (),
-        by: int = 0,
-        *,
-        headless: bool = False,
-        files: bool = False,
-    ) -> None:
+    async def undo(self, command: c.UndoTurn, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.undo``."""
-        session = self._sessions.session(session_id)
-        if headless:
+        session = self._sessions.session(command.session_id)
+        if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by, files=files)
+        await session.reviews.undo(command.turn, command.cells, sender.number, files=command.files)
 
-    async def redo(
-        self,
-        session_id: str,
-        turn: int,
-        cells: tuple[str, ...] = (),
-        by: int = 0,
-        *,
-        headless: bool = False,
-        files: bool = False,
-    ) -> None:
+    async def redo(self, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.redo``."""
-        session = self._sessions.session(session_id)
-        if headless:
+        session = self._sessions.session(command.session_id)
+        if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(turn, cells, by, files=files)
+        await session.reviews.redo(command.turn, command.cells, sender.number, files=command.files)
 
-    def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
+    async def keep(self, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.keep``."""
-        session = self._sessions.session(session_id)
-        session.reviews.keep(turn, cells, by)
+        reviews = self._sessions.session(command.session_id).reviews
+        reviews.keep(command.turn, command.cells, sender.number)
+
+    async def keep_files(self, command: c.KeepFiles, sender: Sender = PROGRAM) -> None:
+        """As ``WaitingFiles.keep``."""
+        files = self._sessions.session(command.session_id).waiting_files
+        await files.keep(command.stamps, sender.number, discard=command.discard)
+
+    async def remove(self, command: c.RemoveCell, sender: Sender = PROGRAM) -> None:
+        """As ``Reviews.remove``."""
+        reviews = self._sessions.session(command.session_id).reviews
+        await reviews.remove(command.cell_id, sender.number)
+
+    async def look(self, command: c.LookForMistakes, sender: Sender = PROGRAM) -> None:
+        """As ``SecondLooks.look``."""
+        turns = self._here(command.session_id).turns
+        await turns.second_looks.look(command.model, sender.number)
+
+    async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
+        """CommandError ``unknown_finding``."""
+        session = self._sessions.session(command.session_id)
+        session.silence(command.key, command.silenced, sender.number)
+
+    # --- without a command -----------------------------------------------------------
 
     async def waiting_files(self, session_id: str) -> WaitingList:
         """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
@@ -307,30 +278,7 @@ class SessionService:
         """As ``WaitingFiles.text``."""
         return await self._sessions.session(session_id).waiting_files.text(path)
 
-    async def keep_files(
-        self, session_id: str, stamps: Mapping[str, str], discard: bool = False, by: int = 0
-    ) -> None:
-        """As ``WaitingFiles.keep``."""
-        session = self._sessions.session(session_id)
-        await session.waiting_files.keep(stamps, by, discard=discard)
-
-    async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
-        """As ``Reviews.remove``."""
-        session = self._sessions.session(session_id)
-        await session.reviews.remove(cell_id, by)
-
-    async def look(self, session_id: str, model: str = "", by: int = 0) -> None:
-        """As ``SecondLooks.look``."""
-        await self._here(session_id).turns.second_looks.look(model, by)
-
-    def silence(self, session_id: str, key: str, silenced: bool = True, by: int = 0) -> None:
-        """Hide findings with this key from the person and the model, in this notebook.
-        CommandError ``unknown_finding``, ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
-        session.silence(key, silenced, by)
-
-    async def delete(self, session_id: str, by: int = 0) -> None:
-        """CommandError ``held_elsewhere``."""
+    async def delete(self, session_id: str) -> None:
         await self._sessions.delete(session_id)
 
     def review(self, session_id: str, turn: int) -> Review:
@@ -344,9 +292,8 @@ class SessionService:
         return msgspec.structs.replace(found, files=await session.waiting_files.offers(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
-        """CommandError ``bad_title``, ``held_elsewhere``."""
-        session = self._sessions.session(session_id)
-        session.rename(title, by)
+        """CommandError ``bad_title``."""
+        self._sessions.session(session_id).rename(title, by)
 
     def follow(self, session_id: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
         """Numbered events after ``after`` as JSON, then those to come, without end."""
@@ -364,3 +311,62 @@ def _not_put_back(cells: int) -> str:
     return (
         f"{counted} not restored. The end of the turn in the earlier conversation gives the reason."
     )
+
+
+# -------------------------------------------------------------------------------------------------
+# The commands to conversations. Those about a window's notebooks: ``server/socket/connection.py``.
+
+C = TypeVar("C")
+
+
+class CommandRow(NamedTuple):
+    """How to carry out one type of command. ``waits``: for receipts, which arrive over the same
+    socket, for a model, or for a disk."""
+
+    needs: c.Permissions
+    method: Callable[[SessionService, Any, Sender], Awaitable[Sent | None]]
+    waits: bool = False
+
+
+def _row(
+    command: type[C],
+    needs: c.Permissions,
+    method: Callable[[SessionService, C, Sender], Awaitable[Sent | None]],
+    *,
+    waits: bool = False,
+) -> tuple[type[Any], CommandRow]:
+    return command, CommandRow(needs, method, waits)
+
+
+COMMANDS = dict(
+    (
+        _row(c.SendMessage, c.BOTH, SessionService.send),
+        _row(c.Branch, c.BOTH, SessionService.branch, waits=True),
+        _row(c.TakeBack, (c.EXECUTE,), SessionService.take_back),
+        _row(c.Decide, c.BOTH, SessionService.decide),
+        _row(c.Answer, (c.EXECUTE,), SessionService.answer),
+        _row(c.Cancel, (c.EXECUTE,), SessionService.stop),
+        _row(c.Retry, c.BOTH, SessionService.retry),
+        _row(c.SetMode, (c.EXECUTE,), SessionService.set_mode),
+        _row(c.SetModel, (c.EXECUTE,), SessionService.set_model),
+        _row(c.UndoTurn, (c.CHANGE,), SessionService.undo, waits=True),
+        _row(c.RedoTurn, (c.CHANGE,), SessionService.redo, waits=True),
+        _row(c.KeepChanges, (c.CHANGE,), SessionService.keep),
+        _row(c.KeepFiles, c.BOTH, SessionService.keep_files, waits=True),
+        _row(c.RemoveCell, (c.CHANGE,), SessionService.remove, waits=True),
+        _row(c.SilenceFinding, (c.CHANGE,), SessionService.silence),
+        _row(c.LookForMistakes, (c.EXECUTE,), SessionService.look, waits=True),
+    )
+)
+
+
+def is_to_session(command: c.Command) -> TypeGuard[c.SessionCommand]:
+    return type(command) in COMMANDS
+
+
+def needs_of(command: c.SessionCommand) -> c.Permissions:
+    """The command's permissions. Variables and waiting files are the kernel's."""
+    needs = COMMANDS[type(command)].needs
+    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
+        return (*needs, c.EXECUTE)
+    return needs

@@ -13,15 +13,41 @@ import msgspec
 from ..document.ops import CellView, Op, Output, Receipt
 from .events import Event, Mode, Reference
 
+Permissions = tuple[tuple[str, str], ...]
+"""(action, resource) pairs of jupyter_server's authorizer."""
+LOOK = ("read", "contents")
+CHANGE = ("write", "contents")
+EXECUTE = ("execute", "kernels")
+BOTH: Permissions = (EXECUTE, CHANGE)
+NOT_ALLOWED = {
+    LOOK: "You are not allowed to read notebooks on this server.",
+    CHANGE: "You are not allowed to change notebooks on this server.",
+    EXECUTE: "You are not allowed to run code on this server.",
+}
+
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
     pass
 
 
+class _Command(_Frame, frozen=True, kw_only=True):
+    """The reply has the command's ``id``. There is none to 0."""
+
+    id: int = 0
+
+
+class _ToSession(_Command, frozen=True):
+    session_id: str
+
+
+class _AboutNotebook(_Command, frozen=True):
+    notebook: str
+
+
 # --- window → server: conversations --------------------------------------------------
 
 
-class SendMessage(_Frame, frozen=True, tag="send_message"):
+class SendMessage(_Command, frozen=True, tag="send_message"):
     """A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
 
     It starts a turn; while one runs, the server queues it. ``about`` names what was waiting when
@@ -49,10 +75,9 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     rule_files: bool = True
     second_look: Union[str, None] = None
     with_key: bool = False
-    id: int = 0
 
 
-class Branch(_Frame, frozen=True, tag="branch"):
+class Branch(_ToSession, frozen=True, tag="branch"):
     """Send another message in place of the one that began ``turn``.
 
     This opens a new conversation that begins with the turns before it. The old one remains.
@@ -61,7 +86,6 @@ class Branch(_Frame, frozen=True, tag="branch"):
     ``{"session_id": …}`` of the new conversation.
     """
 
-    session_id: str
     turn: int
     text: str
     undo: bool = False
@@ -71,79 +95,60 @@ class Branch(_Frame, frozen=True, tag="branch"):
     rule_files: bool = True
     second_look: Union[str, None] = None
     with_key: bool = False
-    id: int = 0
 
 
-class LookForMistakes(_Frame, frozen=True, tag="look_for_mistakes"):
+class LookForMistakes(_ToSession, frozen=True, tag="look_for_mistakes"):
     """Let a model look for mistakes in the latest answer. The event ``Looked`` lists them, before
     the reply. ``model``: "" for the admin's ``second_look``, or else the conversation's model."""
 
-    session_id: str
     model: str = ""
-    id: int = 0
 
 
-class TakeBack(_Frame, frozen=True, tag="take_back"):
+class TakeBack(_ToSession, frozen=True, tag="take_back"):
     """Withdraw a queued message."""
 
-    session_id: str
     number: int
-    id: int = 0
 
 
-class Decide(_Frame, frozen=True, tag="decide"):
+class Decide(_ToSession, frozen=True, tag="decide"):
     """The person's decision on one draft. Exactly ``source`` runs, byte for byte.
 
     ``run_all`` switches the rest of the turn to Auto. ``reason`` are the person's words with a
     rejection.
     """
 
-    session_id: str
     draft_id: str
     nonce: str
     action: Literal["run", "reject"]
     source: str = ""
     run_all: bool = False
     reason: str = ""
-    id: int = 0
 
 
-class Answer(_Frame, frozen=True, tag="answer"):
+class Answer(_ToSession, frozen=True, tag="answer"):
     """The person's answer to ``ask_user``."""
 
-    session_id: str
     call_id: str
     text: str
-    id: int = 0
 
 
-class Cancel(_Frame, frozen=True, tag="cancel"):
+class Cancel(_ToSession, frozen=True, tag="cancel"):
     """Stop the running turn, if any."""
 
-    session_id: str
-    id: int = 0
 
-
-class Retry(_Frame, frozen=True, tag="retry"):
+class Retry(_ToSession, frozen=True, tag="retry"):
     """Repeat a turn that ended in an error, with the same message and history."""
 
-    session_id: str
-    id: int = 0
 
-
-class SetMode(_Frame, frozen=True, tag="set_mode"):
-    session_id: str
+class SetMode(_ToSession, frozen=True, tag="set_mode"):
     mode: Mode
-    id: int = 0
 
 
-class SetModel(_Frame, frozen=True, tag="set_model"):
-    session_id: str
+class SetModel(_ToSession, frozen=True, tag="set_model"):
     model: str
-    id: int = 0
 
 
-class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
+class UndoTurn(_ToSession, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
@@ -151,81 +156,66 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     the overlay of a sandboxed kernel.
     """
 
-    session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
-    id: int = 0
 
 
-class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
+class RedoTurn(_ToSession, frozen=True, tag="redo_turn"):
     """Redo an undone turn, except cells that the person has touched since.
 
     ``cells`` are ids; empty means all that can be redone. ``files``: also redo files in an overlay.
     """
 
-    session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
-    id: int = 0
 
 
-class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
+class KeepChanges(_ToSession, frozen=True, tag="keep_changes"):
     """Keep these changes of a turn: undoing the turn skips them. The person can still restore
     each by its id."""
 
-    session_id: str
     turn: int
     cells: tuple[str, ...]
-    id: int = 0
 
 
-class KeepFiles(_Frame, frozen=True, tag="keep_files"):
+class KeepFiles(_ToSession, frozen=True, tag="keep_files"):
     """Copy files from a sandboxed kernel's overlay into the notebook's folder, or ``discard`` them.
     ``stamps`` has their paths, each with the stamp of the state that the person saw."""
 
-    session_id: str
     stamps: dict[str, str]
     discard: bool = False
-    id: int = 0
 
 
-class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
+class RemoveCell(_ToSession, frozen=True, tag="remove_cell"):
     """Remove a failed cell that the agent left in the notebook."""
 
-    session_id: str
     cell_id: str
-    id: int = 0
 
 
-class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
+class SilenceFinding(_ToSession, frozen=True, tag="silence_finding"):
     """Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
     false shows them again."""
 
-    session_id: str
     key: str
     silenced: bool = True
-    id: int = 0
 
 
-class Subscribe(_Frame, frozen=True, tag="subscribe"):
+class Subscribe(_ToSession, frozen=True, tag="subscribe"):
     """Send the session's events after number ``after``, then those to come."""
 
-    session_id: str
     after: int = 0
-    id: int = 0
 
 
-class Unsubscribe(_Frame, frozen=True, tag="unsubscribe"):
-    session_id: str
-    id: int = 0
+class Unsubscribe(_ToSession, frozen=True, tag="unsubscribe"):
+    pass
 
 
 # --- window → server: the notebooks that it has open ---------------------------------
 
 
-class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
+class OpenNotebook(_AboutNotebook, frozen=True, tag="open_notebook"):
     """The state of a notebook in this window. Sent when the window opens or reloads it, or
     reconnects.
 
@@ -237,7 +227,6 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     collaboration). ``announcement`` counts these commands for the notebook.
     """
 
-    notebook: str
     applied: dict[str, int] = {}
     kernel_id: str = ""
     saved: dict[str, int] = {}
@@ -246,58 +235,43 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     reverted: bool = False
     collaborative: bool = False
     announcement: int = 0
-    id: int = 0
 
 
-class FileState(_Frame, frozen=True, tag="file_state"):
+class FileState(_AboutNotebook, frozen=True, tag="file_state"):
     """A change in the difference between this window's copy and the file. Fields as in
     ``OpenNotebook``."""
 
-    notebook: str
     saved: dict[str, int]
     version: str
     edited: bool
-    id: int = 0
 
 
-class CloseNotebook(_Frame, frozen=True, tag="close_notebook"):
+class CloseNotebook(_AboutNotebook, frozen=True, tag="close_notebook"):
     """The person has closed the notebook and discards unsaved changes."""
 
-    notebook: str
-    id: int = 0
 
-
-class RenameNotebook(_Frame, frozen=True, tag="rename_notebook"):
-    notebook: str
+class RenameNotebook(_AboutNotebook, frozen=True, tag="rename_notebook"):
     to: str
-    id: int = 0
 
 
-class KernelOf(_Frame, frozen=True, tag="kernel_of"):
+class KernelOf(_AboutNotebook, frozen=True, tag="kernel_of"):
     """The notebook's kernel in this window is now ``kernel_id`` ("" for none)."""
 
-    notebook: str
     kernel_id: str
-    id: int = 0
 
 
-class TakeLease(_Frame, frozen=True, tag="take_lease"):
+class TakeLease(_AboutNotebook, frozen=True, tag="take_lease"):
     """Make this window the one that the agent works in."""
 
-    notebook: str
-    id: int = 0
 
-
-class OpReceipt(_Frame, frozen=True, tag="receipt"):
-    notebook: str
+class OpReceipt(_AboutNotebook, frozen=True, tag="receipt"):
     epoch: int
     session_id: str
     seq: int
     receipt: Receipt
-    id: int = 0
 
 
-class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
+class SnapshotTaken(_AboutNotebook, frozen=True, tag="snapshot"):
     """The answer to a ``ReadNotebook``.
 
     Cells tagged ``codeinterp-private`` lack source and outputs. The window cuts the text of an
@@ -306,7 +280,6 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     they last typed or ran something since then. ``too_large``: the notebook does not
     fit into a message, and ``cells`` is empty. ``protected`` as in ``PersonActed``."""
 
-    notebook: str
     epoch: int
     request_id: int
     cells: tuple[CellView, ...]
@@ -315,36 +288,29 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     acted_in: str = ""
     too_large: bool = False
     protected: tuple[str, ...] = ()
-    id: int = 0
 
 
-class DraftGone(_Frame, frozen=True, tag="draft_gone"):
+class DraftGone(_AboutNotebook, frozen=True, tag="draft_gone"):
     """The person deleted a draft's cell (or the cell that an edit was proposed for)."""
 
-    notebook: str
     cell_id: str
-    id: int = 0
 
 
-class PersonActed(_Frame, frozen=True, tag="person_acted"):
+class PersonActed(_AboutNotebook, frozen=True, tag="person_acted"):
     """The person has run, changed, moved or deleted cells. The window with the lease sends it
     once between two reads of the whole notebook, and when the protected variables in the
     notebook's metadata (``protected``) change."""
 
-    notebook: str
     protected: Union[tuple[str, ...], None] = None
-    id: int = 0
 
 
-class DraftRun(_Frame, frozen=True, tag="draft_run"):
+class DraftRun(_AboutNotebook, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
     to run ``source``, and again when that run has ``ended``."""
 
-    notebook: str
     cell_id: str
     source: str
     ended: bool = False
-    id: int = 0
 
 
 class BegunRun(msgspec.Struct, frozen=True):
@@ -355,7 +321,7 @@ class BegunRun(msgspec.Struct, frozen=True):
     source: str
 
 
-class CodeCells(_Frame, frozen=True, tag="code_cells"):
+class CodeCells(_AboutNotebook, frozen=True, tag="code_cells"):
     """The code cells of a notebook of a Python kernel, for ``StaleCells``.
 
     Sent by the window with the lease, and by all windows of a shared notebook, soon after an edit
@@ -364,15 +330,13 @@ class CodeCells(_Frame, frozen=True, tag="code_cells"):
     A private cell has no source, and its runs are left out.
     """
 
-    notebook: str
     kernel_id: str
     order: tuple[str, ...]
     sources: dict[str, str] = {}
     ran: tuple[BegunRun, ...] = ()
-    id: int = 0
 
 
-Command = Union[
+SessionCommand = Union[
     SendMessage,
     Branch,
     TakeBack,
@@ -389,6 +353,11 @@ Command = Union[
     RemoveCell,
     SilenceFinding,
     LookForMistakes,
+]
+"""To a conversation, from any front. How each is carried out: ``COMMANDS`` of
+``core/session/service.py``."""
+Command = Union[
+    SessionCommand,
     Subscribe,
     Unsubscribe,
     OpenNotebook,
@@ -494,22 +463,25 @@ class EventFrame(_Frame, frozen=True, tag="event"):
     event: Event
 
 
-class OpFrame(_Frame, frozen=True, tag="op"):
-    """Apply in one transaction, with ``metadata.codeinterp.applied[session_id] = seq``."""
+class _NotebookFrame(_Frame, frozen=True):
+    """``epoch``: of the lease."""
 
     notebook: str
     epoch: int
+
+
+class OpFrame(_NotebookFrame, frozen=True, tag="op"):
+    """Apply in one transaction, with ``metadata.codeinterp.applied[session_id] = seq``."""
+
     session_id: str
     seq: int
     op: Op
 
 
-class StreamFrame(_Frame, frozen=True, tag="stream"):
+class StreamFrame(_NotebookFrame, frozen=True, tag="stream"):
     """Code as the model writes it: put ``text`` at ``start`` of the draft. A hint: the window
     drops a frame if the draft is missing or not ``start`` long; an op follows."""
 
-    notebook: str
-    epoch: int
     draft_id: str
     cell_id: str
     kind: Literal["insert", "edit", "markdown"]
@@ -517,34 +489,28 @@ class StreamFrame(_Frame, frozen=True, tag="stream"):
     text: str
 
 
-class OutputsFrame(_Frame, frozen=True, tag="outputs"):
+class OutputsFrame(_NotebookFrame, frozen=True, tag="outputs"):
     """Outputs of a running cell: ``outputs`` replace all from index ``start`` on. A hint: the
     window drops it if the cell has another run; ``finish_run`` has all outputs."""
 
-    notebook: str
-    epoch: int
     cell_id: str
     run_id: str
     start: int
     outputs: tuple[Output, ...]
 
 
-class DisplayFrame(_Frame, frozen=True, tag="display"):
+class DisplayFrame(_NotebookFrame, frozen=True, tag="display"):
     """update_display_data: every output with this id gets the new data."""
 
-    notebook: str
-    epoch: int
     display_id: str
     data: dict[str, Any]
     metadata: dict[str, Any]
 
 
-class ReadNotebook(_Frame, frozen=True, tag="read"):
+class ReadNotebook(_NotebookFrame, frozen=True, tag="read"):
     """Ask for a snapshot, of only ``cell_ids`` if given. With ``save`` the window also saves
     the notebook. An answer to ``request_id`` 0 is optional."""
 
-    notebook: str
-    epoch: int
     request_id: int
     save: bool = False
     cell_ids: tuple[str, ...] = ()
@@ -557,7 +523,7 @@ class ReloadNotebook(_Frame, frozen=True, tag="reload"):
     notebook: str
 
 
-class Lease(_Frame, frozen=True, tag="lease"):
+class Lease(_NotebookFrame, frozen=True, tag="lease"):
     """Whether the agent works in this window, from ``epoch`` on.
 
     It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
@@ -565,8 +531,6 @@ class Lease(_Frame, frozen=True, tag="lease"):
     view; nobody has a lease.
     """
 
-    notebook: str
-    epoch: int
     held: bool
     announcement: int = 0
     shared: bool = False

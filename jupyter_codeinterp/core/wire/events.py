@@ -188,29 +188,24 @@ class FileLeft(msgspec.Struct, frozen=True):
     why: str
 
 
-class TurnUndone(_Event, frozen=True, tag="turn_undone"):
+class _Restored(_Event, frozen=True):
+    turn: int
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...] = ()
+    window: int = 0
+    redoable: tuple[str, ...] = ()
+
+
+class TurnUndone(_Restored, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of cells in ``without_outputs``. A turn may
     have several of these events. A redo can restore the changes to cells in ``redoable``."""
 
-    turn: int
-    restored: tuple[str, ...]
-    kept: tuple[Kept, ...]
-    without_outputs: tuple[str, ...] = ()
-    window: int = 0
-    redoable: tuple[str, ...] = ()
 
-
-class TurnRedone(_Event, frozen=True, tag="turn_redone"):
+class TurnRedone(_Restored, frozen=True, tag="turn_redone"):
     """A redo has ``restored`` cells to their state before the undo, and skipped those in ``kept``.
     A later redo may succeed for the cells in ``redoable``. Other fields as in ``TurnUndone``."""
-
-    turn: int
-    restored: tuple[str, ...]
-    kept: tuple[Kept, ...]
-    without_outputs: tuple[str, ...] = ()
-    window: int = 0
-    redoable: tuple[str, ...] = ()
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):

@@ -16,10 +16,10 @@ from traitlets.config import Config
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...adapters.providers.replay.model import ReplayModel, parse
-from ...cli.commands.turn import LocalConversation, to_the_end
+from ...cli.commands.turn import InProcess, TerminalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
-from ...cli.terminal.fronts import Decision, Program, covers
+from ...cli.terminal.fronts import JsonFront, Verdict, covers
 from ...cli.terminal.stopping import Stopping
 from ...core.approval.modes import HIGHEST
 from ...core.errors import CodeInterpError
@@ -91,7 +91,7 @@ class _Bench(LocalBench):
         return (await self._kernel_at(path).variables(names) if names else None) or []
 
 
-class _Front(Program):
+class _Front(JsonFront):
     """Nobody is present. Agrees to edits, because the cells are copies, but not to packages, other
     kernels or hidden code."""
 
@@ -105,9 +105,9 @@ class _Front(Program):
         if not is_usual and not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
             self.events.append(_decode(self._scrub(raw.decode())))
 
-    async def decide(self, draft: e.Draft) -> Decision:
+    async def decide(self, draft: e.Draft) -> Verdict:
         agrees = covers(self.alone, draft)
-        return Decision("run" if agrees else "reject", draft.source, nobody=not agrees)
+        return Verdict("run" if agrees else "reject", draft.source, nobody=not agrees)
 
 
 class Trial:
@@ -167,8 +167,9 @@ class Trial:
             file.write_text(json.dumps(EMPTY), encoding="utf-8")
         before = json.loads(file.read_bytes())
         async with (bench := _Bench(self._setup, root, played)):
-            conversation = LocalConversation(bench, spec.notebook)
-            front, self.kill = _Front(bench), conversation.leave
+            server = InProcess(bench, spec.notebook)
+            conversation = TerminalConversation(server, spec.notebook)
+            front, self.kill = _Front(bench), server.leave
             self._events = front.events
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
             left, stop_reason = list(spec.questions), "end_turn"

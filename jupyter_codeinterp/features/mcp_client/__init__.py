@@ -31,18 +31,7 @@ HELP = "let other agents in; choose MCP servers for yours"
 def register(bench: Workbench) -> None:
     from .servers import ToolServers
 
-    settings = bench.settings
-    servers = ToolServers(
-        bench.contents,
-        settings.folder,
-        admins=settings.mcp_servers,
-        others=settings.mcp_own_servers,
-        env=settings.mcp_env,
-        call_timeout=settings.mcp_call_timeout,
-        learn=bench.secrets.add,
-        forget=bench.secrets.forget,
-        scrub=bench.scrub,
-    )
+    servers = ToolServers.of(bench.settings, bench.contents, bench.secrets, bench.scrub)
 
     async def tools(
         session_id: str, notebook: str, untrusted: Untrusted, contents: Any

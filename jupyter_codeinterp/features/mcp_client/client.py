@@ -167,10 +167,6 @@ class ServerConnection:
     def alive(self) -> bool:
         return self._client is not None
 
-    @property
-    def pid(self) -> int:
-        return self._program.pid
-
     async def start(self) -> None:
         """Connect, and agree on a version. Raises ToolServerError ``not_started``."""
         self._running = asyncio.ensure_future(self._run())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...cli.local.problems import DONE, USAGE, Problem
 from ...core.redaction.secrets import Secrets
 from ...server.workbench import config as config_files
-from .servers import Shown, ToolServers
+from .servers import ShownServer, ToolServers
 
 if TYPE_CHECKING:
     import argparse
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...cli.terminal.stopping import Stopping
 
 SHORT = 24
-"""Shown characters of an id; too many to forge another entry with the same ones."""
+"""ShownServer characters of an id; too many to forge another entry with the same ones."""
 NONE = "No MCP servers. They come from .codeinterp/mcp.json in the notebook's folder or above."
 STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
@@ -37,17 +37,8 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
 
     settings = config_files.settings(config_files.load())
     secrets = Secrets()
-    servers = ToolServers(
-        AsyncLargeFileManager(root_dir=str(root), allow_hidden=True),
-        settings.folder,
-        admins=settings.mcp_servers,
-        others=settings.mcp_own_servers,
-        env=settings.mcp_env,
-        call_timeout=settings.mcp_call_timeout,
-        learn=secrets.add,
-        forget=secrets.forget,
-        scrub=secrets.scrub,
-    )
+    contents = AsyncLargeFileManager(root_dir=str(root), allow_hidden=True)
+    servers = ToolServers.of(settings, contents, secrets, secrets.scrub)
     found, faults = await servers.shown(notebook)
     if options.what == "servers":
         for fault in faults:
@@ -71,14 +62,14 @@ async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> 
     return DONE
 
 
-def _print(one: Shown) -> None:
+def _print(one: ShownServer) -> None:
     state = STATES.get(one.state, one.state)
     print(f"{one.id[:SHORT]}  {one.name}  {one.place}  {state}{f': {one.why}' if one.why else ''}")
     for line in one.lines:
         print(f"    {line}")
 
 
-def _the_one(found: list[Shown], short: str) -> Shown:
+def _the_one(found: list[ShownServer], short: str) -> ShownServer:
     """Raises Problem."""
     matching = [one for one in found if len(short) >= SHORT and one.id.startswith(short)]
     if len(matching) != 1:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 
+from ...core.wire.commands import BOTH, LOOK
+from ...server.extensions import Route
 from ...server.files.paths import normalize
 from ...server.rest.base import Handler
 from .servers import ToolServers
@@ -22,43 +22,33 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] | None = None
 
 
-class _ToolServers(Handler):
-    def initialize(self) -> None:
-        super().initialize()
-        self.servers: ToolServers = self.settings["codeinterp_tool_servers"]
-
-    async def answer_list(self, notebook: str) -> None:
-        found, faults = await self.servers.shown(notebook)
-        self.answer({"servers": found, "faults": faults})
+async def tool_servers(handler: Handler) -> dict[str, Any]:
+    """The servers of a notebook. Starts nothing."""
+    return await _shown(handler, normalize(handler.get_query_argument("notebook", "")))
 
 
-class ToolServersHandler(_ToolServers):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        """The servers of a notebook. Starts nothing."""
-        await self.answer_list(normalize(self.get_query_argument("notebook", "")))
+async def _shown(handler: Handler, notebook: str) -> dict[str, Any]:
+    servers: ToolServers = handler.settings["codeinterp_tool_servers"]
+    found, faults = await servers.shown(notebook)
+    return {"servers": found, "faults": faults}
 
 
-class ToolServerHandler(_ToolServers):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def patch(self, digest: str) -> None:
-        """Carry out a person's wish for the server with exactly this entry."""
-        wish = self.given(Wish)
-        notebook = normalize(wish.notebook)
-        if wish.action == "approve":
-            await self.servers.approve(notebook, digest)
-        elif wish.action == "off":
-            await self.servers.turn_off(notebook, digest)
-        else:
-            await self.servers.pick(notebook, digest, wish.tools)
-        await self.answer_list(notebook)
+async def change_tool_server(handler: Handler, digest: str) -> dict[str, Any]:
+    """Carry out a person's wish for the server with exactly this entry."""
+    wish = handler.given(Wish)
+    servers: ToolServers = handler.settings["codeinterp_tool_servers"]
+    notebook = normalize(wish.notebook)
+    if wish.action == "approve":
+        await servers.approve(notebook, digest)
+    elif wish.action == "off":
+        await servers.turn_off(notebook, digest)
+    else:
+        await servers.pick(notebook, digest, wish.tools)
+    return await _shown(handler, notebook)
 
 
 SERVER = r"([0-9a-f]{64})"
 ROUTES = (
-    (r"tool-servers", ToolServersHandler),
-    (rf"tool-servers/{SERVER}", ToolServerHandler),
+    Route("GET", r"tool-servers", (LOOK,), tool_servers),
+    Route("PATCH", rf"tool-servers/{SERVER}", BOTH, change_tool_server),
 )

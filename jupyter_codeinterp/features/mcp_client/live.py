@@ -36,7 +36,7 @@ class Live:
         self.entry = entry
         self.fault = ""
         """Why it does not run, for people."""
-        self.told: list[RawTool] = []
+        self.listed: list[RawTool] = []
         """Its tools as last listed."""
         self.secrets = secrets_of(entry, environment)
         """Texts that are redacted while it is on."""
@@ -53,11 +53,6 @@ class Live:
     def running(self) -> bool:
         return self._connection is not None and self._connection.alive
 
-    @property
-    def pid(self) -> int:
-        """The process id of its program; 0 if it has none."""
-        return self._connection.pid if self._connection is not None and self.running else 0
-
     async def start_again(self) -> None:
         """Start after a person's approval, with new restarts. Raises ToolServerError."""
         async with self._one:
@@ -69,9 +64,9 @@ class Live:
     async def look(self) -> list[RawTool]:
         """List its tools again. Raises ToolServerError."""
         try:
-            self.told = await self._listed()
+            self.listed = await self._listed()
             self.fault = ""
-            return self.told
+            return self.listed
         except ToolServerError as error:
             failed = self._failed(error)
             self.fault = failed.message

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -25,6 +25,10 @@ from .entries import ServerEntry
 from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
 from .live import OFF, Live
 from .places import SLOW, Places
+
+if TYPE_CHECKING:
+    from ...core.redaction.secrets import Secrets
+    from ...server.workbench.settings import CodeInterpSettings
 
 # -------------------------------------------------------------------------------------------------
 # ``mcp-approved.json``: the MCP servers that a person has approved, by the digest of the entry.
@@ -41,14 +45,14 @@ class Approval(msgspec.Struct, frozen=True):
 
     approved: bool
     off: bool = False
-    picked: Union[tuple[str, ...], None] = None
+    picked: tuple[str, ...] | None = None
     when: float = 0.0
 
 
 NONE = Approval(approved=False)
 
 
-class _Content(msgspec.Struct, frozen=True):
+class _ApprovalsFile(msgspec.Struct, frozen=True):
     version: Literal[1] = 1
     words: dict[str, Approval] = {}
 
@@ -56,7 +60,7 @@ class _Content(msgspec.Struct, frozen=True):
 class Approvals:
     def __init__(self, folder: Path) -> None:
         path = folder / "mcp-approved.json"
-        self._file = PrivateFile(path, _Content(), "the list of approved servers")
+        self._file = PrivateFile(path, _ApprovalsFile(), "the list of approved servers")
 
     def of(self, digest: str) -> Approval:
         """Raises CommandError ``not_kept``."""
@@ -65,12 +69,12 @@ class Approvals:
     def set(self, digest: str, change: Callable[[Approval], Approval]) -> None:
         """Raises CommandError ``not_kept``."""
 
-        def changed(content: _Content) -> _Content:
+        def changed(content: _ApprovalsFile) -> _ApprovalsFile:
             approval = change(content.words.get(digest, NONE))
             approval = msgspec.structs.replace(approval, when=time.time())
             every = {**content.words, digest: approval}
             kept = sorted(every, key=lambda one: every[one].when)[-MOST:]
-            return _Content(words={one: every[one] for one in kept})
+            return _ApprovalsFile(words={one: every[one] for one in kept})
 
         self._file.change(changed)
 
@@ -94,7 +98,7 @@ log = logging.getLogger(__name__)
 State = Literal["asks", "off", "refused", "stopped", "running", "failed"]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownServer(msgspec.Struct, frozen=True):
     """A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
     without secrets for an admin's server. ``why``: why it cannot be used."""
 
@@ -135,6 +139,26 @@ class ToolServers:
         self._sessions: dict[str, SessionTools] = {}
         self._background: set[asyncio.Future[Any]] = set()
 
+    @classmethod
+    def of(
+        cls,
+        settings: CodeInterpSettings,
+        contents: Any,
+        secrets: Secrets,
+        scrub: Callable[[str], str],
+    ) -> ToolServers:
+        return cls(
+            contents,
+            settings.folder,
+            admins=settings.mcp_servers,
+            others=settings.mcp_own_servers,
+            env=settings.mcp_env,
+            call_timeout=settings.mcp_call_timeout,
+            learn=secrets.add,
+            forget=secrets.forget,
+            scrub=scrub,
+        )
+
     def _refused(self, one: ServerEntry) -> str:
         return one.fault or files.missing(one, self._env, os.environ)
 
@@ -142,13 +166,13 @@ class ToolServers:
         known = self.approvals.of(one.digest)
         return (known.approved or one.place == "admin") and not known.off and not self._refused(one)
 
-    async def shown(self, notebook: str) -> tuple[list[Shown], list[str]]:
+    async def shown(self, notebook: str) -> tuple[list[ShownServer], list[str]]:
         """The notebook's servers and faults of files. Starts nothing. Raises CommandError
         ``not_kept``."""
         found, faults = await self._places.found(notebook)
         return [self._shown(one) for one in found], faults
 
-    def _shown(self, one: ServerEntry) -> Shown:
+    def _shown(self, one: ServerEntry) -> ShownServer:
         approval = self.approvals.of(one.digest)
         live = self.live(one.digest)
         why = self._refused(one)
@@ -163,8 +187,8 @@ class ToolServers:
             state, why = "failed", live.fault
         elif live is not None and live.running:
             state = "running"
-        listed = chosen(one.name, one.digest, live.told, approval.picked)[1] if live else ()
-        return Shown(
+        listed = chosen(one.name, one.digest, live.listed, approval.picked)[1] if live else ()
+        return ShownServer(
             one.digest,
             self._clean(one.name),
             one.place,
@@ -218,7 +242,7 @@ class ToolServers:
         for secret in live.secrets:
             self._forget(secret)
 
-    async def pick(self, notebook: str, digest: str, names: Union[tuple[str, ...], None]) -> None:
+    async def pick(self, notebook: str, digest: str, names: tuple[str, ...] | None) -> None:
         """Set the tools that new conversations get. Raises CommandError as ``approve``."""
         await self._one(notebook, digest)
         self.approvals.set(digest, lambda old: msgspec.structs.replace(old, picked=names))
@@ -241,7 +265,7 @@ class ToolServers:
                 self._learn(secret)
         return self._live[entry.digest]
 
-    def live(self, digest: str) -> Union[Live, None]:
+    def live(self, digest: str) -> Live | None:
         """The server with this entry; None if it was turned off, also by the command line."""
         if self.approvals.of(digest).off and digest in self._live:
             self._in_background(self._end(self._live.pop(digest)))
@@ -255,26 +279,26 @@ class ToolServers:
         turn goes on without tools."""
         if session_id in self._sessions:
             return self._sessions[session_id], []
-        found, said = await self._places.found(notebook, contents)
-        complete = SLOW not in said
+        found, notes = await self._places.found(notebook, contents)
+        complete = SLOW not in notes
         tools: list[OutsideTool] = []
         try:
-            looks = self._looks(found, said)
+            looks = self._looks(found, notes)
             if looks:
                 await asyncio.wait(looks.values(), timeout=WAITS)
-            tools = self._offered(found, looks, said)
+            tools = self._offered(found, looks, notes)
         except CommandError as error:
-            said.append(NOT_READ.format(why=error.message))
+            notes.append(NOT_READ.format(why=error.message))
             complete = False
         made = SessionTools(self, tools, complete)
         if complete:
             self._sessions[session_id] = made
         while len(self._sessions) > MOST_CONVERSATIONS:
             self._sessions.pop(next(iter(self._sessions)))
-        return made, said
+        return made, notes
 
     def _looks(
-        self, found: Sequence[ServerEntry], said: list[str]
+        self, found: Sequence[ServerEntry], notes: list[str]
     ) -> dict[str, asyncio.Future[Any]]:
         """The lists of tools to come, by the entry's digest. Raises CommandError ``not_kept``."""
         looks: dict[str, asyncio.Future[Any]] = {}
@@ -282,14 +306,14 @@ class ToolServers:
             if self._may_start(one):
                 looks[one.digest] = self._in_background(self._alive(one).look())
             elif not self._refused(one) and not self.approvals.of(one.digest).off:
-                said.append(ASKS.format(name=self._clean(one.name), place=one.place))
+                notes.append(ASKS.format(name=self._clean(one.name), place=one.place))
         return looks
 
     def _offered(
         self,
         found: Sequence[ServerEntry],
         looks: Mapping[str, asyncio.Future[Any]],
-        said: list[str],
+        notes: list[str],
     ) -> list[OutsideTool]:
         """The tools that are there. Raises CommandError ``not_kept``."""
         tools: list[OutsideTool] = []
@@ -297,11 +321,11 @@ class ToolServers:
         for entry in (one for one in found if one.digest in looks):
             look, name = looks[entry.digest], self._clean(entry.name)
             if not look.done():
-                said.append(STARTING.format(name=name))
+                notes.append(STARTING.format(name=name))
             elif look.cancelled():
-                said.append(FAILED.format(name=name, why="it was stopped."))
+                notes.append(FAILED.format(name=name, why="it was stopped."))
             elif (error := look.exception()) is not None:
-                said.append(FAILED.format(name=name, why=str(error)))
+                notes.append(FAILED.format(name=name, why=str(error)))
             else:
                 picked = self.approvals.of(entry.digest).picked
                 offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
@@ -310,7 +334,7 @@ class ToolServers:
                 left_out += sum(bool(tool.why) for tool in listed) + len(offered[room:])
                 left_out -= sum(tool.why == "not picked" for tool in listed)
         if left_out:
-            said.append(LEFT_OUT.format(count=left_out))
+            notes.append(LEFT_OUT.format(count=left_out))
         return tools
 
     def _in_background(self, work: Any) -> asyncio.Future[Any]:

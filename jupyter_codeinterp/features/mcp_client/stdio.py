@@ -35,7 +35,6 @@ class ServerProgram:
     """``errors``: the end of its standard error. ``fault``: why we ended it; "" if we did not."""
 
     def __init__(self) -> None:
-        self.pid = 0
         self.errors = ""
         self.fault = ""
 
@@ -68,7 +67,6 @@ async def stdio(
         limit=MOST_BYTES,
         start_new_session=True,
     )
-    program.pid = process.pid
     from_server, read = anyio.create_memory_object_stream[Any](0)
     write, to_server = anyio.create_memory_object_stream[Any](0)
     tasks = [

@@ -79,16 +79,19 @@ def title(server: str, tool: str) -> str:
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
 
 
+class NotCalled(ValueError):
+    """Its text says why nothing was sent, for the model."""
+
+
 def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
-    """The draft's text. Raises ValueError, with words for the model, if the call is not
-    reviewable."""
+    """The draft's text. Raises NotCalled if a person could not review it."""
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
-        raise ValueError("The arguments are no plain JSON.") from None
+        raise NotCalled("The arguments are no plain JSON.") from None
     if len(plain) > LONGEST:
         words = f"The arguments have {len(plain):,} characters; {LONGEST:,} are allowed."
-        raise ValueError(words)
+        raise NotCalled(words)
     place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
     return f"{place}\nArguments: {_visible(plain)}"
 
@@ -151,10 +154,6 @@ def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
     )
 
 
-class _NotCalled(Exception):
-    """Its text says why nothing was sent."""
-
-
 class _Call:
     def __init__(
         self,
@@ -177,14 +176,10 @@ class _Call:
             return
         try:
             words = call(self._tool.server, self._tool.tool, self._given)
-        except ValueError as error:
-            self._end("not_started", str(error))
-            return
-        try:
             if self._turn.untrusted.known(words) != words:
-                raise _NotCalled(HAS_KEY)
+                raise NotCalled(HAS_KEY)
             await self._ask_and_call(words)
-        except _NotCalled as error:
+        except NotCalled as error:
             self._end("not_started", str(error))
         except ToolServerError as error:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
@@ -194,7 +189,7 @@ class _Call:
         while True:
             now = await self._source.pinned(self._tool)
             if not now:
-                raise _NotCalled(GONE)
+                raise NotCalled(GONE)
             notices = self._notices(now, words)
             draft = draft_of(self._call, "tool", self._title, words, why, *notices)
             decision = await self._calls.confirm(self._call, draft)

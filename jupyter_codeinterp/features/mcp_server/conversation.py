@@ -20,6 +20,8 @@ from ...core.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...core.errors import CommandError
 from ...core.messages import Image, Message, Text, ToolResult, ToolUse, Usage, assistant
 from ...core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
+from ...core.session.messages import Sender
+from ...core.wire.commands import Cancel, SendMessage
 from ...core.wire.events import DraftWaiting, Event, RunStarted, TurnEnded
 from . import MODELS
 
@@ -93,15 +95,15 @@ class ClientConversation:
             try:
                 return await self._carry_out(call, result, self._mode(scope), by, tell)
             except asyncio.CancelledError:
-                self.stop(by)
+                await self.stop(by)
                 raise
             finally:
                 self._call = self._result = None
 
-    def stop(self, by: int) -> None:
+    async def stop(self, by: int) -> None:
         """Stop the turn, as the person's Stop does."""
         with suppress(CommandError):  # The session was deleted.
-            self._manager.service.stop(self._session_id, by)
+            await self._manager.service.stop(Cancel(self._session_id), Sender(by))
 
     def _mode(self, scope: str) -> Any:
         if scope != "run":
@@ -139,14 +141,14 @@ class ClientConversation:
         if session.running:
             return session, False
         self.takes_calls = self._turn_begins = True
-        self._manager.service.send(
+        message = SendMessage(
             f"By {self.client}",
+            self._notebook,
             session_id=session.info.session_id,
             mode=mode,
-            by=by,
-            headless=True,
             rule_files=False,
         )
+        await self._manager.service.send(message, Sender(by, headless=True))
         return session, True
 
     def _session(self) -> Session:

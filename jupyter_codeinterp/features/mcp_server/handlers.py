@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
-from jupyter_server.auth.decorator import allow_unauthenticated, authorized
+from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.auth.identity import User
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import ensure_async
@@ -21,6 +21,8 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 
 from ...core.errors import CodeInterpError, CommandError
+from ...core.wire.commands import BOTH, LOOK
+from ...server.extensions import Route
 from ...server.rest.base import Handler
 from .endpoint import Endpoint
 from .service import MAY
@@ -192,23 +194,17 @@ class ListedTokens(msgspec.Struct, frozen=True):
     runs_at_once: bool
 
 
-class McpTokensHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        mcp: Endpoint = self.settings["codeinterp_mcp"]
-        self.answer(ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once))
+async def tokens(handler: Handler) -> ListedTokens:
+    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
 
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self) -> None:
-        given = self.given(NewToken)
-        mcp: Endpoint = self.settings["codeinterp_mcp"]
-        maker = {name: value for name, value in vars(self.current_user).items() if _is_json(value)}
-        token, secret = mcp.tokens.make(given.name, given.scope, maker)
-        self.set_status(HTTPStatus.CREATED)
-        self.answer(MadeToken(**msgspec.structs.asdict(token), token=secret))
+
+async def make_token(handler: Handler) -> MadeToken:
+    given = handler.given(NewToken)
+    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
+    token, secret = mcp.tokens.make(given.name, given.scope, maker)
+    return MadeToken(**msgspec.structs.asdict(token), token=secret)
 
 
 def _is_json(value: object) -> bool:
@@ -218,14 +214,8 @@ def _is_json(value: object) -> bool:
         return False
 
 
-class McpTokenHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def delete(self, token_id: str) -> None:
-        self.settings["codeinterp_mcp"].tokens.revoke(token_id)
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
+async def revoke_token(handler: Handler, token_id: str) -> None:
+    handler.settings["codeinterp_mcp"].tokens.revoke(token_id)
 
 
 PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
@@ -235,5 +225,9 @@ PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
 )
 """These need a client's token instead of a login."""
 TOKEN = r"([0-9a-f]{16})"
-REST_ROUTES = ((r"mcp/tokens", McpTokensHandler), (rf"mcp/tokens/{TOKEN}", McpTokenHandler))
-ROUTES = (*REST_ROUTES, *PROTOCOL_ROUTES)
+REST_ROUTES: tuple[Route, ...] = (
+    Route("GET", r"mcp/tokens", (LOOK,), tokens),
+    Route("POST", r"mcp/tokens", BOTH, make_token, HTTPStatus.CREATED),
+    Route("DELETE", rf"mcp/tokens/{TOKEN}", BOTH, revoke_token),
+)
+ROUTES: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES)

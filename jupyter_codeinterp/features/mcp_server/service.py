@@ -15,11 +15,12 @@ from tornado import web
 from ...core.approval.modes import ASKING, RUN_ALL
 from ...core.errors import CodeInterpError, CommandError, ModelError
 from ...core.messages import Image, Message, Text, ToolResult
+from ...core.session.messages import Sender
 from ...core.visible import visible_line
+from ...core.wire.commands import NOT_ALLOWED, Cancel, SendMessage
 from ...sandbox.shared import trees
 from ...server.files.paths import normalize, root_of
 from ...server.notebook_kernels import no_notebook
-from ...server.socket.connection import NOT_ALLOWED
 from ...server.windows import Bearer
 from . import MODELS
 from .conversation import CallResult, ClientConversation, Tell, end_of_turn
@@ -130,7 +131,7 @@ class ClientService:
         conversation = self._conversation(token, client, path)
         if name == "interrupt":
             if conversation.at_work:
-                conversation.stop(by)
+                await conversation.stop(by)
                 return CallResult((Text("Stopped your call in this notebook."),))
             name, rest = "kernel", {"action": "interrupt"}
         if tool.changes:
@@ -183,7 +184,6 @@ class ClientService:
     async def _ask(self, path: str, given: dict[str, Any], by: int, tell: Tell) -> CallResult:
         """A whole turn of the agent. Cancelling it stops the turn."""
         manager, session_id = self._manager, _text(given, "conversation")
-        where: dict[str, Any] = {"session_id": session_id} if session_id else {"notebook": path}
         if session_id:
             session = manager.session(session_id)
             if session.info.notebook != path or session.info.model.startswith(MODELS):
@@ -193,14 +193,15 @@ class ClientService:
                 raise CommandError("busy", words)
         await self._kernels.ready(path)
         mode: Any = RUN_ALL if self._at_once else ASKING
-        sent = manager.service.send(_text(given, "text"), **where, mode=mode, by=by, headless=True)
+        message = SendMessage(_text(given, "text"), path, session_id=session_id, mode=mode)
+        sent = await manager.service.send(message, Sender(by, headless=True))
         session, session_id = sent.session, sent.session.info.session_id
         before = manager.store.count_messages(session_id)
         try:
             ended = await end_of_turn(session, session.event_log.last_seq, tell)
         except asyncio.CancelledError:
             with suppress(CommandError):  # The session was deleted.
-                manager.service.stop(session_id, by)
+                await manager.service.stop(Cancel(session_id), Sender(by))
             raise
         messages = manager.store.all_messages(session_id)[before:]
         facts = [f"conversation: {session_id}"]

@@ -47,7 +47,7 @@ class _Kept(msgspec.Struct, frozen=True):
     maker: dict[str, Any] = {}
 
 
-class _Content(msgspec.Struct, frozen=True):
+class _TokensFile(msgspec.Struct, frozen=True):
     version: Literal[1] = 1
     tokens: tuple[_Kept, ...] = ()
 
@@ -55,7 +55,7 @@ class _Content(msgspec.Struct, frozen=True):
 class Tokens:
     def __init__(self, folder: Path, wait: float = ON_LOOP) -> None:
         """``wait`` as in ``PrivateFile``."""
-        self._file = PrivateFile(folder / "mcp.json", _Content(), "the list of tokens", wait)
+        self._file = PrivateFile(folder / "mcp.json", _TokensFile(), "the list of tokens", wait)
 
     def all(self) -> tuple[Token, ...]:
         """The oldest first. Raises CommandError ``not_kept``."""
@@ -81,11 +81,11 @@ class Tokens:
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), name, scope, time.time())
 
-        def added(now: _Content) -> _Content:
+        def added(now: _TokensFile) -> _TokensFile:
             if len(now.tokens) >= MOST:
                 words = "There are {limit} tokens. Revoke one that is not needed."
                 raise CommandError("too_many_tokens", words, limit=MOST)
-            return _Content(tokens=(*now.tokens, _Kept(token, _digest(secret), dict(maker))))
+            return _TokensFile(tokens=(*now.tokens, _Kept(token, _digest(secret), dict(maker))))
 
         self._file.change(added)
         return token, secret
@@ -94,11 +94,11 @@ class Tokens:
         """Raises CommandError ``unknown_token`` or ``not_kept``."""
         found: list[Token] = []
 
-        def without(now: _Content) -> _Content:
+        def without(now: _TokensFile) -> _TokensFile:
             found.extend(one.token for one in now.tokens if one.token.id == token_id)
             if not found:
                 raise CommandError("unknown_token", "This token does not exist.")
-            return _Content(tokens=tuple(one for one in now.tokens if one.token.id != token_id))
+            return _TokensFile(tokens=tuple(one for one in now.tokens if one.token.id != token_id))
 
         self._file.change(without)
         return found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core.tools.registry import BUILT_IN
-from ...server.socket.connection import CHANGE, EXECUTE, LOOK
+from ...core.wire.commands import CHANGE, EXECUTE, LOOK
 
 _STRING = {"type": "string"}
 _NOTEBOOK = {

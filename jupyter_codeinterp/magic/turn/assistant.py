@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -34,11 +34,12 @@ from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelInfo
 from ...core.providers import Connection
 from ...core.redaction.secrets import Secrets
+from ...core.session.messages import Sender
 from ...core.session.service import SessionService
 from ...core.session.session import Services, Session
 from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
-from ...core.wire.commands import DoneElsewhere, SessionInfo
+from ...core.wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
 from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
 from ...kernel_side.mark import MODEL, TOKEN, URL
 from ...server.extensions import Extensions
@@ -222,14 +223,17 @@ class Assistant:
         nobody: bool = False,
     ) -> None:
         """Raises CommandError as ``Decisions.decide``."""
-        service, session_id = self._here.service, self._here.session_id
-        given = (session_id, draft.draft_id, draft.nonce, action, source)
-        self._wait(lambda: service.decide(*given, reason=reason, nobody=nobody))
+        service = self._here.service
+        command = Decide(
+            self._here.session_id, draft.draft_id, draft.nonce, action, source, reason=reason
+        )
+        self._result(self._call(service.decide(command, Sender(nobody=nobody))))
 
     def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError ``unknown_question``."""
         conversation = self._here
-        self._wait(lambda: conversation.service.answer(conversation.session_id, call_id, text))
+        command = Answer(conversation.session_id, call_id, text)
+        self._result(self._call(conversation.service.answer(command)))
 
     def stop(self) -> None:
         """Stop the turn without waiting. Callable from any thread and from signal handlers."""
@@ -319,12 +323,6 @@ class Assistant:
     def _call(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _wait(self, work: Callable[[], T]) -> T:
-        async def done() -> T:
-            return work()
-
-        return self._result(self._call(done()))
-
     def _result(self, work: concurrent.futures.Future[T]) -> T:
         """Wait in short steps, so that an interrupt works on every system."""
         while True:
@@ -349,13 +347,14 @@ class Assistant:
         services = conversation.services
         services.rules = msgspec.structs.replace(services.rules, limits=limits)
         after = session.event_log.last_seq
-        conversation.service.send(
+        message = SendMessage(
             request.text,
+            NAME,
             session_id=conversation.session_id,
             mode=request.mode,
             model=request.model,
-            alone=request.alone,
         )
+        await conversation.service.send(message, Sender(alone=request.alone))
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
     async def _follow(self, session: Session, after: int, front: MagicFront) -> None:

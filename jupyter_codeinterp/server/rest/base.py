@@ -1,16 +1,19 @@
-"""The base class of all REST handlers: bodies, errors, the client's identity."""
+"""Serves the routes: the client's identity, permissions, bodies, errors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import APIHandler
+from tornado import web
 
 from ...core.errors import CodeInterpError, CommandError, StoreError
 from ...core.stores import Journal
+from ..extensions import Route
 from ..models import Models
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
@@ -59,32 +62,65 @@ class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Handler(APIHandler):
+    """All routes of one path. Methods other than GET need a window's or client's secret. The
+    server's token is not enough, because code in a kernel can read it."""
+
     auth_resource = "contents"
-    needs_window = True
-    """Whether methods other than GET need a window's or client's secret. The server's token is
-    not enough, because code in a kernel can read it. False only where a window begins or ends."""
     by = 0
     """The number of the asking window or client; 0 if none is needed."""
 
-    def initialize(self) -> None:
+    def initialize(self, routes: Mapping[str, Route]) -> None:
+        """``routes``: by method."""
+        self._routes = routes
         self.manager: SessionManager = self.settings["codeinterp_manager"]
         self.models: Models = self.settings["codeinterp_models"]
         self.store: Journal = self.settings["codeinterp_store"]
         self.kernels: NotebookKernels = self.settings["codeinterp_kernels"]
+        self.at_disconnect: Callable[[], object] = lambda: None
 
     async def prepare(self) -> None:  # type: ignore[override]
-        """Raises CommandError ``no_window``. The methods themselves check the login."""
+        """Raises CommandError ``no_window``. ``_serve`` checks the login."""
         await super().prepare()
         asks = self.request.method not in ("GET", "HEAD", "OPTIONS")
-        if self.needs_window and asks and not self._finished and self.current_user is not None:
+        route = self._routes.get(self.request.method or "")
+        needed = asks and (route is None or route.needs_window)
+        if needed and not self._finished and self.current_user is not None:
             self.by = self.manager.windows.number(self.request.headers.get(WINDOW_HEADER, ""))
             if not self.by:
                 raise CommandError("no_window", NO_WINDOW)
 
+    @web.authenticated
+    async def _serve(self, *parts: str) -> None:
+        route = self._routes.get(self.request.method or "")
+        if route is None:
+            raise web.HTTPError(HTTPStatus.METHOD_NOT_ALLOWED)
+        await self.need(*route.needs)
+        answer = await route.work(self, *parts)
+        if self._finished:
+            return
+        self.set_status(HTTPStatus.NO_CONTENT if answer is None else route.status)
+        if answer is None:
+            self.finish()
+        else:
+            self.answer(answer)
+
+    get = post = put = patch = delete = _serve
+
+    def on_connection_close(self) -> None:
+        super().on_connection_close()
+        self.at_disconnect()
+
     async def may(self, action: str, resource: str) -> bool:
-        """Whether the user may do this. The routes' own rights are decorators."""
+        """Whether the user may do this."""
         asked = self.authorizer.is_authorized(self, self.current_user, action, resource)
         return bool(await ensure_async(asked))
+
+    async def need(self, *permissions: tuple[str, str]) -> None:
+        """Raises HTTPError 403 without one of them."""
+        for action, resource in permissions:
+            if not await self.may(action, resource):
+                words = f"User is not authorized to {action} on resource: {resource}."
+                raise web.HTTPError(HTTPStatus.FORBIDDEN, words)
 
     def answer(self, value: Any) -> None:
         self.set_header("Content-Type", "application/json")
@@ -97,11 +133,11 @@ class Handler(APIHandler):
             ours = isinstance(error, StoreError)
             otherwise = HTTPStatus.INTERNAL_SERVER_ERROR if ours else HTTPStatus.BAD_REQUEST
             self.set_status(_STATUS.get(error.code, otherwise))
-            self.answer(self.told(error))
+            self.answer(self.described(error))
         else:
             super().write_error(status_code, **kwargs)
 
-    def told(self, error: CodeInterpError) -> dict[str, str]:
+    def described(self, error: CodeInterpError) -> dict[str, str]:
         """In the page's language for a browser, which names languages; in English for others."""
         browser = "Accept-Language" in self.request.headers
         return {"code": error.code, "message": translated(error) if browser else error.message}
@@ -119,11 +155,7 @@ class Handler(APIHandler):
         if len(self.request.body) > MAX_BODY:
             words = "The request is larger than {limit:,} bytes."
             raise CommandError("too_large", words, limit=MAX_BODY)
-        try:
-            return msgspec.json.decode(self.request.body or b"{}", type=kind)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            words = "Not the expected JSON object: {why}"
-            raise CommandError("malformed", words, why=error) from None
+        return _read(lambda: msgspec.json.decode(self.request.body or b"{}", type=kind))
 
     def text(self, given: dict[str, Any], name: str) -> str:
         value = given.get(name, "")
@@ -132,13 +164,27 @@ class Handler(APIHandler):
         return value.strip()
 
 
+def converted(given: dict[str, Any], kind: Any) -> Any:
+    """A decoded body as a ``kind``. Raises CommandError ``malformed``."""
+    return _read(lambda: msgspec.convert(given, kind))
+
+
+def _read(read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        words = "Not the expected JSON object: {why}"
+        raise CommandError("malformed", words, why=error) from None
+
+
 class UnknownHandler(Handler):
     """Every other address of the API, such as one with a malformed id."""
 
-    needs_window = False
+    def initialize(self) -> None:  # type: ignore[override]
+        super().initialize({})
 
     async def prepare(self) -> None:  # type: ignore[override]
         """Raises CommandError ``unknown_path``."""
-        await super().prepare()
+        await APIHandler.prepare(self)
         if not self._finished and self.current_user is not None:
             raise CommandError("unknown_path", NO_PATH)

@@ -12,8 +12,6 @@ from contextlib import aclosing
 from typing import Any
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 
 from ...core.completion import MOST, Unfinished, insertion, request
 from ...core.errors import CommandError, ModelError
@@ -97,24 +95,15 @@ async def _collect(model: Model, model_request: ModelRequest, texts: list[str]) 
                     return
 
 
-class CompleteHandler(Handler):
+async def complete(handler: Handler) -> Completed:
     """Uses the setting ``codeinterp_completions``; None: the admin disabled completions."""
-
-    _work: asyncio.Task[Completed] | None = None
-
-    def on_connection_close(self) -> None:
-        if self._work is not None:
-            self._work.cancel()
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def post(self) -> None:
-        given = self.given(Completion)
-        completions: Completions | None = self.settings["codeinterp_completions"]
-        if completions is None:
-            raise CommandError("not_allowed", OFF)
-        self._work = completions.begin(self.by, given)
-        await asyncio.wait({self._work})
-        if self._work.cancelled():
-            raise CommandError("no_longer_waits", "A newer completion request replaced this one.")
-        self.answer(self._work.result())
+    given = handler.given(Completion)
+    completions: Completions | None = handler.settings["codeinterp_completions"]
+    if completions is None:
+        raise CommandError("not_allowed", OFF)
+    work = completions.begin(handler.by, given)
+    handler.at_disconnect = work.cancel
+    await asyncio.wait({work})
+    if work.cancelled():
+        raise CommandError("no_longer_waits", "A newer completion request replaced this one.")
+    return work.result()

@@ -2,79 +2,45 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
-from tornado import web
+from typing import TYPE_CHECKING, Any
 
 from ...core.wire.commands import DoneElsewhere
 from .base import Handler, Nothing
-from .settings import status
+from .settings import Status, status
+
+if TYPE_CHECKING:
+    from ..models.registry import LocalServers
 
 
-class ConnectionsHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        self.answer({"connections": self.models.connections()})
+async def connections(handler: Handler) -> dict[str, Any]:
+    return {"connections": handler.models.connections()}
 
 
-class ConnectionHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def post(self, provider: str) -> None:
-        """Test and save a key, an address or both."""
-        await self._connect(provider)
-        self._answer_connection(provider)
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self, provider: str) -> None:
-        self._forget(provider)
-        self._answer_connection(provider)
-
-    async def _connect(self, provider: str) -> None:
-        given = self.body()
-        key, base_url, model = (self.text(given, n) for n in ("key", "base_url", "model"))
-        await self.models.connect(provider, key, base_url, model)
-        self._tell_others()
-
-    def _forget(self, provider: str) -> None:
-        self.models.forget(provider)
-        self._tell_others()
-
-    def _tell_others(self) -> None:
-        self.manager.tell_others(DoneElsewhere(self.by, "key"))
-
-    def _answer_connection(self, provider: str) -> None:
-        self.answer({"connection": self.models.described(provider), "status": status(self)})
+async def connect(handler: Handler, provider: str = "") -> Any:
+    """Test and save a key, an address or both. Without ``provider``: the default one's."""
+    given = handler.body()
+    key, base_url, model = (handler.text(given, n) for n in ("key", "base_url", "model"))
+    await handler.models.connect(provider or handler.models.default_provider, key, base_url, model)
+    return _changed(handler, provider)
 
 
-class TrialHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def post(self, provider: str) -> None:
-        """Test the saved connection."""
-        self.given(Nothing)
-        self.answer({"connection": await self.models.test(provider)})
+async def disconnect(handler: Handler, provider: str = "") -> Any:
+    handler.models.forget(provider or handler.models.default_provider)
+    return _changed(handler, provider)
 
 
-class KeyHandler(ConnectionHandler):
-    """The default provider's connection."""
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def post(self) -> None:
-        await self._connect(self.models.default_provider)
-        self.answer(status(self))
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self) -> None:
-        self._forget(self.models.default_provider)
-        self.answer(status(self))
+def _changed(handler: Handler, provider: str) -> dict[str, Any] | Status:
+    handler.manager.tell_others(DoneElsewhere(handler.by, "key"))
+    if not provider:
+        return status(handler)
+    return {"connection": handler.models.described(provider), "status": status(handler)}
 
 
-class LocalHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def get(self) -> None:
-        self.answer(await self.models.local_servers())
+async def try_connection(handler: Handler, provider: str) -> dict[str, Any]:
+    """Test the saved connection."""
+    handler.given(Nothing)
+    return {"connection": await handler.models.test(provider)}
+
+
+async def local_servers(handler: Handler) -> LocalServers:
+    return await handler.models.local_servers()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 
 from ...core.errors import CommandError
 from ...core.own_command import Kind, OwnCommand
@@ -14,7 +12,7 @@ from ...core.verify.verification import Verification
 from ..files.paths import normalize
 from ..names import ReferenceNames
 from ..tables.files import FileTables
-from ..tables.shapes import TableAsked
+from ..tables.shapes import TableAnswer, TableAsked
 from ..tables.variables import VariableTables
 from ..verify import Verifier
 from .base import Handler
@@ -36,9 +34,8 @@ class ListedCommands(msgspec.Struct, frozen=True):
     commands: list[ListedCommand]
 
 
-class _AboutNotebook(Handler):
-    def notebook(self) -> str:
-        return _path(self.get_query_argument("notebook", ""))
+def _notebook(handler: Handler) -> str:
+    return _path(handler.get_query_argument("notebook", ""))
 
 
 def _path(notebook: str) -> str:
@@ -48,59 +45,41 @@ def _path(notebook: str) -> str:
     return path
 
 
-class NamesHandler(_AboutNotebook):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def get(self) -> None:
-        names: ReferenceNames = self.settings["codeinterp_names"]
-        table = self.get_query_argument("columns_of", "")
-        if table:
-            self.answer(await names.columns(self.notebook(), table))
-        else:
-            self.answer(await names.of(self.notebook()))
+async def names(handler: Handler) -> Any:
+    names: ReferenceNames = handler.settings["codeinterp_names"]
+    if table := handler.get_query_argument("columns_of", ""):
+        return await names.columns(_notebook(handler), table)
+    return await names.of(_notebook(handler))
 
 
-class CommandsHandler(_AboutNotebook):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        found: list[OwnCommand] = await self.settings["codeinterp_own_commands"](self.notebook())
-        scrub = self.manager.rules.scrub
-        self.answer(
-            ListedCommands(
-                [
-                    ListedCommand(
-                        one.kind,
-                        one.name,
-                        one.path,
-                        scrub(one.description),
-                        scrub(one.hint),
-                        one.trouble,
-                    )
-                    for one in found
-                ]
+async def own_commands(handler: Handler) -> ListedCommands:
+    own_commands = handler.settings["codeinterp_own_commands"]
+    found: list[OwnCommand] = await own_commands(_notebook(handler))
+    scrub = handler.manager.rules.scrub
+    return ListedCommands(
+        [
+            ListedCommand(
+                one.kind,
+                one.name,
+                one.path,
+                scrub(one.description),
+                scrub(one.hint),
+                one.trouble,
             )
-        )
+            for one in found
+        ]
+    )
 
 
-# -------------------------------------------------------------------------------------------------
-# ``POST tables``: a page of a table, for the person. No data goes to a model.
-
-
-class TablesHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def post(self) -> None:
-        asked = self.given(TableAsked)
-        notebook = _path(asked.notebook)
-        if asked.file:
-            files: FileTables = self.settings["codeinterp_file_tables"]
-            self.answer(await files.of(asked))
-        else:
-            tables: VariableTables = self.settings["codeinterp_tables"]
-            self.answer(await tables.of(notebook, asked))
+async def tables(handler: Handler) -> TableAnswer:
+    """A page of a table, for the person. No data goes to a model."""
+    asked = handler.given(TableAsked)
+    notebook = _path(asked.notebook)
+    if asked.file:
+        files: FileTables = handler.settings["codeinterp_file_tables"]
+        return await files.of(asked)
+    variables: VariableTables = handler.settings["codeinterp_tables"]
+    return await variables.of(notebook, asked)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -120,37 +99,28 @@ class Verified(msgspec.Struct, frozen=True):
     verification: Union[Verification, None]
 
 
-class VerificationsHandler(Handler):
-    @property
-    def runs(self) -> Verifier:
-        found: Verifier = self.settings["codeinterp_verifier"]
-        return found
+def _verifier(handler: Handler) -> Verifier:
+    verifier: Verifier = handler.settings["codeinterp_verifier"]
+    return verifier
 
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
-        notebook = _path(self.get_query_argument("notebook", ""))
-        seen = self.get_query_argument("seen", "")
-        if seen:
-            if not (seen.isdecimal() and len(seen) < 10):
-                raise CommandError("malformed", "“seen” must be a version.")
-            self.answer(Verified(await self.runs.changed(notebook, int(seen))))
-        else:
-            self.answer(Verified(self.runs.of(notebook)))
 
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("read")
-    async def post(self) -> None:
-        """Start a run of the saved notebook."""
-        asked = self.given(Asked)
-        path = _path(asked.notebook)
-        started = await self.runs.start(path, in_place=asked.in_place)
-        self.answer(Verified(started))
+async def verification(handler: Handler) -> Verified:
+    """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
+    notebook = _notebook(handler)
+    seen = handler.get_query_argument("seen", "")
+    if not seen:
+        return Verified(_verifier(handler).of(notebook))
+    if not (seen.isdecimal() and len(seen) < 10):
+        raise CommandError("malformed", "“seen” must be a version.")
+    return Verified(await _verifier(handler).changed(notebook, int(seen)))
 
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self) -> None:
-        notebook = _path(self.get_query_argument("notebook", ""))
-        self.answer(Verified(await self.runs.cancel(notebook)))
+
+async def verify(handler: Handler) -> Verified:
+    """Start a run of the saved notebook."""
+    asked = handler.given(Asked)
+    path = _path(asked.notebook)
+    return Verified(await _verifier(handler).start(path, in_place=asked.in_place))
+
+
+async def cancel_verification(handler: Handler) -> Verified:
+    return Verified(await _verifier(handler).cancel(_notebook(handler)))

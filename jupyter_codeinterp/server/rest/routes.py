@@ -2,68 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
-from tornado import web
 
+from ...core.wire.commands import BOTH, CHANGE, EXECUTE, LOOK
+from ..extensions import Route
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, notebooks, sessions, settings, turns, windows
-from .base import UnknownHandler
+from . import completions, connections, notebooks, sessions, settings, windows
+from .base import Handler, UnknownHandler
+from .commands import ID, NUMBER, command, short_routes
 
-_ID = r"([0-9a-f]{32})"
+if TYPE_CHECKING:
+    from ..extensions import Routes
+
+
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
-_NUMBER = sessions.NUMBER
 
-ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
-    (r"status", settings.StatusHandler),
-    (rf"notices/{_NUMBER}", settings.NoticeHandler),
-    (r"models", settings.ModelsHandler),
-    (r"connections", connections.ConnectionsHandler),
-    (rf"connections/{PROVIDER}", connections.ConnectionHandler),
-    (rf"connections/{PROVIDER}/test", connections.TrialHandler),
-    (r"key", connections.KeyHandler),
-    (r"complete", completions.CompleteHandler),
-    (r"local", connections.LocalHandler),
-    (r"demo", settings.DemoHandler),
-    (r"names", notebooks.NamesHandler),
-    (r"commands", notebooks.CommandsHandler),
-    (r"tables", notebooks.TablesHandler),
-    (r"verifications", notebooks.VerificationsHandler),
-    (r"tickets", windows.TicketsHandler),
-    (r"clients", windows.ClientsHandler),
-    (r"leaving", windows.LeavingHandler),
-    (r"sessions", sessions.SessionsHandler),
-    (rf"sessions/{_ID}", sessions.SessionHandler),
-    (rf"sessions/{_ID}/events", sessions.EventsHandler),
-    (rf"sessions/{_ID}/export", sessions.ExportHandler),
-    (rf"sessions/{_ID}/sent/{_NUMBER}", sessions.SentHandler),
-    (rf"sessions/{_ID}/messages", turns.MessagesHandler),
-    (rf"sessions/{_ID}/branches", turns.BranchesHandler),
-    (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
-    (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
-    (rf"sessions/{_ID}/answers", turns.AnswersHandler),
-    (rf"sessions/{_ID}/stop", turns.StopHandler),
-    (rf"sessions/{_ID}/retry", turns.RetryHandler),
-    (rf"sessions/{_ID}/mode", turns.ModeHandler),
-    (rf"sessions/{_ID}/model", turns.ModelHandler),
-    (rf"sessions/{_ID}/look", turns.LookHandler),
-    (rf"sessions/{_ID}/files", turns.FilesHandler),
-    (rf"sessions/{_ID}/files/text", turns.FileTextHandler),
-    (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
-    (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
-    (rf"sessions/{_ID}/turns/{_NUMBER}/redo", turns.RedoHandler),
-    (r"channel", ChannelHandler),
-]
+ROUTES = (
+    Route("GET", r"status", (LOOK,), settings.current_status),
+    Route("DELETE", rf"notices/{NUMBER}", (CHANGE,), settings.dismiss),
+    Route("GET", r"models", (LOOK,), settings.models),
+    Route("POST", r"demo", (CHANGE,), settings.copy_demo),
+    Route("GET", r"connections", (LOOK,), connections.connections),
+    Route("POST", rf"connections/{PROVIDER}", (EXECUTE,), connections.connect),
+    Route("DELETE", rf"connections/{PROVIDER}", (EXECUTE,), connections.disconnect),
+    Route("POST", rf"connections/{PROVIDER}/test", (EXECUTE,), connections.try_connection),
+    Route("POST", r"key", (EXECUTE,), connections.connect),
+    Route("DELETE", r"key", (EXECUTE,), connections.disconnect),
+    Route("GET", r"local", (EXECUTE,), connections.local_servers),
+    Route("POST", r"complete", (EXECUTE,), completions.complete),
+    Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
+    Route("GET", r"commands", (LOOK,), notebooks.own_commands),
+    Route("POST", r"tables", (EXECUTE, LOOK), notebooks.tables),
+    Route("GET", r"verifications", (LOOK,), notebooks.verification),
+    Route("POST", r"verifications", (EXECUTE, LOOK), notebooks.verify),
+    Route("DELETE", r"verifications", (EXECUTE,), notebooks.cancel_verification),
+    Route("POST", r"tickets", (LOOK,), windows.issue_ticket, needs_window=False),
+    Route("POST", r"clients", (LOOK,), windows.admit_client, needs_window=False),
+    Route("POST", r"leaving", (LOOK,), windows.leave, needs_window=False),
+    Route("GET", r"sessions", (LOOK,), sessions.listed),
+    Route("POST", r"sessions", BOTH, sessions.create, HTTPStatus.CREATED),
+    Route("PATCH", rf"sessions/{ID}", (CHANGE,), sessions.rename),
+    Route("DELETE", rf"sessions/{ID}", (CHANGE,), sessions.delete),
+    Route("GET", rf"sessions/{ID}/events", (LOOK,), sessions.events),
+    Route("GET", rf"sessions/{ID}/export", (LOOK,), sessions.export),
+    Route("GET", rf"sessions/{ID}/sent/{NUMBER}", (LOOK,), sessions.sent),
+    Route("GET", rf"sessions/{ID}/files", (LOOK,), sessions.waiting_files),
+    Route("GET", rf"sessions/{ID}/files/text", (LOOK,), sessions.waiting_text),
+    Route("GET", rf"sessions/{ID}/turns/{NUMBER}/changes", (LOOK,), sessions.changes),
+    Route("POST", r"command", (LOOK,), command),
+    *short_routes(),
+)
+CHANNEL = r"channel"
 UNKNOWN = r".*"
 """Every other path, after all routes."""
 
 
-def handlers(
-    base_url: str, more: Iterable[tuple[str, type[web.RequestHandler]]] = ()
-) -> list[tuple[str, type[web.RequestHandler]]]:
-    """``more``: the routes of features."""
-    unknown: tuple[str, type[web.RequestHandler]] = (UNKNOWN, UnknownHandler)
-    served = (*ROUTES, *KERNEL_ROUTES, *more, unknown)
-    return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in served]
+def handlers(base_url: str, more: Routes = ()) -> list[tuple[Any, ...]]:
+    """For tornado. One handler has all methods of a path. ``more``: the routes of features."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in (*ROUTES, *more):
+        if isinstance(route, Route):
+            by_path.setdefault(route.path, {})[route.method] = route
+    served: list[tuple[Any, ...]] = [
+        *((path, Handler, {"routes": routes}) for path, routes in by_path.items()),
+        (CHANNEL, ChannelHandler),
+        *KERNEL_ROUTES,
+        *(route for route in more if not isinstance(route, Route)),
+        (UNKNOWN, UnknownHandler),
+    ]
+    return [(url_path_join(base_url, "codeinterp", "api", path), *rest) for path, *rest in served]

@@ -6,20 +6,21 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator
-from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from jupyter_server.auth.decorator import authorized
-from tornado import web
 from tornado.iostream import StreamClosedError
 
 from ...core.errors import CommandError
-from ...core.wire.commands import UndoTurn
+from ...core.history.changes import Review
+from ...core.wire.commands import NOT_ALLOWED, SessionInfo, UndoTurn
 from ...core.wire.events import Mode
 from ..files.paths import normalize
-from ..socket.connection import NOT_ALLOWED, needs_of
 from .base import Handler
+from .commands import NUMBER
+
+if TYPE_CHECKING:
+    from ...core.session.waiting_files import WaitingList, WaitingText
 
 MAX_QUERY = 200
 """Characters of a search."""
@@ -37,60 +38,44 @@ class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernel: str = ""
 
 
-class SessionsHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        notebook = normalize(self.get_query_argument("notebook", "")) or None
-        word = self.get_query_argument("q", "")
-        if len(word) > MAX_QUERY:
-            raise CommandError("malformed", "“q” has at most {limit} characters.", limit=MAX_QUERY)
-        found = await self.manager.search(word, notebook) if word else self.manager.list(notebook)
-        self.answer({"sessions": found})
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    @authorized("write")
-    async def post(self) -> None:
-        """Create a conversation, and start the notebook's kernel if needed."""
-        given = self.given(NewSession)
-        notebook = normalize(given.notebook)
-        await self.kernels.ready(notebook, given.kernel)
-        session = self.manager.service.create(notebook, given.mode, given.model)
-        self.set_status(HTTPStatus.CREATED)
-        self.answer(session.info)
+async def listed(handler: Handler) -> dict[str, list[SessionInfo]]:
+    notebook = normalize(handler.get_query_argument("notebook", "")) or None
+    word, manager = handler.get_query_argument("q", ""), handler.manager
+    if len(word) > MAX_QUERY:
+        raise CommandError("malformed", "“q” has at most {limit} characters.", limit=MAX_QUERY)
+    return {"sessions": await manager.search(word, notebook) if word else manager.list(notebook)}
 
 
-class SessionHandler(Handler):
-    @web.authenticated
-    @authorized("write")
-    async def patch(self, session_id: str) -> None:
-        title = self.text(self.body(), "title")
-        self.manager.service.rename(session_id, title, self.by)
-        self.answer(self.manager.session(session_id).info)
-
-    @web.authenticated
-    @authorized("write")
-    async def delete(self, session_id: str) -> None:
-        await self.manager.service.delete(session_id, self.by)
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
+async def create(handler: Handler) -> SessionInfo:
+    """Create a conversation, and start the notebook's kernel if needed."""
+    given = handler.given(NewSession)
+    notebook = normalize(given.notebook)
+    await handler.kernels.ready(notebook, given.kernel)
+    return handler.manager.service.create(notebook, given.mode, given.model).info
 
 
-class ExportHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self, session_id: str) -> None:
-        # Not at the server's start.
-        from ...core.history.exports import markdown, pictures
+async def rename(handler: Handler, session_id: str) -> SessionInfo:
+    title = handler.text(handler.body(), "title")
+    handler.manager.service.rename(session_id, title, handler.by)
+    return handler.manager.session(session_id).info
 
-        session = self.manager.session(session_id)
-        events = [event for _, event in self.manager.store.events(session_id)]
-        info, scrub = session.info, self.manager.rules.scrub
-        drawn = await pictures(self.manager.store, session_id)
-        text = await asyncio.to_thread(lambda: scrub(markdown(info, events, drawn)))
-        self.set_attachment_header(f"{_file_name(info.title)}.md")
-        self.finish(text, set_content_type="text/markdown; charset=utf-8")
+
+async def delete(handler: Handler, session_id: str) -> None:
+    await handler.manager.service.delete(session_id)
+
+
+async def export(handler: Handler, session_id: str) -> None:
+    # Not at the server's start.
+    from ...core.history.exports import markdown, pictures
+
+    manager = handler.manager
+    session = manager.session(session_id)
+    events = [event for _, event in manager.store.events(session_id)]
+    info, scrub = session.info, manager.rules.scrub
+    drawn = await pictures(manager.store, session_id)
+    text = await asyncio.to_thread(lambda: scrub(markdown(info, events, drawn)))
+    handler.set_attachment_header(f"{_file_name(info.title)}.md")
+    handler.finish(text, set_content_type="text/markdown; charset=utf-8")
 
 
 def _file_name(title: str) -> str:
@@ -99,72 +84,71 @@ def _file_name(title: str) -> str:
     return words or "conversation"
 
 
-class ChangesHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self, session_id: str, turn: str) -> None:
-        """Answer with the changes, and what of the kernel this person could undo with them."""
-        service, number = self.manager.service, int(turn)
-        for need in needs_of(UndoTurn(session_id, number, files=True)):
-            if not await self.may(*need):
-                found = service.review(session_id, number)
-                self.answer(msgspec.structs.replace(found, refused=NOT_ALLOWED[need]))
-                return
-        self.answer(await service.undo_offer(session_id, number))
+async def changes(handler: Handler, session_id: str, turn: str) -> Review:
+    """The changes, and what of the kernel this person could undo with them."""
+    from ...core.session.service import needs_of  # see ``preload``
+
+    service, number = handler.manager.service, int(turn)
+    for need in needs_of(UndoTurn(session_id, number, files=True)):
+        if not await handler.may(*need):
+            found = service.review(session_id, number)
+            return msgspec.structs.replace(found, refused=NOT_ALLOWED[need])
+    return await service.undo_offer(session_id, number)
 
 
-class SentHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self, session_id: str, step: str) -> None:
-        self.manager.session(session_id)
-        request = self.manager.store.request(session_id, int(step))
-        if request is None:
-            raise CommandError("unknown_step", "This step does not exist.")
-        self.answer(request)
+async def sent(handler: Handler, session_id: str, step: str) -> dict[str, Any]:
+    handler.manager.session(session_id)
+    request = handler.manager.store.request(session_id, int(step))
+    if request is None:
+        raise CommandError("unknown_step", "This step does not exist.")
+    return request
+
+
+async def waiting_files(handler: Handler, session_id: str) -> WaitingList:
+    """The files that wait in the kernel's overlay."""
+    return await handler.manager.service.waiting_files(session_id)
+
+
+async def waiting_text(handler: Handler, session_id: str) -> WaitingText:
+    path = handler.get_query_argument("path", "", strip=False)
+    return await handler.manager.service.waiting_text(session_id, path)
 
 
 # -------------------------------------------------------------------------------------------------
 # A conversation's events: as a list, or as an endless stream of server-sent events.
 
 EVENT_STREAM = "text/event-stream"
-NUMBER = r"([0-9]{1,15})"
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a stream sends a comment, so that proxies keep it open."""
 
 
-class EventsHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self, session_id: str) -> None:
-        """``Last-Event-ID``, which a reconnecting client sends, overrides ``after``."""
-        after = self.request.headers.get("Last-Event-ID") or self.get_query_argument("after", "0")
-        if not re.fullmatch(NUMBER, after):
-            raise CommandError("malformed", "“after” must be a number.")
-        if EVENT_STREAM in self.request.headers.get("Accept", ""):
-            await self._stream(self.manager.service.follow(session_id, int(after)))
-            return
-        events = self.manager.session(session_id).event_log.journaled(int(after))
-        self.answer({"events": [{"seq": seq, "event": msgspec.Raw(e)} for seq, e in events]})
+async def events(handler: Handler, session_id: str) -> dict[str, Any] | None:
+    """``Last-Event-ID``, which a reconnecting client sends, overrides ``after``."""
+    headers, manager = handler.request.headers, handler.manager
+    after = headers.get("Last-Event-ID") or handler.get_query_argument("after", "0")
+    if not re.fullmatch(NUMBER, after):
+        raise CommandError("malformed", "“after” must be a number.")
+    if EVENT_STREAM in headers.get("Accept", ""):
+        await _stream(handler, manager.service.follow(session_id, int(after)))
+        return None
+    found = manager.session(session_id).event_log.journaled(int(after))
+    return {"events": [{"seq": seq, "event": msgspec.Raw(event)} for seq, event in found]}
 
-    async def _stream(self, events: AsyncIterator[tuple[int, bytes]]) -> None:
-        """Stream until the client disconnects or the server stops."""
-        self.set_header("Content-Type", EVENT_STREAM)
-        self.set_header("Cache-Control", "no-store")
-        self.set_header("X-Accel-Buffering", "no")  # nginx would delay events otherwise
-        self._gone = asyncio.Event()
-        with self.manager.at_close(self._gone.set), contextlib.suppress(StreamClosedError):
-            await self.flush()
-            async for text in _until(self._gone, events):
-                self.write(text)
-                await self.flush()
-        with contextlib.suppress(StreamClosedError):
-            await self.finish()
 
-    def on_connection_close(self) -> None:
-        super().on_connection_close()
-        if hasattr(self, "_gone"):
-            self._gone.set()
+async def _stream(handler: Handler, events: AsyncIterator[tuple[int, bytes]]) -> None:
+    """Stream until the client disconnects or the server stops."""
+    handler.set_header("Content-Type", EVENT_STREAM)
+    handler.set_header("Cache-Control", "no-store")
+    handler.set_header("X-Accel-Buffering", "no")  # nginx would delay events otherwise
+    gone = asyncio.Event()
+    handler.at_disconnect = gone.set
+    with handler.manager.at_close(gone.set), contextlib.suppress(StreamClosedError):
+        await handler.flush()
+        async for text in _until(gone, events):
+            handler.write(text)
+            await handler.flush()
+    with contextlib.suppress(StreamClosedError):
+        await handler.finish()
 
 
 async def _until(

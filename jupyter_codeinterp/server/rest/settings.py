@@ -7,9 +7,7 @@ from typing import Any
 
 import msgspec
 from jupyter_core.utils import ensure_async
-from jupyter_server.auth.decorator import authorized
 from jupyter_server.services.contents.filemanager import FileContentsManager
-from tornado import web
 
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CommandError
@@ -71,49 +69,38 @@ def status(handler: Handler) -> Status:
     )
 
 
-class StatusHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        self.answer(status(self))
+async def current_status(handler: Handler) -> Status:
+    return status(handler)
 
 
-class NoticeHandler(Handler):
-    @web.authenticated
-    @authorized("write")
-    async def delete(self, number: str) -> None:
-        self.store.dismiss(int(number))
-        self.answer(status(self))
+async def dismiss(handler: Handler, number: str) -> Status:
+    handler.store.dismiss(int(number))
+    return status(handler)
 
 
-class ModelsHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        found, error = await self.models.available()
-        why = {"error": self.told(error)} if error else {}
-        self.answer({"models": found, **why})
+async def models(handler: Handler) -> dict[str, Any]:
+    found, error = await handler.models.available()
+    why = {"error": handler.described(error)} if error else {}
+    return {"models": found, **why}
 
 
-class DemoHandler(Handler):
-    @web.authenticated
-    @authorized("write")
-    async def post(self) -> None:
-        """Copy the demo into a new folder, unless the notebook in front is a demo's."""
-        try:
-            front = self.text(self.body(), "notebook")
-            # The page's address may still name a deleted notebook.
-            contents: Any = self.contents_manager
-            is_there = front and await ensure_async(contents.file_exists(front))
-            notebook = await replay.notebook_for(front if is_there else "", self._root)
-        except OSError as error:
-            words = "Could not copy the demo to this server's folder: {why}."
-            raise CommandError("not_writable", words, why=error.strerror) from None
-        self.answer({"notebook": notebook, "model": replay.NAME})
+async def copy_demo(handler: Handler) -> dict[str, str]:
+    """Copy the demo into a new folder, unless the notebook in front is a demo's."""
+    contents: Any = handler.contents_manager
 
-    def _root(self) -> Path:
+    def root() -> Path:
         """Kernels must find the data beside the notebook, so both must be files here."""
-        if not isinstance(self.contents_manager, FileContentsManager):
+        if not isinstance(contents, FileContentsManager):
             words = "The demo needs notebooks in files, but this server stores them elsewhere."
             raise CommandError("no_files", words)
-        return Path(self.contents_manager.root_dir)
+        return Path(contents.root_dir)
+
+    try:
+        front = handler.text(handler.body(), "notebook")
+        # The page's address may still name a deleted notebook.
+        is_there = front and await ensure_async(contents.file_exists(front))
+        notebook = await replay.notebook_for(front if is_there else "", root)
+    except OSError as error:
+        words = "Could not copy the demo to this server's folder: {why}."
+        raise CommandError("not_writable", words, why=error.strerror) from None
+    return {"notebook": notebook, "model": replay.NAME}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
-from jupyter_server.auth.decorator import authorized
-from tornado import web
+from typing import Any
 
 from ...core.errors import CommandError
 from ..socket.handler import bearer_of
@@ -19,30 +16,21 @@ TOKEN_ONLY = (
 )
 
 
-class TicketsHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        """Register a window. Needs the browser's cookies and no token: code in a kernel can read
-        the server's token, but not cookies."""
-        bearer = _browser(self)
-        ticket, secret = self.manager.windows.issue(bearer, self.text(self.body(), "secret"))
-        self.answer({"ticket": ticket, "secret": secret})
+async def issue_ticket(handler: Handler) -> dict[str, str]:
+    """Register a window. Needs the browser's cookies and no token: code in a kernel can read
+    the server's token, but not cookies."""
+    bearer = _browser(handler)
+    secret = handler.text(handler.body(), "secret")
+    ticket, secret = handler.manager.windows.issue(bearer, secret)
+    return {"ticket": ticket, "secret": secret}
 
 
-class ClientsHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        """Register a client without a socket, by the same rule."""
-        bearer = _browser(self)
-        self.given(Nothing)
-        number, secret = self.manager.windows.admit(bearer)
-        self.answer({"client": number, "secret": secret})
+async def admit_client(handler: Handler) -> dict[str, Any]:
+    """Register a client without a socket, by the same rule."""
+    bearer = _browser(handler)
+    handler.given(Nothing)
+    number, secret = handler.manager.windows.admit(bearer)
+    return {"client": number, "secret": secret}
 
 
 def _browser(handler: Handler) -> Bearer:
@@ -52,12 +40,6 @@ def _browser(handler: Handler) -> Bearer:
     return bearer
 
 
-class LeavingHandler(Handler):
-    needs_window = False
-
-    @web.authenticated
-    @authorized("read")
-    async def post(self) -> None:
-        self.manager.departing(self.manager.windows.number(self.text(self.body(), "secret")))
-        self.set_status(HTTPStatus.NO_CONTENT)
-        self.finish()
+async def leave(handler: Handler) -> None:
+    secret = handler.text(handler.body(), "secret")
+    handler.manager.departing(handler.manager.windows.number(secret))

@@ -3,110 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from ...adapters.documents.live import WindowState
 from ...core.errors import CodeInterpError, CommandError, StoreError
+from ...core.session.messages import Sender
+from ...core.session.service import COMMANDS, is_to_session, needs_of
 from ...core.wire import commands as c
 from ..files.paths import normalize
 from ..session_manager import SessionManager, changed
 from ..translation import translated
-from .send_queue import SendQueue
+from .send_queue import MAX_SNAPSHOT, SendQueue
 
 if TYPE_CHECKING:
-    from ...core.session.messages import Does
+    from ...adapters.documents.live import LiveNotebook
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""
-MAX_SNAPSHOT = 32_000_000
 MAX_ID = 2**53
 MAX_PERSON = 200
 """Characters of a person's name that are kept."""
 
 log = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(c.Command)
-
-LOOK = ("read", "contents")
-CHANGE = ("write", "contents")
-EXECUTE = ("execute", "kernels")
-
-NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
-    c.SendMessage: (EXECUTE, CHANGE),
-    c.Branch: (EXECUTE, CHANGE),
-    c.TakeBack: (EXECUTE,),
-    c.Decide: (EXECUTE, CHANGE),
-    c.Retry: (EXECUTE, CHANGE),
-    c.Answer: (EXECUTE,),
-    c.Cancel: (EXECUTE,),
-    c.SetMode: (EXECUTE,),
-    c.SetModel: (EXECUTE,),
-    c.UndoTurn: (CHANGE,),
-    c.RedoTurn: (CHANGE,),
-    c.KeepChanges: (CHANGE,),
-    c.KeepFiles: (EXECUTE, CHANGE),
-    c.RemoveCell: (CHANGE,),
-    c.SilenceFinding: (CHANGE,),
-    c.LookForMistakes: (EXECUTE,),
-    c.Subscribe: (LOOK,),
-    c.Unsubscribe: (LOOK,),
-    # The agent's window names the kernel, and its reports of a cell may become code that runs.
-    c.OpenNotebook: (EXECUTE, CHANGE),
-    c.FileState: (EXECUTE, CHANGE),
-    c.KernelOf: (EXECUTE, CHANGE),
-    c.TakeLease: (EXECUTE, CHANGE),
-    c.OpReceipt: (EXECUTE, CHANGE),
-    c.SnapshotTaken: (EXECUTE, CHANGE),
-    c.CloseNotebook: (LOOK,),
-    c.RenameNotebook: (CHANGE,),
-    c.DraftGone: (CHANGE,),
-    c.PersonActed: (EXECUTE, CHANGE),
-    c.DraftRun: (EXECUTE, CHANGE),
-    c.CodeCells: (EXECUTE, CHANGE),
-}
-"""A command's permissions, as (action, resource) of jupyter_server's authorizer."""
-
-METHODS: dict[type[Any], str] = {
-    c.SendMessage: "send",
-    c.Branch: "branch",
-    c.TakeBack: "take_back",
-    c.Decide: "decide",
-    c.Answer: "answer",
-    c.Cancel: "stop",
-    c.Retry: "retry",
-    c.SetMode: "set_mode",
-    c.SetModel: "set_model",
-    c.UndoTurn: "undo",
-    c.RedoTurn: "redo",
-    c.KeepChanges: "keep",
-    c.KeepFiles: "keep_files",
-    c.RemoveCell: "remove",
-    c.SilenceFinding: "silence",
-    c.LookForMistakes: "look",
-}
-"""The method of ``SessionService`` that carries out a command. It takes the command's fields by
-name, and ``by``."""
-
-NOT_ALLOWED = {
-    LOOK: "You are not allowed to read notebooks on this server.",
-    CHANGE: "You are not allowed to change notebooks on this server.",
-    EXECUTE: "You are not allowed to run code on this server.",
-}
-
-
-def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
-    """The command's permissions. Variables and waiting files are the kernel's."""
-    needs = NEEDS[type(command)]
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
-        return (*needs, EXECUTE)
-    return needs
-
 
 Allowed = Callable[[str, str], Awaitable[bool]]
 
@@ -156,9 +81,7 @@ class ClientConnection:
             self._refuse(_id_of(message), error)
             return
         work = self._carry_out_and_answer(command)
-        method = METHODS.get(type(command))
-        if method and inspect.iscoroutinefunction(getattr(self._manager.service, method)):
-            # It waits: for receipts, which arrive over this socket, for a model, or for a disk.
+        if is_to_session(command) and COMMANDS[type(command)].waits:
             task = asyncio.ensure_future(work)
             self._long.add(task)
             task.add_done_callback(self._long.discard)
@@ -167,9 +90,9 @@ class ClientConnection:
 
     async def _carry_out_and_answer(self, command: c.Command) -> None:
         try:
-            for action, resource in needs_of(command):
+            for action, resource in permissions_of(command):
                 if not await self._allowed(action, resource):
-                    raise CommandError("forbidden", NOT_ALLOWED[action, resource])
+                    raise CommandError("forbidden", c.NOT_ALLOWED[action, resource])
             if self._gone:
                 return  # The socket closed during the authorization.
             result = await self._carry_out(command)
@@ -184,80 +107,75 @@ class ClientConnection:
                 self.send(c.Reply(command.id, result))
 
     async def _carry_out(self, command: c.Command) -> dict[str, Any]:
-        manager = self._manager
-        if isinstance(command, c.SendMessage):
-            return self._sent(command, *await self._call(command))
-        if isinstance(command, c.Branch):
-            return self._branched(await self._call(command))
-        if isinstance(command, c.Subscribe):
-            self._subscribe(manager.session(command.session_id), command.after)
-        elif isinstance(command, c.Unsubscribe):
-            self._unsubscribe(command.session_id)
-        elif isinstance(command, c.OpenNotebook):
-            notebook = manager.notebooks.at(command.notebook)
-            notebook.open(self, WindowState.of(command), reverted=command.reverted)
-        elif isinstance(command, c.CloseNotebook):
-            manager.notebooks.close(self, command.notebook, for_good=True)
-        elif isinstance(command, c.RenameNotebook):
-            manager.notebooks.rename(self, command.notebook, command.to)
-        elif isinstance(command, c.DraftGone):
-            manager.notebooks.draft_gone(self, command.notebook, command.cell_id)
-        elif isinstance(command, c.DraftRun):
-            manager.notebooks.draft_run(self, command)
-        elif isinstance(command, c.CodeCells):
-            manager.stale_cells.report(self, manager.notebooks.opened(command.notebook), command)
-        elif isinstance(
-            command,
-            (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken, c.PersonActed),
-        ):
-            self._notebook_command(command)
-        else:
-            await self._call(command)
-        return {}
+        if not is_to_session(command):
+            OF_WINDOWS[type(command)].method(self, command)
+            return {}
+        sent = await self._manager.service.carry_out(command, Sender(self.number))
+        if sent is None:
+            return {}
+        session_id = sent.session.info.session_id
+        if sent.did == "begin":
+            self._take_lease(sent.session)
+        if session_id != command.session_id and not self._gone:
+            self._follow_session(sent.session, 0)
+        return {"session_id": session_id, "did": sent.did}
 
-    async def _call(self, command: c.Command) -> Any:
-        fields = msgspec.structs.asdict(command)
-        del fields["id"]
-        called = getattr(self._manager.service, METHODS[type(command)])(**fields, by=self.number)
-        return await called if inspect.isawaitable(called) else called
+    # --- commands about a window's notebooks -----------------------------------------
 
-    def _notebook_command(
-        self,
-        command: c.FileState
-        | c.KernelOf
-        | c.TakeLease
-        | c.OpReceipt
-        | c.SnapshotTaken
-        | c.PersonActed,
-    ) -> None:
-        notebook = self._manager.notebooks.opened(command.notebook)
-        if notebook is None:
-            return  # Outdated: the notebook is closed.
-        if isinstance(command, c.FileState):
+    def _opened(self, notebook: str) -> LiveNotebook | None:
+        """None if the notebook is closed, and the command outdated."""
+        return self._manager.notebooks.opened(notebook)
+
+    def subscribe(self, command: c.Subscribe) -> None:
+        self._follow_session(self._manager.session(command.session_id), command.after)
+
+    def unsubscribe(self, command: c.Unsubscribe) -> None:
+        self._unfollow(command.session_id)
+
+    def open_notebook(self, command: c.OpenNotebook) -> None:
+        notebook = self._manager.notebooks.at(command.notebook)
+        notebook.open(self, WindowState.of(command), reverted=command.reverted)
+
+    def close_notebook(self, command: c.CloseNotebook) -> None:
+        self._manager.notebooks.close(self, command.notebook, for_good=True)
+
+    def rename_notebook(self, command: c.RenameNotebook) -> None:
+        self._manager.notebooks.rename(self, command.notebook, command.to)
+
+    def file_state(self, command: c.FileState) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
             notebook.file_state(self, command)
-        elif isinstance(command, c.KernelOf):
+
+    def kernel_of(self, command: c.KernelOf) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
             notebook.kernel_of(self, command.kernel_id)
-        elif isinstance(command, c.TakeLease):
+
+    def take_lease(self, command: c.TakeLease) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
             notebook.take(self)
-        elif isinstance(command, c.OpReceipt):
+
+    def receipt(self, command: c.OpReceipt) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
             notebook.receive(self, command)
-        elif isinstance(command, c.PersonActed):
-            notebook.person_acted(self, command.protected)
-        else:
+
+    def snapshot(self, command: c.SnapshotTaken) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
             notebook.answer(self, command)
 
-    def _sent(self, command: c.SendMessage, session: Session, did: Does) -> dict[str, Any]:
-        if did == "begin":
-            self._take_lease(session)
-        if not command.session_id:
-            self._subscribe(session, 0)
-        return {"session_id": session.info.session_id, "did": did}
+    def draft_gone(self, command: c.DraftGone) -> None:
+        self._manager.notebooks.draft_gone(self, command.notebook, command.cell_id)
 
-    def _branched(self, branch: Session) -> dict[str, Any]:
-        self._take_lease(branch)
-        if not self._gone:
-            self._subscribe(branch, 0)
-        return {"session_id": branch.info.session_id}
+    def draft_run(self, command: c.DraftRun) -> None:
+        self._manager.notebooks.draft_run(self, command)
+
+    def person_acted(self, command: c.PersonActed) -> None:
+        if (notebook := self._opened(command.notebook)) is not None:
+            notebook.person_acted(self, command.protected)
+
+    def code_cells(self, command: c.CodeCells) -> None:
+        self._manager.stale_cells.report(self, self._opened(command.notebook), command)
+
+    # --- events ----------------------------------------------------------------------
 
     def _take_lease(self, session: Session) -> None:
         """Let the turn use this window's copy of the notebook."""
@@ -265,9 +183,9 @@ class ClientConnection:
         if notebook is not None:
             notebook.take(self)
 
-    def _subscribe(self, session: Session, after: int) -> None:
+    def _follow_session(self, session: Session, after: int) -> None:
         session_id = session.info.session_id
-        self._unsubscribe(session_id)
+        self._unfollow(session_id)
         self.send(changed(session))
         events = self._manager.service.follow(session_id, after)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
@@ -281,7 +199,7 @@ class ClientConnection:
         except StoreError:
             log.exception("Could not send a window more of %s", session_id)
 
-    def _unsubscribe(self, session_id: str) -> None:
+    def _unfollow(self, session_id: str) -> None:
         task = self._followed.pop(session_id, None)
         if task is not None:
             task.cancel()
@@ -289,7 +207,49 @@ class ClientConnection:
     def leave(self) -> None:
         self._gone = True
         for session_id in list(self._followed):
-            self._unsubscribe(session_id)
+            self._unfollow(session_id)
+
+
+class WindowRow(NamedTuple):
+    """How to carry out one type of command about a window's notebooks."""
+
+    needs: c.Permissions
+    method: Callable[[ClientConnection, Any], None]
+
+
+C = TypeVar("C")
+
+
+def _row(
+    command: type[C], needs: c.Permissions, method: Callable[[ClientConnection, C], None]
+) -> tuple[type[Any], WindowRow]:
+    return command, WindowRow(needs, method)
+
+
+# The agent's window names the kernel, and its reports of a cell may become code that runs.
+OF_WINDOWS = dict(
+    (
+        _row(c.Subscribe, (c.LOOK,), ClientConnection.subscribe),
+        _row(c.Unsubscribe, (c.LOOK,), ClientConnection.unsubscribe),
+        _row(c.OpenNotebook, c.BOTH, ClientConnection.open_notebook),
+        _row(c.FileState, c.BOTH, ClientConnection.file_state),
+        _row(c.CloseNotebook, (c.LOOK,), ClientConnection.close_notebook),
+        _row(c.RenameNotebook, (c.CHANGE,), ClientConnection.rename_notebook),
+        _row(c.KernelOf, c.BOTH, ClientConnection.kernel_of),
+        _row(c.TakeLease, c.BOTH, ClientConnection.take_lease),
+        _row(c.OpReceipt, c.BOTH, ClientConnection.receipt),
+        _row(c.SnapshotTaken, c.BOTH, ClientConnection.snapshot),
+        _row(c.DraftGone, (c.CHANGE,), ClientConnection.draft_gone),
+        _row(c.PersonActed, c.BOTH, ClientConnection.person_acted),
+        _row(c.DraftRun, c.BOTH, ClientConnection.draft_run),
+        _row(c.CodeCells, c.BOTH, ClientConnection.code_cells),
+    )
+)
+"""The commands of a window that no other front has; the others: ``SessionService``."""
+
+
+def permissions_of(command: c.Command) -> c.Permissions:
+    return needs_of(command) if is_to_session(command) else OF_WINDOWS[type(command)].needs
 
 
 def _with_paths(command: c.Command) -> c.Command:

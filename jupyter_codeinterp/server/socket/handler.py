@@ -8,7 +8,7 @@ identifies the window (``windows.py``).
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import ws_authenticated
@@ -19,8 +19,10 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..session_manager import SessionManager
 from ..windows import Bearer, Windows
-from .connection import MAX_SNAPSHOT, ClientConnection
-from .send_queue import SendQueue
+from .send_queue import MAX_SNAPSHOT, SendQueue
+
+if TYPE_CHECKING:
+    from .connection import ClientConnection
 
 TRY_AGAIN = 1013
 """The registered code "try again later": the page connects again."""
@@ -71,8 +73,10 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         # A step sends several small frames in a row. With Nagle's algorithm each would wait up
         # to 40 ms for an acknowledgement.
         self.set_nodelay(True)
+        from .connection import ClientConnection  # see ``preload``
+
         self.send_queue = SendQueue(self._write, self._give_up)
-        self.client = ClientConnection(
+        self.client: ClientConnection = ClientConnection(
             self.manager,
             self.send_queue,
             self._allowed,

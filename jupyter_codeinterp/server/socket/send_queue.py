@@ -78,6 +78,8 @@ def _piecewise(frame: ServerFrame) -> bytes:
     return b"".join([*pieces[:-1], b"]", end])
 
 
+MAX_SNAPSHOT = 32_000_000
+"""Bytes of the largest message from a window."""
 MESSAGE = 64_000
 """Target size of a message in bytes."""
 ROOM = 256_000

@@ -1,8 +1,8 @@
 """The definition of a tool: its text for the model, its label for people, its function.
 
-Our own tools that change the notebook or ask the person have a ``work``. A
-tool that looks, and every tool of another package, has a ``run``. Another package's tool that
-``changes`` runs cells with ``ToolContext.run_cell``; each gets the same review as the agent's.
+Our own tools that change the notebook or ask the person have a ``work``. A tool that looks, and
+every tool of another package, has a ``run``. Another package's tool that ``changes`` runs cells
+with ``ToolContext.run_cell``; each gets the same review as the agent's.
 """
 
 from __future__ import annotations

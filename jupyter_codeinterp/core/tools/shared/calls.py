@@ -134,11 +134,15 @@ class Calls:
         given_title = given.get("title") or turn.titles.get(cell_id)
         title = tool.label or title_so_far(given_title, source)
         draft = DraftCell(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
-        job = self.jobs[call_id] = CellJob(draft)
         if kind != "edit":
             draft.insert(turn.notebook.above(spot.after) if spot.after else ())
             draft.replace_empty(spot.instead)
-        turn.show(draft.opened())
+        return self.open(draft)
+
+    def open(self, draft: DraftCell) -> CellJob:
+        """Show a draft, and make its call a job."""
+        self.turn.show(draft.opened())
+        job = self.jobs[draft.call.id] = CellJob(draft)
         return job
 
     def card(self, call_id: str, name: str) -> None:

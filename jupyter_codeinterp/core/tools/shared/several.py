@@ -11,7 +11,7 @@ from ...approval import policy
 from ...cells import hooked
 from ...cells.deciding import carry_out
 from ...cells.draft import DraftCell
-from ...cells.job import CellJob, Granted
+from ...cells.job import Granted
 from ...document.ops import CellView, called
 from ...findings import Label
 from ...hooks import HookNote
@@ -103,9 +103,8 @@ class Several:
     async def _carry_out(self, draft: DraftCell, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""
         part = draft.call
-        job = self._calls.jobs[part.id] = CellJob(draft)
         self._calls.card(part.id, part.name)
-        self._turn.show(draft.opened())
+        job = self._calls.open(draft)
         await carry_out(job, draft.source, granted=granted)
         if job.next_inputs:
             self._calls.note(self._call, PROPOSED.format(id=draft.cell_id))

@@ -80,8 +80,7 @@ async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | Non
     turn = calls.turn
     draft = DraftCell(turn, call, "scratch", "", calls.title(call))
     draft.timeout = timeout
-    job = calls.jobs[call.id] = CellJob(draft)
-    turn.show(draft.opened())
+    job = calls.open(draft)
     await carry_out(job, source)
     await _put_forward(calls, call, job)
 
@@ -91,8 +90,7 @@ async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
     seen = turn.context.source_seen(cell_id) or ""
     title = title_of(f"Delete: {turn.titles.get(cell_id) or title_of('', seen)}", "")
     draft = DraftCell(turn, call, "delete", cell_id, title, seen)
-    job = calls.jobs[call.id] = CellJob(draft)
-    turn.show(draft.opened())
+    job = calls.open(draft)
     await carry_out(job, seen)
 
 
@@ -123,9 +121,8 @@ async def run_part(
     mode."""
     turn = calls.turn
     draft = DraftCell(turn, part, "insert", new_cell_id(), title_of(title, source))
-    job = calls.jobs[part.id] = CellJob(draft)
     calls.card(part.id, part.name)
-    turn.show(draft.opened())
+    job = calls.open(draft)
     draft.insert(turn.notebook.above(after or turn.notebook.place().after))
     await carry_out(job, normalise(source), suspicious=suspicious)
     calls.ended(part)

@@ -1,0 +1,148 @@
+"""The commands to conversations over REST, through the same service as a window's.
+
+``POST command`` takes any of them, as the socket does. The routes under ``sessions/ID`` are short
+forms: the address names the command and the conversation. Without a window that has the notebook
+open, the agent works in its file and kernel.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...core.approval.decisions import Alone
+from ...core.errors import CommandError
+from ...core.session.messages import Does
+from ...core.wire import commands as c
+from ..extensions import Route
+from ..files.paths import normalize
+from .base import Handler, converted
+
+ID = r"([0-9a-f]{32})"
+NUMBER = r"([0-9]{1,15})"
+
+
+class ShortForm(NamedTuple):
+    """A route of one command. ``part``: the field that the address' number gives."""
+
+    method: str
+    path: str
+    command: type[c.SessionCommand]
+    status: int = HTTPStatus.OK
+    part: str = ""
+
+
+SHORT_FORMS = (
+    ShortForm("POST", "messages", c.SendMessage, HTTPStatus.ACCEPTED),
+    ShortForm("POST", "branches", c.Branch, HTTPStatus.CREATED),
+    ShortForm("DELETE", rf"queued/{NUMBER}", c.TakeBack, part="number"),
+    ShortForm("POST", "decisions", c.Decide),
+    ShortForm("POST", "answers", c.Answer),
+    ShortForm("POST", "stop", c.Cancel),
+    ShortForm("POST", "retry", c.Retry, HTTPStatus.ACCEPTED),
+    ShortForm("PUT", "mode", c.SetMode),
+    ShortForm("PUT", "model", c.SetModel),
+    ShortForm("POST", "look", c.LookForMistakes),
+    ShortForm("POST", "files", c.KeepFiles),
+    ShortForm("POST", rf"turns/{NUMBER}/undo", c.UndoTurn, part="turn"),
+    ShortForm("POST", rf"turns/{NUMBER}/redo", c.RedoTurn, part="turn"),
+)
+
+
+class Extras(msgspec.Struct, frozen=True):
+    """What a client without a notebook adds to a command.
+
+    ``kernel``: the kernelspec to start if a turn begins and the notebook has no kernel; "": the
+    notebook's own. ``alone``: in a turn that begins nobody can be asked, and the client allows
+    running code (``run``), changing cells (``edits``) or ``all``; the model reads it. ``nobody``:
+    a program rejects a draft, because it has nobody to ask; the model reads that, too.
+    """
+
+    kernel: str = ""
+    alone: Alone = ""
+    nobody: bool = False
+
+
+EXTRAS: dict[type[c.SessionCommand], tuple[str, ...]] = {
+    c.SendMessage: ("kernel", "alone"),
+    c.Branch: ("kernel",),
+    c.Retry: ("kernel",),
+    c.Decide: ("nobody",),
+}
+
+
+class Taken(c.SessionInfo, frozen=True):
+    """The conversation, and in ``did`` the message's effect.
+
+    ``begin``: began a turn. ``queue``: queued, because a turn is running. ``answer``: answered
+    the question with the ``call_id`` in ``about``. ``discuss``: sent to the model, while the
+    draft with the ``nonce`` in ``about``, whose cell holds ``source``, goes on waiting.
+    """
+
+    did: Does = "begin"
+
+
+def fields_of(form: ShortForm) -> set[str]:
+    """The names that a short form's body may have."""
+    fields = {field.name for field in msgspec.structs.fields(form.command)}
+    return (fields | {*EXTRAS.get(form.command, ())}) - {"id", "session_id", "notebook", form.part}
+
+
+async def command(handler: Handler) -> c.SessionInfo:
+    """Carry out a command as the socket has it, with ``Extras``."""
+    given = handler.body()
+    command: c.SessionCommand = converted(given, c.SessionCommand)
+    if isinstance(command, c.SendMessage):
+        command = msgspec.structs.replace(command, notebook=normalize(command.notebook))
+    return await _carry_out(handler, command, converted(given, Extras))
+
+
+async def _short(form: ShortForm, handler: Handler, session_id: str, part: str = "") -> Any:
+    from ...core.session.service import COMMANDS  # see ``preload``
+
+    needs = COMMANDS[form.command].needs
+    await handler.need(*needs)
+    given = handler.body()
+    if unknown := given.keys() - fields_of(form):
+        words = "Not the expected JSON object: it has an unknown field {name}"
+        raise CommandError("malformed", words, name=min(unknown))
+    extras = converted(given, Extras)
+    given.update(session_id=session_id, **({form.part: int(part)} if form.part else {}))
+    if form.command is c.SendMessage:
+        given["notebook"] = ""
+    return await _carry_out(handler, converted(given, form.command), extras, needs)
+
+
+async def _carry_out(
+    handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
+) -> c.SessionInfo:
+    """``has``: permissions that are known."""
+    from ...core.session.messages import Sender
+    from ...core.session.service import needs_of
+
+    await handler.need(*(one for one in needs_of(command) if one not in has))
+    kernels, service = handler.kernels, handler.manager.service
+    sender = Sender(
+        handler.by,
+        headless=True,
+        alone=extras.alone,
+        nobody=extras.nobody,
+        ready=lambda notebook: kernels.ready(notebook, extras.kernel),
+    )
+    sent = await service.carry_out(command, sender)
+    if sent is None:
+        return handler.manager.session(command.session_id).info
+    info = sent.session.info
+    if isinstance(command, c.SendMessage):
+        return Taken(**msgspec.structs.asdict(info), did=sent.did)
+    return info
+
+
+def short_routes() -> list[Route]:
+    return [
+        Route(form.method, f"sessions/{ID}/{form.path}", (), partial(_short, form), form.status)
+        for form in SHORT_FORMS
+    ]
