@@ -8,6 +8,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT=$PWD
 VENV=$ROOT/.venv
 LABEXTENSION=jupyter_codeinterp/labextension
+# The tests of what most often breaks.
+QUICK_TESTS=(
+  tests/core
+  tests/attacks/test_{decisions,passive}.py
+  tests/test_{channel,context,document,fake_anthropic,file_document,hand_over}.py
+  tests/test_{live_document,maintenance,mode_table,models,outputs,policy,providers}.py
+  tests/test_{rest,rooms,session_manager,sqlite_store,windows,wires}.py
+)
 export PATH=$VENV/bin:$PATH
 
 die() {

@@ -24,19 +24,19 @@ from .overlay.written import Written
 from .shared import folders, interpreter, open_folders
 from .shared.limits import (
     NO_NETWORK,
-    Limits,
+    KernelLimits,
     is_without_network,
     went_on_writing,
     what_was_hit,
     why_ended,
     wrote_too_much,
 )
-from .shared.place import Place, sweep
+from .shared.place import SandboxPlace, sweep
 from .walls import bubblewrap
-from .walls.bubblewrap import Kernel
+from .walls.bubblewrap import KernelStart
 from .walls.disk import BytesWritten, DiskGuard
 from .walls.disk import counts as counts_bytes
-from .walls.launching import LAUNCHER, LaunchError, Process, launched
+from .walls.launching import LAUNCHER, LaunchError, SandboxProcess, launched
 
 GIB = 1024**3
 PASSED = (
@@ -70,12 +70,12 @@ class SandboxProvisioner(LocalProvisioner):
     )
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
 
-    place: Place | None = None
+    place: SandboxPlace | None = None
     written: Written | None = None
     """The files that the kernel wrote; None without an overlay."""
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
-    _sandbox: Process | None = None
+    _sandbox: SandboxProcess | None = None
     _guard: DiskGuard | None = None
     _asked = False
     _environment: dict[str, str]
@@ -88,7 +88,7 @@ class SandboxProvisioner(LocalProvisioner):
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         await asyncio.wrap_future(LAUNCHER.submit(sweep))
         if self.place is None:
-            self.place = Place()
+            self.place = SandboxPlace()
         else:
             self.place.empty()
         manager = self.parent
@@ -117,8 +117,8 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     async def _started(
-        self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
-    ) -> Process:
+        self, cmd: list[str], environment: dict[str, str], cwd: str, place: SandboxPlace
+    ) -> SandboxProcess:
         sandbox = await launched(lambda: self._launch(cmd, environment, cwd, place))
         naming = (self._ports, lambda: sandbox.popen.returncode is None)
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
@@ -129,7 +129,7 @@ class SandboxProvisioner(LocalProvisioner):
         info: dict[str, Any] = {**self.connection_info}
         return tuple(info[f"{one}_port"] for one in CHANNELS)
 
-    def _guarded(self, sandbox: Process) -> DiskGuard | None:
+    def _guarded(self, sandbox: SandboxProcess) -> DiskGuard | None:
         layer = self.written.layer.upper if self.written is not None else None
         if not self.disk or (layer is None and not counts_bytes()):
             return None
@@ -141,8 +141,8 @@ class SandboxProvisioner(LocalProvisioner):
         cmd: list[str],
         environment: dict[str, str],
         cwd: str,
-        place: Place,
-    ) -> Process:
+        place: SandboxPlace,
+    ) -> SandboxProcess:
         python = shutil.which(cmd[0])
         if python is None:
             raise LaunchError(f"There is no program {cmd[0]}.")
@@ -162,7 +162,7 @@ class SandboxProvisioner(LocalProvisioner):
         if not any(outside in one for one in cmd[1:]):
             # The kernel would listen on other sockets.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
-        kernel = Kernel(
+        kernel = KernelStart(
             python=python,
             arguments=cmd[1:],
             file=outside,
@@ -206,7 +206,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.written.leave()
             self.written = None
 
-    def _way(self, place: Place) -> gate.Gate | None:
+    def _way(self, place: SandboxPlace) -> gate.Gate | None:
         """The gate to the allowed hosts; None if there are none."""
         if not self._reaches_hosts:
             return None
@@ -255,8 +255,8 @@ class SandboxProvisioner(LocalProvisioner):
         return group is not None and group.killed()
 
     @property
-    def _limits(self) -> Limits:
-        return Limits(
+    def _limits(self) -> KernelLimits:
+        return KernelLimits(
             self.memory, self.processes, self.open_files, self.file_size, self.cpu, self.disk
         )
 

@@ -21,7 +21,7 @@ from jupyter_codeinterp.sandbox.overlay.changes import (
     LINK,
     OTHER,
     REPLACES,
-    Change,
+    FileChange,
     changes,
 )
 from jupyter_codeinterp.sandbox.overlay.keeping import ANOTHER, FULL, keep
@@ -48,7 +48,7 @@ class World:
         self.layer.begin()
         self.upper = self.layer.upper
 
-    def found(self) -> dict[str, Change]:
+    def found(self) -> dict[str, FileChange]:
         return {one.path: one for one in changes(self.layer)}
 
     def read(self) -> layer.Layer:
@@ -56,7 +56,7 @@ class World:
         (found,) = layer.layers(self.layer.path.parent)
         return found
 
-    def keep_all(self) -> keeping.Kept:
+    def keep_all(self) -> keeping.KeptFiles:
         return keep(self.layer, {path: one.stamp for path, one in self.found().items()})
 
 

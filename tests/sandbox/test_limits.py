@@ -17,7 +17,7 @@ from jupyter_codeinterp.sandbox.shared import groups
 from jupyter_codeinterp.sandbox.shared.limits import (
     KEPT,
     NO_NETWORK,
-    Limits,
+    KernelLimits,
     size,
     what_was_hit,
     why_ended,
@@ -30,7 +30,7 @@ from tests.sandbox.test_agents_runs import NAMED, folder, install
 __all__ = ["folder"]
 MIB = 1024**2
 TOTALS = not MISSING and groups.work()
-LIMITS = Limits(2 * 1024 * MIB, 512, 4096, 10 * 1024 * MIB, 0)
+LIMITS = KernelLimits(2 * 1024 * MIB, 512, 4096, 10 * 1024 * MIB, 0)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ LIMITS = Limits(2 * 1024 * MIB, 512, 4096, 10 * 1024 * MIB, 0)
 def test_an_error_of_a_limit_names_the_limit(error: str, words: str) -> None:
     said = what_was_hit(error, LIMITS)
     assert words in said and KEPT in said
-    assert what_was_hit(error, Limits(0, 0, 0, 0, 0)) == ""
+    assert what_was_hit(error, KernelLimits(0, 0, 0, 0, 0)) == ""
 
 
 def test_other_errors_name_no_limit() -> None:

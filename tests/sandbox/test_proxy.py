@@ -14,10 +14,16 @@ import pytest
 
 from jupyter_codeinterp.sandbox.network import book as books
 from jupyter_codeinterp.sandbox.network import proxy
-from jupyter_codeinterp.sandbox.network.book import Book, Connection, sentence
+from jupyter_codeinterp.sandbox.network.book import ConnectionLog, ConnectionRecord, sentence
 from jupyter_codeinterp.sandbox.network.gate import variables
 from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
-from jupyter_codeinterp.sandbox.network.rules import Rules, Target, canonical, is_public, target
+from jupyter_codeinterp.sandbox.network.rules import (
+    AllowedHosts,
+    Target,
+    canonical,
+    is_public,
+    target,
+)
 from tests.sandbox.web import Web, handling, web
 
 PRIVATE = (
@@ -63,14 +69,14 @@ BAD_HEADS = {
 def test_an_address_that_is_not_public_must_be_named(address: str) -> None:
     found = canonical(address)
     assert not is_public(found)
-    assert not Rules(["a.org:80"]).may_connect(address, 80)
-    named = Rules([str(Target(str(found), 80))])
+    assert not AllowedHosts(["a.org:80"]).may_connect(address, 80)
+    named = AllowedHosts([str(Target(str(found), 80))])
     assert named.may_connect(address, 80) and not named.may_connect(address, 81)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_needs_no_name(address: str) -> None:
-    assert Rules(["a.org:80"]).may_connect(address, 80)
+    assert AllowedHosts(["a.org:80"]).may_connect(address, 80)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,9 @@ def test_a_public_address_needs_no_name(address: str) -> None:
     ],
 )
 def test_the_list_names_hosts_and_ports(asked: str, is_allowed: bool) -> None:
-    rules = Rules(["a.org:443", "Bücher.example:443", "10.0.0.5:80", "[2606:4700::1111]:443"])
+    rules = AllowedHosts(
+        ["a.org:443", "Bücher.example:443", "10.0.0.5:80", "[2606:4700::1111]:443"]
+    )
     assert rules.allows(target(asked)) is is_allowed
 
 
@@ -103,7 +111,7 @@ def test_what_is_no_host_and_port(text: str) -> None:
 @pytest.mark.parametrize("text", ["a.org", "a.org:https", "*:443", "http://a.org:80", ""])
 def test_a_setting_that_is_no_host_and_port_says_so(text: str) -> None:
     with pytest.raises(ValueError, match="is not host:port"):
-        Rules([text])
+        AllowedHosts([text])
 
 
 @pytest.mark.parametrize("name", BAD_HEADS)
@@ -126,7 +134,7 @@ def test_what_is_forwarded_is_for_the_host_of_the_address_and_for_one_request() 
 
 
 def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
-    book = Book(os.memfd_create("refusals"))
+    book = ConnectionLog(os.memfd_create("refusals"))
     longest = target(f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 61}:65535")
     for number in range(books.KEPT + 3):
         book.write(Target(f"h{number}.org", 443), "why")
@@ -141,7 +149,7 @@ def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
 
 
 def test_a_busy_target_pushes_no_other_out() -> None:
-    book = Book(os.memfd_create("refusals"))
+    book = ConnectionLog(os.memfd_create("refusals"))
     once, busy = Target("once.org", 443), Target("busy.org", 443)
     book.write(once, "why")
     for _ in range(books.KEPT + 3):
@@ -157,7 +165,7 @@ def test_a_busy_target_pushes_no_other_out() -> None:
 
 
 def test_the_sentence_names_a_few() -> None:
-    each = [Connection(0, f"h{number}.org:443", "why") for number in range(7)]
+    each = [ConnectionRecord(0, f"h{number}.org:443", "why") for number in range(7)]
     assert sentence([]) == ""
     assert sentence([each[0]] * 9) == "The sandbox refused a connection: h0.org:443 (why)."
     assert sentence(each).endswith("h4.org:443 (why), and 2 more.")
@@ -185,7 +193,7 @@ class Names:
 
 
 @asynccontextmanager
-async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]]:
+async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, ConnectionLog]]:
     """The proxy's socket, and what it refused."""
     async with with_books(tmp_path, *allow) as (path, refused, _):
         yield path, refused
@@ -194,10 +202,10 @@ async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]
 @asynccontextmanager
 async def with_books(
     tmp_path: Path, *allow: str, secrets: Mapping[Target, tuple[str, str]] | None = None
-) -> AsyncIterator[tuple[str, Book, Book]]:
+) -> AsyncIterator[tuple[str, ConnectionLog, ConnectionLog]]:
     """The same, and on which connections data passed. ``secrets``: headers, by their host."""
-    refused, passed = (Book(os.memfd_create(name)) for name in ("refused", "made"))
-    made = proxy.Proxy(Rules(allow), refused, passed, secrets)
+    refused, passed = (ConnectionLog(os.memfd_create(name)) for name in ("refused", "made"))
+    made = proxy.Proxy(AllowedHosts(allow), refused, passed, secrets)
     path = str(tmp_path / "socket")
     async with handling(made.serve) as serve:
         server = await asyncio.start_unix_server(serve, path, limit=LARGEST)

@@ -20,7 +20,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeinterp.sandbox import is_sandboxed
 from jupyter_codeinterp.sandbox.shared import bpf, folders, place, seccomp
-from jupyter_codeinterp.sandbox.shared.limits import Limits, why_ended
+from jupyter_codeinterp.sandbox.shared.limits import KernelLimits, why_ended
 from tests.sandbox.here import runs_here
 
 REFUSED = {
@@ -208,7 +208,7 @@ def test_the_filter_is_whole(machine: str) -> None:
 
 
 def test_a_reason_names_the_limit() -> None:
-    limits = Limits(0, 0, 0, 0, 7)
+    limits = KernelLimits(0, 0, 0, 0, 7)
     assert "limit of 7 CPU seconds" in why_ended(128 + signal.SIGXCPU, limits)
     assert why_ended(1, limits) == ""
 

@@ -21,7 +21,7 @@ SHOWN = 5
 _ENTRY = re.compile(r"([0-9]+\.[0-9]{6})\t([!-~]+)\t([ -~]*?) *\Z")
 
 
-class Connection(NamedTuple):
+class ConnectionRecord(NamedTuple):
     """``at``: ``time.monotonic``, one clock for all processes. ``why``: the reason of a refusal; ""
     if data passed."""
 
@@ -30,7 +30,7 @@ class Connection(NamedTuple):
     why: str
 
 
-class Book:
+class ConnectionLog:
     """``number``: the descriptor of the file."""
 
     def __init__(self, number: int) -> None:
@@ -57,7 +57,7 @@ class Book:
         entry = f"{at:.6f}\t{target}\t{why}".encode("ascii", "replace")[:SIZE]
         os.pwrite(self.number, entry.ljust(SIZE), place * SIZE)
 
-    def since(self, at: float) -> list[Connection]:
+    def since(self, at: float) -> list[ConnectionRecord]:
         """Entries since this time, oldest first; none from a closed book."""
         found = (self._get(place) for place in range(KEPT))
         return sorted(one for one in found if one is not None and one.at >= at)
@@ -67,12 +67,12 @@ class Book:
         lost = self._get(KEPT)
         return lost is not None and lost.at >= at
 
-    def _get(self, place: int) -> Connection | None:
+    def _get(self, place: int) -> ConnectionRecord | None:
         """The entry; None if empty or being written."""
         if self.number < 0:
             return None
         entry = _ENTRY.match(os.pread(self.number, SIZE, place * SIZE).decode("ascii"))
-        return Connection(float(entry[1]), entry[2], entry[3]) if entry is not None else None
+        return ConnectionRecord(float(entry[1]), entry[2], entry[3]) if entry is not None else None
 
     def close(self) -> None:
         """May be called again."""
@@ -81,11 +81,11 @@ class Book:
             self.number = -1
 
 
-def hosts(found: list[Connection]) -> tuple[str, ...]:
+def hosts(found: list[ConnectionRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.target for one in found))
 
 
-def sentence(refused: list[Connection], more: bool = False) -> str:
+def sentence(refused: list[ConnectionRecord], more: bool = False) -> str:
     """A sentence for the person and the model; "" for none. ``more``: others were lost."""
     each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))
     if not each:

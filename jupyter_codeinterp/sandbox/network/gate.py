@@ -17,8 +17,8 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from ..shared.place import data
 from . import credentials
-from .book import Book, Connection
-from .rules import Rules, target
+from .book import ConnectionLog, ConnectionRecord
+from .rules import AllowedHosts, target
 
 # -------------------------------------------------------------------------------------------------
 # ``pypi`` in an allow list: the package index that the server's pip uses.
@@ -126,7 +126,7 @@ class Gate:
         self._credentials = credentials.headers(wanted or {})
         self._index = index() if PRESET in allow else None
         hosts = [one for one in allow if one != PRESET]
-        self._allow = [str(one) for one in Rules(hosts).targets]
+        self._allow = [str(one) for one in AllowedHosts(hosts).targets]
         self.files = {FIRST: Path(__file__).with_name("first.py").read_bytes()}
         if self._index is not None:
             self._allow += self._index.allow
@@ -137,8 +137,8 @@ class Gate:
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen(WAITING)
-        self._refused = Book(os.memfd_create("refused", os.MFD_CLOEXEC))
-        self._made = Book(os.memfd_create("made", os.MFD_CLOEXEC))
+        self._refused = ConnectionLog(os.memfd_create("refused", os.MFD_CLOEXEC))
+        self._made = ConnectionLog(os.memfd_create("made", os.MFD_CLOEXEC))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, sandbox: int) -> None:
@@ -188,11 +188,11 @@ class Gate:
         """The folder that pip installs into, in the sandbox; "" without an index."""
         return str(home / PACKAGES) if self._index is not None else ""
 
-    def refused(self, since: float) -> list[Connection]:
+    def refused(self, since: float) -> list[ConnectionRecord]:
         """Refused connections since this time of ``time.monotonic``."""
         return self._refused.since(since)
 
-    def made(self, since: float) -> list[Connection]:
+    def made(self, since: float) -> list[ConnectionRecord]:
         """The same for allowed connections on which data passed."""
         return self._made.since(since)
 
@@ -215,6 +215,6 @@ class Gate:
 
 def variables(allow: Sequence[str]) -> dict[str, str]:
     """Variables for the kernel: loopback hosts bypass the proxy, unless the list has them."""
-    named = {one.host for one in Rules(allow).targets}
+    named = {one.host for one in AllowedHosts(allow).targets}
     own = ",".join(one for one in ("localhost", "127.0.0.1", "::1") if one not in named)
     return {"NO_PROXY": own, "no_proxy": own}

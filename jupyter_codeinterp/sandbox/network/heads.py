@@ -32,7 +32,7 @@ class BadRequest(ValueError):
     """The message says why."""
 
 
-class Head(NamedTuple):
+class RequestHead(NamedTuple):
     """``length``: bytes of the body; None if it comes in chunks. ``path`` is "" for CONNECT."""
 
     method: str
@@ -75,7 +75,7 @@ class Head(NamedTuple):
         return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def head(raw: bytes) -> Head:
+def head(raw: bytes) -> RequestHead:
     """Parse the bytes up to and including the empty line. Raises BadRequest."""
     first, *lines = raw.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     found = _LINE.match(first)
@@ -104,7 +104,7 @@ def head(raw: bytes) -> Head:
     }
     dropped = OF_THIS_CONNECTION | named
     kept = tuple((name, value) for name, value in headers if name.lower() not in dropped)
-    return Head(method, target, path, kept, _length(headers))
+    return RequestHead(method, target, path, kept, _length(headers))
 
 
 def _header(line: str) -> tuple[str, str]:

@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from .book import Book
-from .heads import LARGEST, BadRequest, Head, head
-from .rules import Rules, Target
+from .book import ConnectionLog
+from .heads import LARGEST, BadRequest, RequestHead, head
+from .rules import AllowedHosts, Target
 
 if TYPE_CHECKING:
     import ssl
@@ -39,7 +39,7 @@ Task = asyncio.Future[None]
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """``status`` and words for the program in the sandbox. ``target``: also report this target to
     the person and the model."""
 
@@ -55,14 +55,14 @@ class Proxy:
 
     def __init__(
         self,
-        rules: Rules,
-        refused: Book,
-        made: Book,
+        rules: AllowedHosts,
+        refused: ConnectionLog,
+        made: ConnectionLog,
         credentials: Mapping[Target, tuple[str, str]] | None = None,
     ) -> None:
         self._rules = rules
         self._credentials = credentials or {}
-        self._with_credentials = Rules(map(str, self._credentials))
+        self._with_credentials = AllowedHosts(map(str, self._credentials))
         self._tls: ssl.SSLContext | None = None
         self._refused = refused
         self._made = made
@@ -73,9 +73,9 @@ class Proxy:
         self._open += 1
         try:
             if self._open > MOST:
-                raise Refused(503, "too many connections at once")
+                raise RefusedRequest(503, "too many connections at once")
             await self._http(reader, writer)
-        except Refused as error:
+        except RefusedRequest as error:
             if error.target is not None:
                 # Record it before the program learns of it.
                 self._refused.write(error.target, str(error))
@@ -90,7 +90,7 @@ class Proxy:
         request = await _head(reader)
         secret = None if request.is_tunnel else self._credentials.get(request.target)
         if secret is not None and request.repeats:
-            raise Refused(405, "its answer could repeat the key")
+            raise RefusedRequest(405, "its answer could repeat the key")
         far_reader, far = await self._connect(request.target, secret is not None)
         flow = _Flow(lambda: self._made.write(request.target))
         try:
@@ -105,7 +105,7 @@ class Proxy:
     async def _connect(self, asked: Target, by_tls: bool = False) -> Streams:
         rules = self._with_credentials if by_tls else self._rules
         if not rules.allows(asked):
-            raise Refused(403, "not on the list of allowed hosts", asked)
+            raise RefusedRequest(403, "not on the list of allowed hosts", asked)
         try:
             found = await _within(
                 LOOK_UP_SECONDS,
@@ -114,19 +114,19 @@ class Proxy:
                 ),
             )
         except (OSError, UnicodeError):
-            raise Refused(502, f"{asked.host} has no address") from None
+            raise RefusedRequest(502, f"{asked.host} has no address") from None
         addresses = dict.fromkeys(str(one[4][0]) for one in found)
         allowed = [one for one in addresses if rules.may_connect(one, asked.port)]
         if not allowed:
-            raise Refused(403, "its address is not public and not on the list", asked)
+            raise RefusedRequest(403, "its address is not public and not on the list", asked)
         for address in allowed[:ADDRESSES]:
             try:
                 # An address, so nothing is looked up again.
                 return await _within(CONNECT_SECONDS, self._open_to(address, asked, by_tls))
             except OSError as error:
                 if type(error).__name__ == "SSLCertVerificationError":
-                    raise Refused(502, f"the certificate of {asked} is not valid") from None
-        raise Refused(502, f"{asked} does not answer")
+                    raise RefusedRequest(502, f"the certificate of {asked} is not valid") from None
+        raise RefusedRequest(502, f"{asked} does not answer")
 
     def _open_to(self, address: str, asked: Target, by_tls: bool) -> Awaitable[Streams]:
         if not by_tls:
@@ -149,15 +149,15 @@ async def _within(seconds: float, what: Awaitable[T]) -> T:
         raise TimeoutError("it took too long") from None
 
 
-async def _head(reader: asyncio.StreamReader) -> Head:
+async def _head(reader: asyncio.StreamReader) -> RequestHead:
     try:
         return head(await _within(HEAD_SECONDS, reader.readuntil(b"\r\n\r\n")))
     except BadRequest as error:
-        raise Refused(400, str(error)) from None
+        raise RefusedRequest(400, str(error)) from None
     except asyncio.LimitOverrunError:
-        raise Refused(431, "headers that are too large") from None
+        raise RefusedRequest(431, "headers that are too large") from None
     except TimeoutError:
-        raise Refused(408, "headers that come too slowly") from None
+        raise RefusedRequest(408, "headers that come too slowly") from None
 
 
 async def _say(writer: asyncio.StreamWriter, status: int, words: str) -> None:
@@ -201,7 +201,7 @@ async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
 
 
 async def _one_request(
-    request: Head, secret: tuple[str, str] | None, flow: _Flow, near: Streams, far: Streams
+    request: RequestHead, secret: tuple[str, str] | None, flow: _Flow, near: Streams, far: Streams
 ) -> None:
     """Serve exactly one request, so that no second one can hide behind it."""
     await flow.send(request.forwarded(secret), far[1])
@@ -302,7 +302,7 @@ def main() -> None:
     with os.fdopen(policy, "rb") as file:
         wanted = json.load(file)
     added = {Target(host, port): (name, value) for host, port, name, value in wanted["credentials"]}
-    proxy = Proxy(Rules(wanted["allow"]), Book(refused), Book(made), added)
+    proxy = Proxy(AllowedHosts(wanted["allow"]), ConnectionLog(refused), ConnectionLog(made), added)
     asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
 
 

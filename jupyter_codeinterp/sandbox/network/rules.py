@@ -70,7 +70,7 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-class Rules:
+class AllowedHosts:
     """``allow``: the setting, a list of ``host:port``. Raises ValueError with what to change."""
 
     def __init__(self, allow: Iterable[str]) -> None:

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """``why``: the reason it cannot be kept; "" if it can. ``stamp``: the state in the list."""
 
     path: str
@@ -57,7 +57,7 @@ class Change(NamedTuple):
 
 def changes(
     layer: Layer, is_none: Callable[[str, trees.Identity], bool] = lambda path, identity: False
-) -> list[Change]:
+) -> list[FileChange]:
     """All changes, by path. ``is_none``: whether a file does not count as a change. Raises TooMany,
     and OSError if the folder is gone."""
     found = []
@@ -71,7 +71,7 @@ def changes(
             if not why and not layer.was(path, trees.status(lower, path)):
                 why = CONFLICT
             is_folder = "folder" in (entry.kind, entry.below)
-            found.append(Change(path, _kind(entry), entry.size, is_folder, why, entry.stamp))
+            found.append(FileChange(path, _kind(entry), entry.size, is_folder, why, entry.stamp))
     return found
 
 

@@ -21,14 +21,14 @@ ANOTHER = "The kernel has changed it since you saw the list. Look at it again."
 FULL = "The folder still holds other files."
 
 
-class Kept(NamedTuple):
+class KeptFiles(NamedTuple):
     """``done``: copied paths. ``left``: the others, each with the reason."""
 
     done: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
 
 
-def keep(layer: Layer, stamps: Mapping[str, str]) -> Kept:
+def keep(layer: Layer, stamps: Mapping[str, str]) -> KeptFiles:
     """Copy these paths if they still have the states of their stamps. Raises TooMany, and OSError
     if the folder is gone."""
     done: list[str] = []
@@ -46,7 +46,7 @@ def keep(layer: Layer, stamps: Mapping[str, str]) -> Kept:
             else:
                 done.append(path)
         layer.settled({path: trees.status(lower, path) for path in done})
-    return Kept(tuple(done), tuple(left))
+    return KeptFiles(tuple(done), tuple(left))
 
 
 def _in_order(paths: Mapping[str, str], found: Mapping[str, Entry]) -> list[str]:

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..shared import trees
-from .changes import Change, changes
+from .changes import FileChange, changes
 from .following import Follower
-from .keeping import Kept, keep
+from .keeping import KeptFiles, keep
 from .layer import Layer, LayerError
 from .states import forget
 from .undoing import Offers, PutBack, Turns
@@ -44,13 +44,13 @@ class Written:
         with self._alone:
             self.layer.begin()
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[FileChange]:
         """All changes, without files that an undo restored to the folder's state. Raises TooMany,
         and OSError if the notebook's folder is gone."""
         with self._alone:
             return self._changes()
 
-    def keep(self, stamps: Mapping[str, str]) -> Kept:
+    def keep(self, stamps: Mapping[str, str]) -> KeptFiles:
         """As ``keeping.keep``."""
         with self._alone:
             kept = keep(self.layer, stamps)
@@ -103,7 +103,7 @@ class Written:
         finally:
             os.close(root)
 
-    def _changes(self) -> list[Change]:
+    def _changes(self) -> list[FileChange]:
         return changes(self.layer, self._turns.is_as_in_the_folder)
 
     @contextmanager

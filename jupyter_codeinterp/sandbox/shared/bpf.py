@@ -177,7 +177,7 @@ X32 = 0x40000000
 """From here on, numbers belong to the table of the x32 ABI."""
 
 
-class Filter:
+class FilterProgram:
     """A filter for one architecture. Raises ValueError for an unknown one."""
 
     def __init__(self, machine: str, deny: int) -> None:

@@ -8,7 +8,7 @@ import signal
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
+class KernelLimits(NamedTuple):
     """``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds; 0: no limit. They hold for
     each process; ``disk`` for all together (``walls/disk.py``), as do ``memory`` and ``processes``
     with a control group (``groups.py``)."""
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
     disk: int = 0
 
 
-def apply(pid: int, limits: Limits) -> None:
+def apply(pid: int, limits: KernelLimits) -> None:
     """Set limits of the first process of a sandbox, before it starts another."""
     for kind, most in (
         # Not the address space, of which libraries reserve far more than they use.
@@ -38,7 +38,7 @@ def apply(pid: int, limits: Limits) -> None:
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
+def why_ended(code: int, limits: KernelLimits, out_of_memory: bool = False) -> str:
     """A sentence for the person and the model about a process that ended by itself; "" if no limit
     explains it. ``code``: bubblewrap's exit code, 128 plus the number for a signal.
     ``out_of_memory``: as its control group reports."""
@@ -72,7 +72,7 @@ _READ = 1_000
 """Characters of an error that are searched."""
 
 
-def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str:
+def what_was_hit(error: str, limits: KernelLimits, process_ended: bool = False) -> str:
     """A sentence about a run that failed in a live kernel; "" if no limit explains it. ``error``:
     the exception's name and text, untrusted. ``process_ended``: the control group reports that a
     process was ended for its memory."""
@@ -88,14 +88,14 @@ def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str
 HIDES = "The sandbox stopped it: a program in it hides from Linux how much it writes"
 
 
-def went_on_writing(limits: Limits, *, hides: bool) -> str:
+def went_on_writing(limits: KernelLimits, *, hides: bool) -> str:
     """A sentence about a kernel that the limit ``disk`` ended. ``hides``: it hid how much it
     writes."""
     stopped = HIDES if hides else f"The sandbox stopped it at {size(limits.disk)} written"
     return f"{stopped}. It went on after interrupts."
 
 
-def wrote_too_much(limits: Limits, *, overlay: bool, hides: bool) -> str:
+def wrote_too_much(limits: KernelLimits, *, overlay: bool, hides: bool) -> str:
     """A sentence about an interrupted run. ``hides`` as for ``went_on_writing``."""
     if hides:
         return f"{HIDES}. {KEPT} The sandbox ends it if that program goes on."

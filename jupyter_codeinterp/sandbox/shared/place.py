@@ -35,7 +35,7 @@ SOCKETS = 60.0
 """Seconds within which a kernel makes its sockets."""
 
 
-class Place:
+class SandboxPlace:
     """``prefix`` and a port number make the path of a socket."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from .bpf import (
     ANY_BIT,
     EQUAL,
     ERROR,
-    Filter,
+    FilterProgram,
     among,
     load,
     unless,
@@ -59,7 +59,7 @@ def compiled(machine: str = "", *, links: bool = False) -> bytes:
     """The filter. ``links``: allow symbolic links, pipes and devices, which could redirect other
     programs in the notebook's folder. Raises ValueError for an unknown architecture."""
     deny = ERROR | errno.EPERM
-    made = Filter(machine or platform.machine(), deny)
+    made = FilterProgram(machine or platform.machine(), deny)
     # Programs then fall back to clone and openat, whose flags can be read here.
     made.answer(("clone3", "openat2"), ERROR | errno.ENOSYS)
     # Their space on disk does not count as written. Answer as a file system without them.

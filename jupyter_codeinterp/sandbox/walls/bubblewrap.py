@@ -13,16 +13,16 @@ from ..network.gate import Gate
 from ..overlay.layer import Layer
 from ..shared import folders, interpreter, seccomp
 from ..shared.folders import Folders
-from ..shared.limits import Limits
-from ..shared.place import Place, data
+from ..shared.limits import KernelLimits
+from ..shared.place import SandboxPlace, data
 from .arguments import INSIDE, Sandbox, arguments
-from .launching import LaunchError, Process, launch
+from .launching import LaunchError, SandboxProcess, launch
 
 CONNECTION = "/run/connection.json"
 """The connection file, in the sandbox."""
 
 
-class Kernel(NamedTuple):
+class KernelStart(NamedTuple):
     """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
     of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
     ``layer``: receives its files instead of the notebook's folder."""
@@ -33,9 +33,9 @@ class Kernel(NamedTuple):
     connection: Mapping[str, Any]
     environment: Mapping[str, str]
     folders: Folders
-    place: Place
+    place: SandboxPlace
     scratch: int
-    limits: Limits
+    limits: KernelLimits
     layer: Layer | None = None
 
     def command(self) -> list[str]:
@@ -48,7 +48,7 @@ class Kernel(NamedTuple):
         return json.dumps({**self.connection, "ip": f"{INSIDE}/s", "key": text}).encode()
 
 
-def start(kernel: Kernel, bwrap: str, way: Gate | None) -> Process:
+def start(kernel: KernelStart, bwrap: str, way: Gate | None) -> SandboxProcess:
     """``bwrap``: the program. ``way``: the gate to the allowed hosts. Raises LaunchError."""
     program = shutil.which(bwrap)
     if program is None:

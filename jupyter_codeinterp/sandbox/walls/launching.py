@@ -27,7 +27,7 @@ class LaunchError(RuntimeError):
     """The sandbox did not start."""
 
 
-class Process:
+class SandboxProcess:
     """``popen`` is bubblewrap; ``init`` is the pid of the kernel's parent, whose end ends all
     others; ``group`` holds the limits that all its processes share, or is None, as is ``gate``
     without a network."""
@@ -109,9 +109,9 @@ def launch(
     program: Sequence[str],
     made: Callable[[int, int], list[str]],
     inherited: list[int],
-    bounds: limits.Limits,
+    bounds: limits.KernelLimits,
     gate: Gate | None = None,
-) -> Process:
+) -> SandboxProcess:
     """Start a sandbox. ``program``: bubblewrap, after a command that runs before it. ``made`` takes
     two descriptors and returns the arguments: bubblewrap writes the child's pid to the first, and
     the child waits for the second. Closes ``inherited``. Raises LaunchError with the output."""
@@ -138,7 +138,7 @@ def launch(
             child = int(json.loads(text)["child-pid"])
             limits.apply(child, bounds)
             group = groups.join(child, bounds.memory, bounds.processes)
-            process = Process(popen, child, group, gate)
+            process = SandboxProcess(popen, child, group, gate)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             output = popen.communicate()[0].decode(errors="replace").strip()
@@ -150,7 +150,7 @@ def launch(
             os.close(number)
 
 
-async def launched(work: Callable[[], Process]) -> Process:
+async def launched(work: Callable[[], SandboxProcess]) -> SandboxProcess:
     """Run ``work`` in the thread that starts sandboxes."""
     started = LAUNCHER.submit(work)
     try:
@@ -161,7 +161,7 @@ async def launched(work: Callable[[], Process]) -> Process:
         raise
 
 
-def _end_started(started: Future[Process]) -> None:
+def _end_started(started: Future[SandboxProcess]) -> None:
     """End a sandbox that nobody holds. A thread waits for its end."""
     if not started.cancelled() and started.exception() is None:
         started.result().kill()

@@ -30,7 +30,7 @@ Work = Union[OpFrame, ReadNotebook]
 Answer = Union[OpReceipt, SnapshotTaken]
 
 
-class File(Protocol):
+class NotebookFile(Protocol):
     @property
     def path(self) -> str: ...
 
@@ -47,7 +47,7 @@ class File(Protocol):
 class FileDocument:
     def __init__(
         self,
-        file: File,
+        file: NotebookFile,
         answer: Callable[[Answer], None],
         written: Callable[[str, Mapping[str, int]], None],
         lost: Callable[[str, bool], None],

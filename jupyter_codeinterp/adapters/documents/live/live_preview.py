@@ -14,14 +14,14 @@ from ....core.wire.commands import OutputsFrame, StreamFrame
 StreamKind = Literal["insert", "edit", "markdown"]
 
 
-class Code(msgspec.Struct):
+class CodePreview(msgspec.Struct):
     session_id: str
     cell_id: str
     kind: StreamKind
     text: str = ""
 
 
-class Run(msgspec.Struct):
+class RunPreview(msgspec.Struct):
     session_id: str
     run_id: str
     outputs: list[Output] = []
@@ -29,9 +29,9 @@ class Run(msgspec.Struct):
 
 class LivePreview:
     def __init__(self) -> None:
-        self._code: dict[str, Code] = {}
+        self._code: dict[str, CodePreview] = {}
         """By draft id."""
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, RunPreview] = {}
         """By cell id."""
 
     def __bool__(self) -> bool:
@@ -41,7 +41,7 @@ class LivePreview:
         self, session_id: str, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str
     ) -> None:
         if start == 0 or draft_id not in self._code:
-            self._code[draft_id] = Code(session_id, cell_id, kind)
+            self._code[draft_id] = CodePreview(session_id, cell_id, kind)
         self._code[draft_id].text += text
 
     def outputs(
@@ -49,7 +49,7 @@ class LivePreview:
     ) -> None:
         run = self._runs.get(cell_id)
         if run is None or run.run_id != run_id:
-            run = self._runs[cell_id] = Run(session_id, run_id)
+            run = self._runs[cell_id] = RunPreview(session_id, run_id)
         run.outputs[start:] = outputs
 
     def overtaken(self, op: Op) -> None:

@@ -58,7 +58,7 @@ Whole = tuple[tuple[CellView, ...], dict[str, Any]]
 Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame, FindCell, LookAtRoom]
 
 
-class Notebook(saves.Notebook, Protocol):
+class RoomNotebook(saves.SavedNotebook, Protocol):
     """Sends ops and reads to the room, and gets the answers."""
 
     path: str
@@ -87,7 +87,7 @@ class Notebook(saves.Notebook, Protocol):
 class RoomDocument:
     def __init__(
         self,
-        notebook: Notebook,
+        notebook: RoomNotebook,
         rooms: Rooms,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
         is_elsewhere: Callable[[str], Awaitable[bool]],

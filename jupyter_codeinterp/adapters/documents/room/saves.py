@@ -20,7 +20,7 @@ SETTLING = 1.0
 """Seconds that a server needs to close a room."""
 
 
-class Notebook(Protocol):
+class SavedNotebook(Protocol):
     path: str
 
     @property
@@ -37,7 +37,7 @@ class Notebook(Protocol):
 class Saves:
     def __init__(
         self,
-        notebook: Notebook,
+        notebook: SavedNotebook,
         rooms: Rooms,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
         look_at_room: Callable[[], None],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....core.visible import visible_line
-from ....sandbox.overlay.changes import MOST, Change
+from ....sandbox.overlay.changes import MOST, FileChange
 from ....sandbox.overlay.changes import changes as changes_of
 from ....sandbox.overlay.keeping import keep
 from ....sandbox.overlay.layer import Layer, layers, place
@@ -55,7 +55,7 @@ async def changes(options: argparse.Namespace) -> int:
     return DONE if whole else FAILED
 
 
-def list_of(layer: Layer) -> list[Change]:
+def list_of(layer: Layer) -> list[FileChange]:
     """Raises Problem."""
     try:
         return changes_of(layer)
@@ -67,7 +67,7 @@ def list_of(layer: Layer) -> list[Change]:
         raise Problem(words) from None
 
 
-def show(layer: Layer, found: list[Change]) -> None:
+def show(layer: Layer, found: list[FileChange]) -> None:
     print(visible_line(f"{layer.name}: {layer.folder}"))
     for one in found[:SHOWN]:
         words = "" if one.folder or one.kind == "deleted" else f"  {size(one.size)}"
