@@ -448,9 +448,11 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks messages.Sender.prepare",
     "joins what others of this list have read": (
-        "attached.see attached.weight budget.no_price messages.checked verification.lines "
+        "attached.see attached.weight budget.no_price budget.Budget.asks_for_step "
+        "messages.checked messages.Queue.add messages.Queue.with_text "
+        "verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
     ),
     "cuts sources": "changes.review",
