@@ -8,10 +8,12 @@ from typing import Any
 
 FEATURES = (
     "checks",
+    "completion",
     "eval",
     "figures",
     "mcp_server",
     "mcp_client",
+    "tables",
 )
 """A feature's package has those of these functions that it needs:
 

@@ -20,6 +20,7 @@ from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingTe
 from jupyter_codeinterp.core.verify import verification
 from jupyter_codeinterp.core.wire import events
 from jupyter_codeinterp.core.wire.commands import LOOK, SessionCommand, SessionInfo
+from jupyter_codeinterp.features.completion import handlers as completions
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
 from jupyter_codeinterp.features.mcp_client.servers import ShownServer
@@ -31,20 +32,20 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
     NewToken,
 )
 from jupyter_codeinterp.features.mcp_server.tokens import Token
+from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
+from jupyter_codeinterp.features.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 from jupyter_codeinterp.server.extensions import Route as Served
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.models.registry import LocalServers
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
     commands,
-    completions,
     notebooks,
     routes,
     sessions,
 )
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
-from jupyter_codeinterp.server.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"
@@ -333,7 +334,13 @@ def served() -> dict[str, Served]:
     """The routes that there are, each with its permissions."""
     found = {
         f"{one.method} {named(one.path)}": one
-        for one in (*routes.ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES)
+        for one in (
+            *routes.ROUTES,
+            *completions.ROUTES,
+            *TABLE_ROUTES,
+            *REST_ROUTES,
+            *TOOL_SERVER_ROUTES,
+        )
     }
     for form in commands.SHORT_FORMS:
         key = f"{form.method} sessions/{{session_id}}/{named(form.path)}"

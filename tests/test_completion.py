@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.completion import (
+from jupyter_codeinterp.core.messages import Text
+from jupyter_codeinterp.features.completion.completion import (
     ABOVE,
     AFTER,
     BEFORE,
@@ -18,7 +19,6 @@ from jupyter_codeinterp.core.completion import (
     insertion,
     request,
 )
-from jupyter_codeinterp.core.messages import Text
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.providers.anthropic import services
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.errors import ModelError, StoreError
 from jupyter_codeinterp.core.messages import Usage
@@ -24,7 +25,7 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
 )
 from jupyter_codeinterp.kernel_side.mark import TOKEN, URL
-from jupyter_codeinterp.server.models.limits import MeteredModel, Spending
+from jupyter_codeinterp.server.models.limits import OfferedModel, Spending
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.test_kernel_models import ASK, post, started
 from tests.scripted import say
@@ -139,8 +140,12 @@ async def spent(path: Path, model: Scripted) -> float:
     return total
 
 
+def offered(model: Any, spending: Spending) -> OfferedModel:
+    return OfferedModel(services.provider(), model, REQUEST.model, spending)
+
+
 async def ask(model: Any, spending: Spending) -> None:
-    async for _ in MeteredModel(model, spending).stream(REQUEST):
+    async for _ in offered(model, spending).stream(REQUEST):
         pass
 
 
@@ -158,7 +163,7 @@ async def test_a_request_costs_what_was_counted_or_reckoned(path: Path) -> None:
 async def test_an_answer_that_is_left_is_counted(path: Path) -> None:
     store = SqliteStore(path)
     spending = Spending(store, 10.0, Days())
-    paid = MeteredModel(Scripted(READ, HELLO, DONE, info=PRICED), spending)
+    paid = offered(Scripted(READ, HELLO, DONE, info=PRICED), spending)
     async with aclosing(paid.stream(REQUEST)) as events:
         async for event in events:
             if event is HELLO:

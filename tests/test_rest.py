@@ -15,8 +15,10 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, REST_ROUTES
+from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
 from tests.conftest import KEY
@@ -110,7 +112,10 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here() -> None:
-    more: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES)
+    more: tuple[Any, ...] = (
+        *(*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES),
+        *(*COMPLETION, *TABLES),
+    )
     patterns = [pattern for pattern, *_ in handlers("/", more)]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {

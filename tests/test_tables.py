@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.features.tables.files import CsvTable, _table_of, _typed
+from jupyter_codeinterp.features.tables.shapes import answer_from
 from jupyter_codeinterp.kernel_side.columns import cell_text
 from jupyter_codeinterp.kernel_side.tables import Pages
-from jupyter_codeinterp.server.tables.files import CsvTable, _table_of, _typed
-from jupyter_codeinterp.server.tables.shapes import answer_from
 from tests.kernels import Gate
 from tests.reference_window import notebook
 from tests.site import Site

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 from collections.abc import (
-    AsyncGenerator,
     Callable,
     Iterable,
     Iterator,
@@ -19,13 +18,13 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Union
+from typing import Literal, Protocol, Union
 from urllib.parse import urlsplit
 
 import msgspec
 
 from .errors import CodeInterpError, ModelError
-from .ports import Model, ModelEvent, ModelInfo, ModelRequest
+from .ports import Model, ModelInfo
 
 Source = Literal["stored", "env", "none"]
 """Where a key comes from: a person entered it, the server's environment, or there is none."""
@@ -85,7 +84,7 @@ class Provider:
     secrets: Callable[[], Iterable[str]] = _nothing
     """Other values of the environment to remove."""
     secret_variables: tuple[str, ...] = ()
-    """Variables with other secrets than keys."""
+    """Variables with other secrets than keys, removed from texts like these."""
     url: str = ""
     """The address of its public service, which needs a key."""
     other_url: Callable[[], str] = str
@@ -136,7 +135,8 @@ class Provider:
         return not self.needs_key or self.source(entered) != "none"
 
     def known_secrets(self) -> Iterator[str]:
-        yield from (os.environ.get(name, "") for name in self.key_variables)
+        names = (*self.key_variables, *self.secret_variables)
+        yield from (os.environ.get(name, "") for name in names)
         yield from self.secrets()
 
 
@@ -209,37 +209,6 @@ class Providers:
         if not slash:
             return self._is_own_name(head)
         return head in (self._all.keys() | self._missing) - {self.default.name}
-
-
-class NamedModel:
-    """A connection's model under its full id. Turns any exception of a provider into a
-    CodeInterpError, so that the turn ends with a message."""
-
-    def __init__(self, provider: Provider, connection: Connection, model: str) -> None:
-        self.always_ask = provider.always_ask or bool(connection.always_ask)
-        self._provider = provider
-        self._connection = connection
-        self._model = model
-
-    async def info(self, model: str) -> ModelInfo:
-        try:
-            known = await self._connection.info(self._model)
-            return msgspec.structs.replace(known, id=model)
-        except Exception as error:
-            raise failed(self._provider, error) from error
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        request = msgspec.structs.replace(request, model=self._model)
-        events: Any = None
-        try:
-            events = self._connection.stream(request)
-            async for event in events:
-                yield event
-        except Exception as error:
-            raise failed(self._provider, error) from error
-        finally:
-            if hasattr(events, "aclose"):
-                await events.aclose()
 
 
 def failed(provider: Provider, error: Exception) -> CodeInterpError:

@@ -109,22 +109,16 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     def _prepare(self) -> Routes:
         """Add the handlers' settings. Returns the routes of features."""
-        from .rest.completions import Completions
-        from .tables.files import FileTables
-
         bench = self.workbench
-        completions = Completions(bench.models, bench.names, bench.scrub_data)
+        routes = [route for routes in bench.features.routes for route in routes()]
         self._server.web_app.settings.update(
             codeinterp_manager=bench.manager,
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
             codeinterp_own_commands=bench.own_commands,
-            codeinterp_tables=bench.tables,
             codeinterp_verifier=bench.verifier,
-            codeinterp_file_tables=FileTables(self._server.contents_manager),
             codeinterp_store=bench.store,
-            codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
@@ -134,7 +128,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             else tuple(self.kernel_models),
             **bench.features.handler_settings,
         )
-        return [route for routes in bench.features.routes for route in routes()]
+        return routes
 
     @cached_property
     def workbench(self) -> Workbench:

@@ -63,7 +63,8 @@ class Features:
         """Tools for a conversation, by its id, its notebook's path, what makes texts inert, and
         the contents manager with the notebook's folder (None: the server's)."""
         self.routes: list[Callable[[], Routes]] = []
-        """Called with the first request. Paths are relative to ``/codeinterp/api/``."""
+        """Called with the first request; may add ``handler_settings``. Paths are relative to
+        ``/codeinterp/api/``."""
         self.handler_settings: dict[str, Any] = {}
         """Settings of the web application, for handlers."""
         self.closing: list[Any] = []

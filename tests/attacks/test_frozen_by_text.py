@@ -20,7 +20,7 @@ import pytest
 import jupyter_codeinterp
 from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import store as searching
-from jupyter_codeinterp.core import completion, own_command, staleness, visible
+from jupyter_codeinterp.core import own_command, staleness, visible
 from jupyter_codeinterp.core import own_command as for_model
 from jupyter_codeinterp.core import own_command as front_matter
 from jupyter_codeinterp.core.approval import code_warnings, installs, packages, protected
@@ -62,6 +62,7 @@ from jupyter_codeinterp.core.verify import comparing, verification
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import Cell
 from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
@@ -447,9 +448,11 @@ NOT_READ = {
         "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
-    "passes on; the adapter's own test measures it": "markdown_cells.risks",
+    "passes on; the adapter's own test measures it": "markdown_cells.risks messages.Sender.prepare",
     "joins what others of this list have read": (
-        "attached.see attached.weight budget.no_price messages.checked verification.lines "
+        "attached.see attached.weight budget.no_price budget.Budget.asks_for_step "
+        "messages.checked messages.Queue.add messages.Queue.with_text "
+        "verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
     ),
     "cuts sources": "changes.review",
@@ -587,7 +590,7 @@ ONLY_AT_THE_START = {
     "features.mcp_client.schemas._REFERENCE": "a reference, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",
-    "server.tables.files._NUMBER": "a cell, the whole of it",
+    "features.tables.files._NUMBER": "a cell, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

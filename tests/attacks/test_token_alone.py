@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES
+from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.rest.routes import ROUTES
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import body
@@ -22,7 +24,7 @@ EXAMPLES = {
 }
 CHANGING = [
     (route.method, route.path)
-    for route in (*ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES)
+    for route in (*ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES, *COMPLETION, *TABLES)
     if route.path not in OPEN and route.method != "GET"
 ]
 

@@ -115,6 +115,8 @@ async def test_a_kernel_asks_without_a_key(site: Site, api: FakeAnthropic) -> No
         shown = await kernel.run("%load_ext jupyter_codeinterp")
         shown += await kernel.run("%%ai -y\nadd")
         env = await kernel.environment()
+        sdk = await kernel.run("import sys; print('anthropic' in sys.modules)")
+    assert sdk.strip() == "False", "the server alone needs it"
     assert "I add." in shown and "42" in shown and "It is 42." in shown
     assert KEY not in shown and env[TOKEN] not in shown
     assert "127.0.0.1" in env["NO_PROXY"] and "127.0.0.1" in env["no_proxy"]

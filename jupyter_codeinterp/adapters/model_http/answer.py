@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, Union
 
 import jiter
 
@@ -66,6 +66,9 @@ class _Block:
         raise NotImplementedError
 
 
+_Blocks = list[Union[_Block, RedactedThinking]]
+
+
 class AnswerBuilder:
     """One answer. ``taken`` are the tool call ids of the conversation so far. The APIs refuse
     requests with a repeated id, so a repeated one gets a suffix (``toolu_1-2``). ``done`` tells
@@ -77,7 +80,7 @@ class AnswerBuilder:
     def __init__(self, max_tokens: int, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
         self._open: dict[int, _Block] = {}
-        self._blocks: list[_Block] = []
+        self._blocks: _Blocks = []
         self._usage: dict[str, int] = {}
         self._characters_left = OTHER_CHARACTERS + CHARACTERS_PER_TOKEN * max_tokens
         self._blocks_left = MOST_BLOCKS
@@ -121,7 +124,7 @@ class AnswerBuilder:
 
     def redacted(self, data: str) -> None:
         """Add data that goes back to the model unchanged and is never shown."""
-        self._blocks.append(_RedactedBlock(data))
+        self._blocks.append(RedactedThinking(data))
         self._progressed = True
 
     def more(self, key: int, piece: str) -> list[ModelEvent]:
@@ -180,7 +183,7 @@ class AnswerBuilder:
         self.done = True
         calls = [block for block in self._blocks if isinstance(block, _ToolBlock)]
         done = ModelDone(
-            message=Message("assistant", tuple(block.value() for block in self._blocks)),
+            message=Message("assistant", tuple(map(_value, self._blocks))),
             stop_reason=stop_reason,
             usage=Usage(**self._usage),
             invalid={call.id: call.wrong for call in calls if call.wrong},
@@ -192,7 +195,7 @@ class AnswerBuilder:
 class _TaggedBlock(_Block):
     """A text that may begin with thinking between tags. Its two parts are the message's blocks."""
 
-    def __init__(self, blocks: list[_Block]) -> None:
+    def __init__(self, blocks: _Blocks) -> None:
         self._blocks = blocks
         self._splitter = markup.ThinkingSplitter()
         self._thinking: _ThinkingBlock | None = None
@@ -216,7 +219,7 @@ class _TaggedBlock(_Block):
 
 
 class _TextBlock(_Block):
-    def __init__(self, blocks: list[_Block]) -> None:
+    def __init__(self, blocks: _Blocks) -> None:
         self._blocks = blocks
         self._number: int | None = None
         self._parts: list[str] = []
@@ -235,7 +238,7 @@ class _TextBlock(_Block):
 
 
 class _ThinkingBlock(_Block):
-    def __init__(self, blocks: list[_Block]) -> None:
+    def __init__(self, blocks: _Blocks) -> None:
         self._number = _append(blocks, self)
         self._parts: list[str] = []
         self.signature = ""
@@ -249,14 +252,6 @@ class _ThinkingBlock(_Block):
         return Thinking("".join(self._parts), self.signature)
 
 
-class _RedactedBlock(_Block):
-    def __init__(self, data: str) -> None:
-        self._data = data
-
-    def value(self) -> RedactedThinking:
-        return RedactedThinking(self._data)
-
-
 class _ToolBlock(_Block):
     """A call whose input arrives as pieces of JSON. An SDK's own snapshot shows a string of it
     only when that is complete, and silently accepts broken JSON.
@@ -266,9 +261,7 @@ class _ToolBlock(_Block):
     cost 20 ms in all, 200 kB 60 ms, 1 MB 0.2 s, spread over the minutes that a model needs.
     """
 
-    def __init__(
-        self, blocks: list[_Block], call_id: str, name: str, whole: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, blocks: _Blocks, call_id: str, name: str, whole: Mapping[str, Any]) -> None:
         self._number = _append(blocks, self)
         self.id = call_id
         self.wrong = ""
@@ -330,9 +323,13 @@ def _whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _append(blocks: list[_Block], block: _Block) -> int:
+def _append(blocks: _Blocks, block: _Block) -> int:
     blocks.append(block)
     return len(blocks) - 1
+
+
+def _value(block: _Block | RedactedThinking) -> AnyBlock:
+    return block if isinstance(block, RedactedThinking) else block.value()
 
 
 def is_count(value: Any) -> TypeGuard[int]:

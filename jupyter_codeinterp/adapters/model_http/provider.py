@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...core.providers import Credentials, Provider, Settings
@@ -23,10 +23,6 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
             return base_url or os.environ.get(service.url_variable, "").strip()
         chosen = service.chosen_by and os.environ.get(service.chosen_by)
         return service.home(os.environ) if chosen else ""
-
-    def secrets() -> Iterator[str]:
-        yield from (value for _, value in custom_headers(service.headers_variable))
-        yield from (os.environ.get(name, "") for name in service.secret_variables)
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> HttpModel:
         from .model import HttpModel  # not at the server's start
@@ -52,7 +48,7 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
         connect,
         default_model=service.default_model,
         key_variables=service.key_variables,
-        secrets=secrets,
+        secrets=lambda: (value for _, value in custom_headers(service.headers_variable)),
         secret_variables=service.secret_variables,
         url=url,
         other_url=other_url,

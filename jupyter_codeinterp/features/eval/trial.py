@@ -88,7 +88,7 @@ class _Bench(LocalBench):
 
     async def described(self, path: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         """Variables of the notebook's kernel."""
-        return (await self._kernel_at(path).variables(names) if names else None) or []
+        return (await self.kernel_at(path).variables(names) if names else None) or []
 
 
 class _Front(JsonFront):

@@ -15,7 +15,7 @@ import msgspec
 from ...core.errors import ModelError, StoreError
 from ...core.messages import Usage
 from ...core.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
-from ...core.providers import Provider
+from ...core.providers import Provider, failed
 from ...core.stores import Journal
 from ...core.turn.meter import CallUsage, price_of
 
@@ -127,24 +127,49 @@ class Spending:
             self._unwritten[day] = dollars
 
 
-class MeteredModel:
-    """A model whose requests count towards the day's limit."""
+class OfferedModel:
+    """A provider's model under its full id. Its requests count towards the day's limit, if there is
+    one. Any exception of the provider becomes a CodeInterpError, so that the turn ends with a
+    message."""
 
-    def __init__(self, model: Model, spending: Spending) -> None:
-        self.always_ask = model.always_ask
+    def __init__(
+        self, provider: Provider, model: Model, name: str, spending: Spending | None
+    ) -> None:
+        """``name``: the provider's name for the model."""
+        self.always_ask = provider.always_ask or bool(model.always_ask)
+        self._provider = provider
         self._model = model
+        self._name = name
         self._spending = spending
 
     async def info(self, model: str) -> ModelInfo:
-        return await self._model.info(model)
+        try:
+            known = await self._model.info(self._name)
+            return msgspec.structs.replace(known, id=model)
+        except Exception as error:
+            raise failed(self._provider, error) from error
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        info = await self._model.info(request.model)
-        self._spending.check(info)
-        events = metered(self._model.stream(request), request, info, self._spending.charge())
+        events = self._answer(msgspec.structs.replace(request, model=self._name))
+        if self._spending is not None:
+            info = await self.info(request.model)
+            self._spending.check(info)
+            events = metered(events, request, info, self._spending.charge())
         async with aclosing(events):
             async for event in events:
                 yield event
+
+    async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        events: Any = None
+        try:
+            events = self._model.stream(request)
+            async for event in events:
+                yield event
+        except Exception as error:
+            raise failed(self._provider, error) from error
+        finally:
+            if hasattr(events, "aclose"):
+                await events.aclose()
 
 
 async def metered(

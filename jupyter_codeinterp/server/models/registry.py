@@ -20,7 +20,6 @@ from ...core.ports import Model, ModelInfo
 from ...core.providers import (
     Connection,
     Credentials,
-    NamedModel,
     Provider,
     Providers,
     Settings,
@@ -33,7 +32,7 @@ from ...core.redaction.secrets import Secrets
 from ..extensions import Added, Extensions
 from ..preload import freeze
 from .connections import Described, SavedConnection, SavedConnections
-from .limits import NONE, AllowedModels, MeteredModel, Spending
+from .limits import NONE, AllowedModels, OfferedModel, Spending
 
 MAX_KEY = 4_096
 """Characters. Tokens of clouds can have a few thousand."""
@@ -224,10 +223,10 @@ class Models:
         """The model with this id, with limits and metering. Raises ModelError."""
         provider, model = self._find(model_id)
         self.limits.check(provider, model, provider is self._providers.default)
-        found: Model = self._connection(provider)
-        if not (self._providers.is_ours(provider) and model == model_id):
-            found = NamedModel(provider, self._connection(provider), model)
-        return found if self.spending is None else MeteredModel(found, self.spending)
+        connection = self._connection(provider)
+        if self._providers.is_ours(provider) and model == model_id and self.spending is None:
+            return connection
+        return OfferedModel(provider, connection, model, self.spending)
 
     def check(self, model_id: str) -> None:
         """Raises ModelError ``no_key`` if the model's provider is not connected."""

@@ -1,4 +1,4 @@
-"""A notebook's names (variables and files), commands, tables and verifications."""
+"""A notebook's names (variables and files), commands and verifications."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from ...core.own_command import Kind, OwnCommand
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
 from ..names import ReferenceNames
-from ..tables.files import FileTables
-from ..tables.shapes import TableAnswer, TableAsked
-from ..tables.variables import VariableTables
 from ..verify import Verifier
 from .base import Handler
 
@@ -35,10 +32,10 @@ class ListedCommands(msgspec.Struct, frozen=True):
 
 
 def _notebook(handler: Handler) -> str:
-    return _path(handler.get_query_argument("notebook", ""))
+    return path_of(handler.get_query_argument("notebook", ""))
 
 
-def _path(notebook: str) -> str:
+def path_of(notebook: str) -> str:
     path = normalize(notebook)
     if not path:
         raise CommandError("malformed", "“notebook” must be the path of a notebook.")
@@ -69,17 +66,6 @@ async def own_commands(handler: Handler) -> ListedCommands:
             for one in found
         ]
     )
-
-
-async def tables(handler: Handler) -> TableAnswer:
-    """A page of a table, for the person. No data goes to a model."""
-    asked = handler.given(TableAsked)
-    notebook = _path(asked.notebook)
-    if asked.file:
-        files: FileTables = handler.settings["codeinterp_file_tables"]
-        return await files.of(asked)
-    variables: VariableTables = handler.settings["codeinterp_tables"]
-    return await variables.of(notebook, asked)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -118,7 +104,7 @@ async def verification(handler: Handler) -> Verified:
 async def verify(handler: Handler) -> Verified:
     """Start a run of the saved notebook."""
     asked = handler.given(Asked)
-    path = _path(asked.notebook)
+    path = path_of(asked.notebook)
     return Verified(await _verifier(handler).start(path, in_place=asked.in_place))
 
 

@@ -11,7 +11,7 @@ from ...core.wire.commands import BOTH, CHANGE, EXECUTE, LOOK
 from ..extensions import Route
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, notebooks, sessions, settings, windows
+from . import connections, notebooks, sessions, settings, windows
 from .base import Handler, UnknownHandler
 from .commands import ID, NUMBER, command, short_routes
 
@@ -33,10 +33,8 @@ ROUTES = (
     Route("POST", r"key", (EXECUTE,), connections.connect),
     Route("DELETE", r"key", (EXECUTE,), connections.disconnect),
     Route("GET", r"local", (EXECUTE,), connections.local_servers),
-    Route("POST", r"complete", (EXECUTE,), completions.complete),
     Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
     Route("GET", r"commands", (LOOK,), notebooks.own_commands),
-    Route("POST", r"tables", (EXECUTE, LOOK), notebooks.tables),
     Route("GET", r"verifications", (LOOK,), notebooks.verification),
     Route("POST", r"verifications", (EXECUTE, LOOK), notebooks.verify),
     Route("DELETE", r"verifications", (EXECUTE,), notebooks.cancel_verification),

@@ -41,7 +41,6 @@ from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..preload import preload
 from ..session_manager import SessionManager
-from ..tables.variables import VariableTables
 from ..translation import load_catalogue
 from ..verify import NotebookRuns, Verifier
 from .settings import CodeInterpSettings
@@ -115,8 +114,7 @@ class Workbench:
         )
         self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
         files = partial(sibling_files, contents)
-        self.names = ReferenceNames(self._kernel_at, files, self.manager.is_private, self.scrub)
-        self.tables = VariableTables(self._kernel_at)
+        self.names = ReferenceNames(self.kernel_at, files, self.manager.is_private, self.scrub)
         for register in offering("register"):
             register(self)
 
@@ -231,7 +229,7 @@ class Workbench:
         place = self.place_of(notebook)
         return await own_commands(*place) if self.settings.read_rule_files else []
 
-    def _kernel_at(self, path: str) -> ZmqKernel:
+    def kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
 
         async def current_id() -> str | None:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from .messages import Message, Text
-from .ports import ModelRequest
+from ...core.messages import Message, Text
+from ...core.ports import ModelRequest
 
 CURSOR = "<cursor/>"
 BEFORE, AFTER = 8_000, 2_000

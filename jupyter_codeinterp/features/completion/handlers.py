@@ -13,13 +13,15 @@ from typing import Any
 
 import msgspec
 
-from ...core.completion import MOST, Unfinished, insertion, request
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
-from ..files.paths import normalize
-from ..models import Models
-from ..names import ReferenceNames
-from .base import Handler
+from ...core.wire.commands import EXECUTE
+from ...server.extensions import Route
+from ...server.files.paths import normalize
+from ...server.models import Models
+from ...server.names import ReferenceNames
+from ...server.rest.base import Handler
+from .completion import MOST, Unfinished, insertion, request
 
 TIMEOUT = 15.0
 """Seconds. Later completions are useless."""
@@ -107,3 +109,6 @@ async def complete(handler: Handler) -> Completed:
     if work.cancelled():
         raise CommandError("no_longer_waits", "A newer completion request replaced this one.")
     return work.result()
+
+
+ROUTES = (Route("POST", r"complete", (EXECUTE,), complete),)

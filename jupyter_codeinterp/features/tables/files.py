@@ -16,8 +16,8 @@ from tornado import web
 
 from ...kernel_side.columns import Column, whole_or_float
 from ...kernel_side.tables import Pages, Table
-from ..files.paths import normalize
-from ..files.siblings import read_file
+from ...server.files.paths import normalize
+from ...server.files.siblings import read_file
 from .shapes import TableAnswer, TableAsked, answer_from, refusal
 
 MAX_FILE = 20_000_000

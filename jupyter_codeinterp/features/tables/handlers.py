@@ -1,4 +1,4 @@
-"""Tables that are variables of a notebook's kernel."""
+"""``POST tables``: a page of a table, for the person. No data goes to a model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Any, Protocol
 import msgspec
 
 from ...core.ports import KernelInfo
+from ...core.wire.commands import EXECUTE, LOOK
+from ...server.extensions import Route
+from ...server.rest.base import Handler
+from ...server.rest.notebooks import path_of
+from .files import FileTables
 from .shapes import TableAnswer, TableAsked, answer_from, refusal
 
 
@@ -18,6 +23,8 @@ class TableKernel(Protocol):
 
 
 class VariableTables:
+    """Tables that are variables of a notebook's kernel."""
+
     def __init__(self, kernel: Callable[[str], TableKernel]) -> None:
         """``kernel`` takes the notebook's path."""
         self._kernel = kernel
@@ -36,3 +43,16 @@ class VariableTables:
         if reported.get("refused") == "gone" and asked.kernel not in ("", now):
             reported = {**reported, "refused": "restarted"}
         return answer_from(reported, now)
+
+
+async def tables(handler: Handler) -> TableAnswer:
+    asked = handler.given(TableAsked)
+    notebook = path_of(asked.notebook)
+    if asked.file:
+        files: FileTables = handler.settings["codeinterp_file_tables"]
+        return await files.of(asked)
+    variables: VariableTables = handler.settings["codeinterp_tables"]
+    return await variables.of(notebook, asked)
+
+
+ROUTES = (Route("POST", r"tables", (EXECUTE, LOOK), tables),)
