@@ -19,7 +19,7 @@ from jupyter_client.session import Session
 from jupyter_server.gateway.gateway_client import GatewayClient
 from jupyter_server.gateway.managers import GatewayKernelSpecManager, GatewayMappingKernelManager
 
-from jupyter_codeinterp.adapters.kernel_wire import Message
+from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
 from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess
 from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
 from jupyter_codeinterp.adapters.kernels.zmq import KernelPool
@@ -217,7 +217,7 @@ class Colleague:
         self._ours = client.ws_url
         # The address is read as a connection is made.
         client.ws_url = f"ws://127.0.0.1:{gateway.port}"
-        self.messages: list[Message] = []
+        self.messages: list[KernelMessage] = []
         self.wire = GatewayWire(kernel_id, Session(), self.messages.append, _nothing, _nothing)
 
     async def arrive(self) -> None:

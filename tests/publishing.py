@@ -15,7 +15,7 @@ import time
 import zmq
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeinterp.adapters.kernel_wire import Message
+from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
 from jupyter_codeinterp.adapters.kernels.zmq.wire import ZmqWire, new_context
 
 LIFE = 0.13
@@ -35,7 +35,7 @@ def publish(port: int, until: float) -> None:
             socket.close(linger=0)
 
 
-def _nothing(message: Message) -> None:
+def _nothing(message: KernelMessage) -> None:
     pass
 
 

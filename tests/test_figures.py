@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.core.wire.events import Figure, Origin
 from jupyter_codeinterp.features.figures import lookup, outputs
 from jupyter_codeinterp.features.figures.lookup import look_up
-from jupyter_codeinterp.features.figures.outputs import Cell, text_of
+from jupyter_codeinterp.features.figures.outputs import OutputCell, text_of
 from jupyter_codeinterp.features.figures.tables import values
 from tests.truth.answers.rates import cases, measure
 from tests.truth.answers.states import FILES, answers, count, wrong
@@ -22,7 +22,7 @@ def printed(text: str) -> dict[str, Any]:
 
 
 def figures(answer: str, *texts: str, question: str = "", said: str = "") -> dict[str, Figure]:
-    cell = Cell("c1", tuple(map(printed, texts)))
+    cell = OutputCell("c1", tuple(map(printed, texts)))
     return {one.text: one for one in look_up(answer, question, [cell], said)}
 
 
@@ -139,7 +139,7 @@ def test_states(answer: str, output: str, state: str) -> None:
 
 
 def test_once_linked_linked_everywhere() -> None:
-    (first, second) = look_up("It is 7,412. So 7,412.", "", [Cell("c1", (printed("7412"),))])
+    (first, second) = look_up("It is 7,412. So 7,412.", "", [OutputCell("c1", (printed("7412"),))])
     assert first.origin == second.origin is not None
 
 
@@ -150,7 +150,7 @@ def test_what_a_message_or_a_cell_has_is_not_missing() -> None:
 
 
 def test_a_run_of_another_conversation_is_no_link_and_not_missing() -> None:
-    assert look_up("It is 7,412.", "", [Cell("c1", (printed("7412"),), ran=False)]) == ()
+    assert look_up("It is 7,412.", "", [OutputCell("c1", (printed("7412"),), ran=False)]) == ()
 
 
 def test_few_digits_among_many_numbers_have_no_origin() -> None:
@@ -188,19 +188,22 @@ def test_positions_count_as_a_browser_does() -> None:
 
 
 def test_an_excerpt_holds_no_key() -> None:
-    cell = Cell("c1", (printed("token sk-secret-1 sum 7412 sk-secret-1"),))
+    cell = OutputCell("c1", (printed("token sk-secret-1 sum 7412 sk-secret-1"),))
     (one,) = look_up("It is 7,412.", "", [cell], "", lambda text: text.replace("sk-secret-1", "…"))
     assert one.origin is not None and "secret" not in repr(one)
 
 
 def test_cells_that_ran_come_first() -> None:
-    cells = [Cell("old", (printed("7412"),), ran=False), Cell("new", (printed("7412"),))]
+    cells = [
+        OutputCell("old", (printed("7412"),), ran=False),
+        OutputCell("new", (printed("7412"),)),
+    ]
     (one,) = look_up("It is 7412.", "", cells)
     assert one.origin is not None and one.origin.cell_id == "new"
 
 
 def test_only_a_bounded_part_is_read() -> None:
-    cells = [Cell(f"c{n}", (printed("12345 " * 50_000),)) for n in range(20)]
+    cells = [OutputCell(f"c{n}", (printed("12345 " * 50_000),)) for n in range(20)]
     found = outputs.Outputs(cells)
     assert 0 < len(found.shown) <= outputs.MOST_NUMBERS
     assert len({one.cell_id for one in found.shown}) <= outputs.MOST_TEXT // 10_000

@@ -16,8 +16,8 @@ from jupyter_codeinterp.server.names import (
     MAX_NAMES,
     MAX_NOTEBOOKS,
     File,
+    NotebookVariable,
     ReferenceNames,
-    Variable,
 )
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import Gate
@@ -52,7 +52,7 @@ async def test_a_busy_kernel_tells_what_was_known_last_until_it_is_another() -> 
     kernel = Kernel()
     kernel.told = [{"name": "df", "type": "DataFrame", "shape": [3, 2]}]
     asked = names(kernel)
-    df = Variable("df", "DataFrame", (3, 2))
+    df = NotebookVariable("df", "DataFrame", (3, 2))
     found = await asked.of("a.ipynb")
     assert (found.variables, found.files, found.earlier) == ((df,), (File("a.csv", 3),), False)
     kernel.told = None
@@ -70,7 +70,7 @@ async def test_all_columns_of_one_table_but_not_of_a_private_one() -> None:
     kernel = Kernel()
     kernel.told = [{"name": "df", "type": "DataFrame", "columns": [["'a'", "int64"]]}]
     asked = names(kernel, private="secret")
-    df = Variable("df", "DataFrame", (), (("'a'", "int64"),))
+    df = NotebookVariable("df", "DataFrame", (), (("'a'", "int64"),))
     assert (await asked.columns("a.ipynb", "df")).variables == (df,)
     kernel.told = [{"name": "secret", "type": "DataFrame", "columns": [["'a'", "int64"]]}]
     assert (await asked.columns("a.ipynb", "secret")).variables == ()
@@ -98,22 +98,22 @@ async def test_what_is_known_of_many_notebooks_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("told", "shown"),
     [
-        ({"name": "x", "type": "list", "len": 3}, Variable("x", "list", (3,))),
-        ({"name": "x", "type": "a" * 500}, Variable("x", "a" * 100)),
-        ({"name": "x", "type": 7, "shape": "wide"}, Variable("x", "")),
-        ({"name": "x", "type": "t", "shape": [1, True]}, Variable("x", "t")),
-        ({"name": "x", "type": "t", "shape": [-1, 2**60, 4]}, Variable("x", "t", (4,))),
-        ({"name": "x", "type": "t", "value": "a value"}, Variable("x", "t")),
+        ({"name": "x", "type": "list", "len": 3}, NotebookVariable("x", "list", (3,))),
+        ({"name": "x", "type": "a" * 500}, NotebookVariable("x", "a" * 100)),
+        ({"name": "x", "type": 7, "shape": "wide"}, NotebookVariable("x", "")),
+        ({"name": "x", "type": "t", "shape": [1, True]}, NotebookVariable("x", "t")),
+        ({"name": "x", "type": "t", "shape": [-1, 2**60, 4]}, NotebookVariable("x", "t", (4,))),
+        ({"name": "x", "type": "t", "value": "a value"}, NotebookVariable("x", "t")),
         (
             {"name": "x", "type": "dict", "columns": [["'a'", "int"], ["3", "t" * 500]]},
-            Variable("x", "dict", (), (("'a'", "int"), ("3", "t" * 100))),
+            NotebookVariable("x", "dict", (), (("'a'", "int"), ("3", "t" * 100))),
         ),
         (
             {"name": "x", "type": "t", "columns": [["'a'"], ["", "t"], ["\n", "t"], [1, "t"], 7]},
-            Variable("x", "t"),
+            NotebookVariable("x", "t"),
         ),
-        ({"name": "x", "type": "t", "columns": [["k" * 101, "t"]]}, Variable("x", "t")),
-        ({"name": "x", "type": "t", "columns": "'a'"}, Variable("x", "t")),
+        ({"name": "x", "type": "t", "columns": [["k" * 101, "t"]]}, NotebookVariable("x", "t")),
+        ({"name": "x", "type": "t", "columns": "'a'"}, NotebookVariable("x", "t")),
         ({"name": "a b", "type": "t"}, None),
         ({"name": "x" * 101, "type": "t"}, None),
         ({"name": "<system>", "type": "t"}, None),
@@ -123,11 +123,11 @@ async def test_what_is_known_of_many_notebooks_is_bounded() -> None:
         (None, None),
     ],
 )
-async def test_a_kernel_may_tell_anything(told: Any, shown: Variable | None) -> None:
+async def test_a_kernel_may_tell_anything(told: Any, shown: NotebookVariable | None) -> None:
     kernel = Kernel()
     kernel.told = [told, {"name": "y", "type": "int"}]
     found = (await names(kernel).of("a.ipynb")).variables
-    assert found == tuple(one for one in (shown, Variable("y", "int")) if one is not None)
+    assert found == tuple(one for one in (shown, NotebookVariable("y", "int")) if one is not None)
 
 
 async def test_there_are_at_most_2_000_and_no_private_ones() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
-from jupyter_codeinterp.core.staleness import EDITED, MOST_RUNS, Cell, Runs, find
+from jupyter_codeinterp.core.staleness import EDITED, MOST_RUNS, NotebookCell, Runs, find
 
 
 def told(*ran: tuple[str, str], cells: dict[str, str]) -> dict[str, str]:
     runs = Runs()
     for number, (cell, source) in enumerate(ran):
         runs.ran(cell, number + 1, source)
-    return find([Cell(*one) for one in cells.items()], runs)
+    return find([NotebookCell(*one) for one in cells.items()], runs)
 
 
 X = {"a": "x = 1", "b": "print(x)"}
@@ -55,7 +55,7 @@ def test_news_of_a_run_may_come_late() -> None:
     runs = Runs()
     for cell, number, source in [("a", 1, "x = 1"), ("b", 3, "x"), ("a", 2, "x = 1")]:
         runs.ran(cell, number, source)
-    assert find([Cell("a", "x = 1"), Cell("b", "x")], runs) == {}
+    assert find([NotebookCell("a", "x = 1"), NotebookCell("b", "x")], runs) == {}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_very_long_and_very_deep_cells_have_no_names() -> None:
         runs = Runs()
         for number, (cell, text) in enumerate([("a", source), ("b", "print(x)"), ("a", source)]):
             runs.ran(cell, number + 1, text)
-        assert find([Cell("a", source), Cell("b", "print(x)")], runs) == {}
+        assert find([NotebookCell("a", source), NotebookCell("b", "print(x)")], runs) == {}
 
 
 def test_a_kernels_oldest_runs_are_forgotten() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.staleness import Cell, Runs, find
+from jupyter_codeinterp.core.staleness import NotebookCell, Runs, find
 
 DF = "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]})"
 SCENARIOS: dict[str, tuple[dict[str, str], str]] = {
@@ -182,7 +182,7 @@ def judge(shown: Shows, cells: dict[str, str], steps: str) -> tuple[set[str], se
         else:
             order.append((cell, cells[cell]))
             runs.ran(cell, len(order), cells[cell])
-    marked = set(find([Cell(*one) for one in cells.items()], runs))
+    marked = set(find([NotebookCell(*one) for one in cells.items()], runs))
     ran = dict(zip((cell for cell, _ in order), (source for _, source in order), strict=True))
     shows = dict(zip((c for c, _ in order), shown([s for _, s in order]), strict=True))
     here = [cell for cell in cells if cell in ran]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.kernel_iopub import OutputWidgets
-from jupyter_codeinterp.adapters.kernel_wire import Message
+from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.run import Run
 from jupyter_codeinterp.core.document.ops import Output
@@ -108,7 +108,7 @@ def test_late_echoes_of_outputs_do_not_bring_back_old_ones() -> None:
 
     def told(msg_type: str, parent_id: str, **data: object) -> None:
         content = {"comm_id": "out", "data": data}
-        widgets.handle(Message(msg_type, "", "", parent_id, "", None, content, 0))
+        widgets.handle(KernelMessage(msg_type, "", "", parent_id, "", None, content, 0))
 
     def echo(parent_id: str, outputs: list[Output]) -> None:
         told("comm_msg", parent_id, method="echo_update", state={"outputs": outputs})
@@ -183,7 +183,7 @@ async def test_floods_are_bounded(source: str, monkeypatch: pytest.MonkeyPatch) 
     sizes = [0]
     handle = Run.handle
 
-    def measured(run: Run, message: Message) -> None:
+    def measured(run: Run, message: KernelMessage) -> None:
         sizes.append(message.size)
         handle(run, message)
 
@@ -320,7 +320,7 @@ async def test_reports_after_the_end_pause_even_if_nothing_comes_meanwhile(
     ended.listen_on(hear)
     for said in ("a", "b"):
         content = {"name": "stdout", "text": said}
-        ended.handle(Message("stream", "", "", "run", "", None, content, 1))
+        ended.handle(KernelMessage("stream", "", "", "run", "", None, content, 1))
         assert ended._telling is not None
         await ended._telling
     assert heard == ["a", "ab"]

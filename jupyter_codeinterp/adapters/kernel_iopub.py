@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core.cells.collector import Collector
 from ..core.document.ops import Output
-from .kernel_wire import Message
+from .kernel_wire import KernelMessage
 
 # -------------------------------------------------------------------------------------------------
 # Detects lost messages: if code prints faster than we read, the kernel's socket drops silently.
@@ -94,7 +94,7 @@ class OutputWidgets:
         self._awaited: dict[str, str] = {}
         """By comm_id: our last message with outputs, until the kernel echoes it."""
 
-    def handle(self, message: Message) -> None:
+    def handle(self, message: KernelMessage) -> None:
         """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
         content = message.content
         if content is None:
@@ -132,7 +132,7 @@ class OutputWidgets:
         changed = self._changed.pop(msg_id, {})
         return tuple(output for comm_id in changed for output in self._outputs.get(comm_id, ()))
 
-    def _outdated(self, message: Message) -> bool:
+    def _outdated(self, message: KernelMessage) -> bool:
         """Whether this is the echo of a message before our last one. Echoes come after the cell,
         when our outputs may be newer."""
         content = message.content or {}

@@ -416,7 +416,7 @@ class NewNotebooks(Protocol):
 # --- the document --------------------------------------------------------------------
 
 
-class Document(Protocol):
+class NotebookDocument(Protocol):
     """The notebook that a session works on."""
 
     @property

@@ -131,7 +131,7 @@ Given = dict[tuple[str, frozenset[str] | None], str]
 """The values that a run read from other cells, by name and columns."""
 
 
-class Run(msgspec.Struct, frozen=True):
+class LastRun(msgspec.Struct, frozen=True):
     """A cell's last run. ``number`` is its execution count. ``times`` counts its runs."""
 
     number: int
@@ -220,7 +220,7 @@ class Runs:
     """The runs of one start of one kernel."""
 
     def __init__(self) -> None:
-        self.last: dict[str, Run] = {}
+        self.last: dict[str, LastRun] = {}
         """The last runs by cell, in the order of their reports."""
         self._numbers: set[int] = set()
         self._values = Values()
@@ -233,12 +233,12 @@ class Runs:
             self._numbers.clear()
             self._values = Values()
         self._numbers.add(number)
-        before = self.last.pop(cell_id, Run(0, source, {}, frozenset(), 0))
+        before = self.last.pop(cell_id, LastRun(0, source, {}, frozenset(), 0))
         if before.number > number:  # A late report of an earlier run.
             self.last[cell_id] = before
             return
         given, written = self._values.run(cell_id, source, before.given)
-        self.last[cell_id] = Run(number, source, given, written, before.times + 1)
+        self.last[cell_id] = LastRun(number, source, given, written, before.times + 1)
         if len(self.last) > MOST_RUNS:
             del self.last[next(iter(self.last))]
 
@@ -258,14 +258,14 @@ MOST_TIMES = 20
 """The most simulated runs of a cell that ran more than once."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class NotebookCell(msgspec.Struct, frozen=True):
     """A code cell of the notebook, with its source as it is now."""
 
     cell_id: str
     source: str
 
 
-def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
+def find(cells: Sequence[NotebookCell], runs: Runs) -> dict[str, str]:
     """The reasons of stale cells, by id. ``cells`` are in the order of the notebook."""
     once, repeated = _Again(cells, runs, 1), _Again(cells, runs, MOST_TIMES)
     found: dict[str, str] = {}
@@ -287,7 +287,7 @@ def find(cells: Sequence[Cell], runs: Runs) -> dict[str, str]:
 class _Again:
     """A simulated run from the top, each cell as often as it ran, at most ``most`` times."""
 
-    def __init__(self, cells: Sequence[Cell], runs: Runs, most: int) -> None:
+    def __init__(self, cells: Sequence[NotebookCell], runs: Runs, most: int) -> None:
         self._values = Values()
         self._given: dict[str, Given] = {}
         self._origins: dict[str, dict[str, str]] = {}
@@ -305,7 +305,7 @@ class _Again:
                 given, _ = self._values.run(cell.cell_id, source, given)
             self._given[cell.cell_id] = given
 
-    def differs(self, cell_id: str, run: Run) -> str:
+    def differs(self, cell_id: str, run: LastRun) -> str:
         """The first name with another value than in the last run; "" if there is none."""
         given = self._given[cell_id]
         for (name, columns), value in run.given.items():
@@ -323,7 +323,7 @@ class _Again:
         return self._origins[cell_id].get(name, below)
 
 
-def _reason(name: str, run: Run, origin: str, runs: Runs) -> str:
+def _reason(name: str, run: LastRun, origin: str, runs: Runs) -> str:
     wrote = runs.last.get(origin)
     if wrote is None:
         gone = [one.number for one in runs.last.values() if name in one.writes]
@@ -355,7 +355,7 @@ T = TypeVar("T")
 class Watch:
     def __init__(self) -> None:
         self._kernels: dict[str, Runs] = {}
-        self._notebooks: dict[str, list[Cell]] = {}
+        self._notebooks: dict[str, list[NotebookCell]] = {}
 
     def ran(self, kernel_id: str, cell_id: str, number: int, source: str) -> None:
         """A kernel has begun the run with this execution count."""
@@ -368,10 +368,10 @@ class Watch:
         from the last report."""
         known = {cell.cell_id: cell.source for cell in self._notebooks.get(path, ())}
         known.update(sources)
-        cells = [Cell(cell_id, known.get(cell_id, "")) for cell_id in order]
+        cells = [NotebookCell(cell_id, known.get(cell_id, "")) for cell_id in order]
         _keep(self._notebooks, path, cells)
 
-    def put(self, path: str, cell: Cell, above: Sequence[str]) -> None:
+    def put(self, path: str, cell: NotebookCell, above: Sequence[str]) -> None:
         """The agent has written a cell. ``above`` names cells above it, the nearest first."""
         others = [one for one in self._notebooks.get(path, ()) if one.cell_id != cell.cell_id]
         places = {one.cell_id: place for place, one in enumerate(others)}

@@ -43,7 +43,7 @@ class Part(msgspec.Struct, frozen=True):
     reviewed: bool = False
 
 
-class Answer(msgspec.Struct, frozen=True):
+class AcceptedAnswer(msgspec.Struct, frozen=True):
     """``time``: when the person accepted it, in seconds since 1970."""
 
     parts: tuple[Part, ...]
@@ -51,7 +51,7 @@ class Answer(msgspec.Struct, frozen=True):
     version: Literal[1] = 1
 
 
-def answer_of(events: Iterable[Event], time: float) -> Answer | None:
+def answer_of(events: Iterable[Event], time: float) -> AcceptedAnswer | None:
     """The answer of a completed turn: its texts, and the cells that ran without an error. None if
     the person answered a question or rejected code, because the answer depends on that, too."""
     parts: list[Part] = []
@@ -82,7 +82,7 @@ def answer_of(events: Iterable[Event], time: float) -> Answer | None:
                 parts.append(cell)
             elif event.name == "add_markdown":
                 parts.append(Part("text", cell.text))
-    return Answer(tuple(parts), time)
+    return AcceptedAnswer(tuple(parts), time)
 
 
 def _is_rejected(event: Event) -> bool:
@@ -115,19 +115,19 @@ class KeptAnswers:
     def folder(self) -> Path:
         return Path(jupyter_data_dir(), "codeinterp", "answers")
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> AcceptedAnswer | None:
         """The kept answer. None also if its file is unreadable, or writable by others."""
         file = self.folder / f"{key}{_SUFFIX}"
         try:
             if os.name == "posix" and file.stat().st_mode & 0o022:
                 return None
-            answer = msgspec.json.decode(file.read_bytes(), type=Answer)
+            answer = msgspec.json.decode(file.read_bytes(), type=AcceptedAnswer)
             os.utime(file)
         except (OSError, msgspec.MsgspecError):
             return None
         return answer
 
-    def put(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, answer: AcceptedAnswer) -> None:
         """Keep an answer. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.chmod(0o700)
@@ -155,7 +155,7 @@ class KeptModel:
 
     always_ask = False
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: AcceptedAnswer) -> None:
         self._steps = _steps(answer.parts)
         self._reviewed = {part.text for part in answer.parts if part.reviewed}
         self.failed = False

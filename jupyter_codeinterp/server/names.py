@@ -29,7 +29,7 @@ MAX_KEYS = 2_000
 """Columns of one variable."""
 
 
-class Variable(msgspec.Struct, frozen=True):
+class NotebookVariable(msgspec.Struct, frozen=True):
     """``shape``: lengths of the dimensions (one for lists and strings); empty if unknown.
     ``columns``: key and type of a table's columns or of a dictionary's items, the first ones. A
     key is written as in Python: ``'net price'``."""
@@ -53,7 +53,7 @@ class File(msgspec.Struct, frozen=True):
 class Nameable(msgspec.Struct, frozen=True):
     """``earlier``: the kernel was busy, so the variables may be outdated."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[NotebookVariable, ...]
     files: tuple[File, ...]
     earlier: bool = False
 
@@ -66,7 +66,7 @@ class NamingKernel(Protocol):
     ) -> list[dict[str, Any]] | None: ...
 
 
-_Known = tuple[Union[tuple[str, int], None], tuple[Variable, ...]]
+_Known = tuple[Union[tuple[str, int], None], tuple[NotebookVariable, ...]]
 
 
 class ReferenceNames:
@@ -105,21 +105,25 @@ class ReferenceNames:
             earlier,
         )
 
-    async def variables(self, notebook: str) -> tuple[Variable, ...]:
+    async def variables(self, notebook: str) -> tuple[NotebookVariable, ...]:
         variables, _ = await self._variables(notebook, False)
         return self._public(notebook, variables)
 
-    def _public(self, notebook: str, variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    def _public(
+        self, notebook: str, variables: tuple[NotebookVariable, ...]
+    ) -> tuple[NotebookVariable, ...]:
         shown = tuple(one for one in variables if not self._is_private(notebook, one.name))
         keys = "\n".join(key for one in shown for key, _ in one.columns)
         if self._scrub(keys) == keys:
             return shown
         return tuple(msgspec.structs.replace(one, columns=self._clean(one)) for one in shown)
 
-    def _clean(self, one: Variable) -> tuple[tuple[str, str], ...]:
+    def _clean(self, one: NotebookVariable) -> tuple[tuple[str, str], ...]:
         return tuple(pair for pair in one.columns if self._scrub(pair[0]) == pair[0])
 
-    async def _variables(self, notebook: str, keys: bool) -> tuple[tuple[Variable, ...], bool]:
+    async def _variables(
+        self, notebook: str, keys: bool
+    ) -> tuple[tuple[NotebookVariable, ...], bool]:
         """The variables, and whether they may be outdated."""
         kernel = self._kernel(notebook)
         try:
@@ -140,7 +144,7 @@ class ReferenceNames:
         return variables, False
 
 
-def _variable(reported: object) -> Variable | None:
+def _variable(reported: object) -> NotebookVariable | None:
     """Validate a variable that the kernel reports: it may report anything."""
     if not isinstance(reported, Mapping):
         return None
@@ -152,7 +156,9 @@ def _variable(reported: object) -> Variable | None:
         shape = []
     sizes = tuple(size for size in shape[:MAX_DIMENSIONS] if 0 <= size < 2**53)
     columns = tuple(_columns(reported.get("columns")))
-    return Variable(name, kind[:MAX_LENGTH] if isinstance(kind, str) else "", sizes, columns)
+    return NotebookVariable(
+        name, kind[:MAX_LENGTH] if isinstance(kind, str) else "", sizes, columns
+    )
 
 
 def _columns(reported: object) -> Iterator[tuple[str, str]]:

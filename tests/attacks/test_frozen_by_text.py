@@ -64,7 +64,7 @@ from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.core.wire.commands import SessionInfo
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
-from jupyter_codeinterp.features.figures.outputs import Cell
+from jupyter_codeinterp.features.figures.outputs import OutputCell
 from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
 from jupyter_codeinterp.server.extensions import own_hooks
 from tests.attacks.shapes import SHAPES
@@ -134,7 +134,7 @@ def stale_cells(text: str) -> object:
     runs = Runs()
     for number, source in enumerate((f"x = 1\n{text}", text, f"{text}\ny = x")):
         runs.ran(str(number), number + 1, source)
-    cells = [staleness.Cell(str(number), f"{text}\n") for number in range(3)]
+    cells = [staleness.NotebookCell(str(number), f"{text}\n") for number in range(3)]
     return staleness.find(cells, runs)
 
 
@@ -287,8 +287,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.place_after": lambda t: ops.place_after([t, "c1"], [t[1:], "c1"]),
     "ops.order_after": lambda t: ops.order_after([t, "c1"], ops.Move("c1", (t[1:], t))),
     "ops.after_op": lambda t: ops.after_op(snapshot(t), ops.Insert("new", "code", t, (t, "c1"))),
-    "lookup.look_up": lambda t: lookup.look_up(t, t, [Cell("c1", tuple(cell_outputs(t)))], t),
-    "lookup.work": lambda t: lookup.work(t, [Cell("c1", tuple(cell_outputs(t)))], t),
+    "lookup.look_up": lambda t: lookup.look_up(t, t, [OutputCell("c1", tuple(cell_outputs(t)))], t),
+    "lookup.work": lambda t: lookup.work(t, [OutputCell("c1", tuple(cell_outputs(t)))], t),
     "collector.BoundedText.append collector.Collector.add collector.Collector.update": collect,
     "completion.request": lambda t: completion.request(
         t, completion.Unfinished(t, t, (t,), t), (t,), str

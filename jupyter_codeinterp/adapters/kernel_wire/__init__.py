@@ -1,10 +1,10 @@
 """What all kernel connections share: the ``Wire`` and ``Process`` ports, reading large messages."""
 
-from .port import Expected, Message, Process, Spec, Wire, execute_request, message_of
+from .port import Expected, KernelMessage, Process, Spec, Wire, execute_request, message_of
 
 __all__ = [
     "Expected",
-    "Message",
+    "KernelMessage",
     "Process",
     "Spec",
     "Wire",

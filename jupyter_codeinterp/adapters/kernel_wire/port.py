@@ -27,7 +27,7 @@ YIELD_AFTER = 0.005
 """Seconds after which a busy reader yields to the event loop."""
 
 
-class Message(NamedTuple):
+class KernelMessage(NamedTuple):
     """``content`` is None if it was too large to read; ``size`` is its length in bytes.
     ``session`` is the sender's: it changes with the kernel process."""
 
@@ -54,8 +54,8 @@ def execute_request(code: str, *, silent: bool) -> dict[str, Any]:
 
 def message_of(
     header: dict[str, Any], parent: dict[str, Any], content: dict[str, Any] | None, size: int
-) -> Message:
-    return Message(
+) -> KernelMessage:
+    return KernelMessage(
         msg_type=header["msg_type"],
         msg_id=header.get("msg_id", ""),
         session=header.get("session", ""),
@@ -70,7 +70,7 @@ def message_of(
 class Expected:
     """A reply that we wait for, and whether its request has been sent."""
 
-    def __init__(self, channel: str, reply: asyncio.Future[Message]) -> None:
+    def __init__(self, channel: str, reply: asyncio.Future[KernelMessage]) -> None:
         self.channel = channel
         self.reply = reply
         self.sent = False
@@ -130,7 +130,7 @@ class Wire(ABC):
         *,
         msg_id: str = "",
         subshell: str | None = None,
-    ) -> Message:
+    ) -> KernelMessage:
         """Send, and wait for the reply. Raises KernelError ``kernel_dead`` if the wire is closed,
         and ``unheard`` if the reply was lost with a connection."""
         msg_id = msg_id or uuid.uuid4().hex
@@ -141,14 +141,14 @@ class Wire(ABC):
         finally:
             reply.cancel()
 
-    def expect(self, msg_id: str, channel: str = "shell") -> asyncio.Future[Message]:
+    def expect(self, msg_id: str, channel: str = "shell") -> asyncio.Future[KernelMessage]:
         """The reply to a request that is about to be sent."""
-        reply: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[KernelMessage] = asyncio.get_running_loop().create_future()
         self._replies[msg_id] = Expected(channel, reply)
         reply.add_done_callback(lambda _: self._replies.pop(msg_id, None))
         return reply
 
-    def _on_reply(self, message: Message) -> None:
+    def _on_reply(self, message: KernelMessage) -> None:
         expected = self._replies.get(message.parent_id)
         if expected is not None and not expected.reply.done():
             expected.reply.set_result(message)
@@ -242,7 +242,7 @@ class Process(Protocol):
     def on_restart(self, restarted: Callable[[], None]) -> None:
         """Call this when the manager restarts the kernel, before the new process exists."""
 
-    def connect(self, on_iopub: Callable[[Message], None]) -> Wire:
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> Wire:
         """Connect to the current process. ``on_iopub`` gets every message that it publishes."""
 
     def counted(self) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ import msgspec
 
 from ...core.document.ops import called
 from ...core.errors import CommandError
-from ...core.verify.verification import CellLine, Finding, Verification, counted
+from ...core.verify.verification import CellLine, Verification, VerifyFinding, counted
 from ...core.visible import visible_line
 from ...server.workbench import config as config_files
 from ..local.bench import LocalBench
@@ -77,7 +77,7 @@ async def _follow(bench: LocalBench, now: Verification) -> Verification:
     return now
 
 
-def finding_line(finding: Finding) -> str:
+def finding_line(finding: VerifyFinding) -> str:
     """A finding in one line."""
     names = ", ".join(finding.names)
     if finding.kind == "out_of_order":

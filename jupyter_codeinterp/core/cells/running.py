@@ -22,7 +22,7 @@ from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import off_loop
 from ..ports import DisplayUpdated, EnginesWork, ExecutionDone, KernelInfo, OutputsChanged, Slot
-from ..staleness import Cell, Watch
+from ..staleness import NotebookCell, Watch
 from ..turn.turn import Turn, identity
 from ..wire.events import KernelWaiting, Note, RunProgress, RunStarted
 from .by_hand import EDITED
@@ -246,7 +246,7 @@ async def _stale_input(
         return ()
     if not watch.knows(path):
         _report_cells(turn, watch, turn.notebook.snapshot)
-    watch.put(path, Cell(cell_id, source), turn.notebook.above(cell_id)[1:])
+    watch.put(path, NotebookCell(cell_id, source), turn.notebook.above(cell_id)[1:])
     watch.ran(kernel.kernel_id, cell_id, number, source)
     if cell_id not in watch.stale(path, kernel.kernel_id):
         return ()

@@ -29,7 +29,7 @@ from ..document.ops import (
 from ..errors import CommandError
 from ..history.changes import CellChange
 from ..history.ledger import Ledger, Outputs, UndoneCell, outputs_of, undo_op
-from ..ports import Document
+from ..ports import NotebookDocument
 from ..redaction.secrets import REMOVED
 from ..turn.notebook import ANCHORS
 from ..turn.turn import Turn
@@ -42,7 +42,7 @@ RECEIPT_TIME = 0.5
 async def undo(
     turn: int,
     changes: Iterable[CellChange],
-    document: Document,
+    document: NotebookDocument,
     ledger: Ledger,
     outputs: Outputs,
     counts: Mapping[str, int] | None = None,
@@ -66,7 +66,7 @@ class Done(NamedTuple):
     without_outputs: tuple[str, ...]
 
 
-async def carry_out(undoing: Undoing, document: Document, ledger: Ledger) -> Done:
+async def carry_out(undoing: Undoing, document: NotebookDocument, ledger: Ledger) -> Done:
     """Undo the changes one by one, and ask the document to save."""
     restored: list[str] = []
     kept: list[Kept] = []
@@ -115,7 +115,7 @@ class Undoing:
         inserted = (one.cell_id for one in ledger.changes(turn) if one.kind == self.inserts)
         self._inserted = set(inserted)
 
-    async def apply(self, op: Op, document: Document) -> Receipt:
+    async def apply(self, op: Op, document: NotebookDocument) -> Receipt:
         receipt = await _apply(self.turn, op, document, self._ledger)
         if receipt.status == "done":
             self._order = order_after(self._order, op)
@@ -225,7 +225,9 @@ def _is_restored(change: CellChange, cell: CellView) -> bool:
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
 
 
-async def remove(cell_id: str, turn: int, document: Document, ledger: Ledger) -> CellRemoved:
+async def remove(
+    cell_id: str, turn: int, document: NotebookDocument, ledger: Ledger
+) -> CellRemoved:
     """Remove a failed cell that the agent left; ``turn`` added it, 0 if unknown. Raises
     CommandError ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
     source = ledger.written(cell_id)
@@ -239,7 +241,7 @@ async def remove(cell_id: str, turn: int, document: Document, ledger: Ledger) ->
     return CellRemoved(cell_id, redoable=turn > 0 and cell_id in ledger.undone(turn, (cell_id,)))
 
 
-async def _apply(turn: int, op: Op, document: Document, ledger: Ledger) -> Receipt:
+async def _apply(turn: int, op: Op, document: NotebookDocument, ledger: Ledger) -> Receipt:
     receipt = await document.apply(op)
     ledger.record(-turn, op, receipt)
     return receipt
@@ -283,7 +285,7 @@ LATER = ("locked", "unconfirmed", "earlier_undone")
 async def redo(
     turn: int,
     cells: Iterable[str],
-    document: Document,
+    document: NotebookDocument,
     ledger: Ledger,
     outputs: Outputs,
     astray: Iterable[str] = (),

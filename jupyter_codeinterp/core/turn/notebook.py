@@ -24,7 +24,7 @@ from ..document.ops import (
 )
 from ..errors import StoreError
 from ..history.ledger import Ledger
-from ..ports import Document
+from ..ports import NotebookDocument
 from ..redaction.private_names import PrivateNames
 
 # -------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class TurnNotebook:
     def __init__(
         self,
         turn: int,
-        document: Document,
+        document: NotebookDocument,
         ledger: Ledger,
         private: PrivateNames,
         journal_failed: Callable[[StoreError], None],

@@ -22,7 +22,7 @@ from ..model_view.context import Context, LateText
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
-from ..ports import Document, Kernel, KernelInfo, ModelInfo
+from ..ports import Kernel, KernelInfo, ModelInfo, NotebookDocument
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
 from ..wire.events import Event, Mode
@@ -153,7 +153,7 @@ class Turn:
         return self.workplace.kernel
 
     @property
-    def document(self) -> Document:
+    def document(self) -> NotebookDocument:
         return self.notebook.document
 
     @property

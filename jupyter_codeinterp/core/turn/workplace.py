@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_command import OwnCommand
-from ..ports import Document, Kernel, NewNotebooks
+from ..ports import Kernel, NewNotebooks, NotebookDocument
 from ..staleness import Watch
 from ..verify.verification import FreshRuns
 from .files import FolderScan
@@ -29,7 +29,7 @@ class MoreTools(NamedTuple):
 class Workplace:
     """The notebook of a session, its kernel and its folder. A subclass overrides what it has."""
 
-    document: Document
+    document: NotebookDocument
     kernel: Kernel
     new_notebooks: NewNotebooks | None = None
     """None if the agent cannot continue in another notebook."""

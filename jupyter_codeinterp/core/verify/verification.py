@@ -55,7 +55,7 @@ class CellLine(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class Finding(msgspec.Struct, frozen=True):
+class VerifyFinding(msgspec.Struct, frozen=True):
     """A fact that the code alone shows.
 
     out_of_order  the cell ran before one above it
@@ -79,7 +79,7 @@ class Verification(msgspec.Struct, frozen=True):
     notebook: str
     state: Literal["running", "done", "cancelled", "failed"]
     cells: tuple[CellLine, ...]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[VerifyFinding, ...] = ()
     kernel: str = ""
     words: str = ""
     in_place: bool = False
@@ -128,7 +128,7 @@ _GIVEN = frozenset(
 MOST_NAMES = 12
 
 
-def findings(cells: Sequence[CodeCell], language: str) -> tuple[Finding, ...]:
+def findings(cells: Sequence[CodeCell], language: str) -> tuple[VerifyFinding, ...]:
     """All findings in the order of the cells. Names are known only if ``language`` is Python."""
     found = list(_out_of_order(cells))
     if language == "python":
@@ -136,17 +136,17 @@ def findings(cells: Sequence[CodeCell], language: str) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda one: one.number))
 
 
-def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[Finding]:
+def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
     highest = 0
     for cell in cells:
         if cell.count is None:
             continue
         if cell.count < highest:
-            yield Finding("out_of_order", cell.cell_id, cell.number)
+            yield VerifyFinding("out_of_order", cell.cell_id, cell.number)
         highest = max(highest, cell.count)
 
 
-def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
+def _missing(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
     each = [names_of(cell.source) for cell in cells]
     if not all(names.known for names in each):
         return  # A cell that cannot be parsed may define any name.
@@ -155,7 +155,7 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
     for cell, names in zip(cells, each, strict=True):
         nowhere = names.uses - everywhere - _GIVEN
         if nowhere:
-            yield Finding(
+            yield VerifyFinding(
                 "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
             )
         # A function's names are needed only when it is called.
@@ -165,8 +165,10 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
         above |= names.defines
 
 
-def _finding(kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]) -> Finding:
-    return Finding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))
+def _finding(
+    kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]
+) -> VerifyFinding:
+    return VerifyFinding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))
 
 
 # -------------------------------------------------------------------------------------------------

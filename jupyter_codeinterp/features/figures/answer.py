@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 import msgspec
 
-from .names import COMMON, Mention, Names
+from .names import COMMON, LabelNames, Mention
 from .numbers import Number, scan
 
 # -------------------------------------------------------------------------------------------------
@@ -119,10 +119,10 @@ class Sentence(msgspec.Struct, frozen=True):
     mentions: list[Mention]
 
 
-class Answer:
+class AnswerNames:
     """Tells which names an answer has around a number."""
 
-    def __init__(self, text: str, numbers: Sequence[Number], names: Names) -> None:
+    def __init__(self, text: str, numbers: Sequence[Number], names: LabelNames) -> None:
         """``numbers``: all that the prose has."""
         self._text = text
         self._names = names

@@ -8,7 +8,7 @@ from ...core.messages import Text, ToolResult
 from ...core.off_loop import off_loop
 from ...core.wire.events import Figure, FiguresFound
 from .lookup import look_up, work
-from .outputs import Cell
+from .outputs import OutputCell
 
 
 async def figures_found(answer: FinalAnswer) -> list[FiguresFound]:
@@ -30,14 +30,14 @@ def _none() -> tuple[Figure, ...]:
     return ()
 
 
-def _cells(answer: FinalAnswer) -> list[Cell]:
+def _cells(answer: FinalAnswer) -> list[OutputCell]:
     """Cells that this conversation ran, the latest first, then all others."""
     others = (
         cell for cell in answer.cells if cell.cell_type == "code" and cell.cell_id not in answer.ran
     )
     return [
-        *(Cell(cell_id, outputs) for cell_id, outputs in answer.ran.items()),
-        *(Cell(cell.cell_id, cell.outputs, ran=False) for cell in others),
+        *(OutputCell(cell_id, outputs) for cell_id, outputs in answer.ran.items()),
+        *(OutputCell(cell.cell_id, cell.outputs, ran=False) for cell in others),
     ]
 
 

@@ -13,9 +13,9 @@ from itertools import chain, islice
 
 from ...core.model_view.outputs import size
 from ...core.wire.events import Figure, Origin
-from .answer import Answer, prose
+from .answer import AnswerNames, prose
 from .numbers import Number, has_decimal_commas, numbers, scan
-from .outputs import MOST_TEXT, Cell, Outputs, Shown, excerpt
+from .outputs import MOST_TEXT, OutputCell, Outputs, Shown, excerpt
 
 LONGEST = 40_000
 """Characters read of an answer."""
@@ -42,7 +42,7 @@ _LESS = re.compile(
 def look_up(
     answer: str,
     question: str,
-    cells: Sequence[Cell],
+    cells: Sequence[OutputCell],
     said: str = "",
     scrub: Callable[[str], str] = str,
 ) -> tuple[Figure, ...]:
@@ -61,7 +61,7 @@ def look_up(
     if not stated:
         return ()
     outputs = Outputs(cells)
-    search = _Search(outputs, Answer(answer, every, outputs.names))
+    search = _Search(outputs, AnswerNames(answer, every, outputs.names))
     found = {one: search.places(one) for one in stated}
     linked = {(one.value, one.percent): places for one, places in found.items() if places}
     words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
@@ -86,14 +86,14 @@ def look_up(
     return tuple(figures)
 
 
-def work(answer: str, cells: Sequence[Cell], said: str) -> int:
+def work(answer: str, cells: Sequence[OutputCell], said: str) -> int:
     """Roughly the characters that ``look_up`` reads."""
     shown = min(MOST_TEXT, sum(size(cell.outputs) for cell in cells))
     return len(answer) + shown + min(MOST_SAID, len(said))
 
 
 class _Search:
-    def __init__(self, outputs: Outputs, answer: Answer) -> None:
+    def __init__(self, outputs: Outputs, answer: AnswerNames) -> None:
         self._outputs = outputs
         self._answer = answer
 

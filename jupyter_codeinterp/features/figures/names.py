@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from .tables import STATISTICS, Label
+from .tables import STATISTICS, ValueLabel
 
 LONGEST = 5
 """Words of a name; longer labels are texts."""
@@ -52,7 +52,7 @@ class Mention(msgspec.Struct, frozen=True):
     end: int
 
 
-class Names:
+class LabelNames:
     """All names that label numbers of some outputs."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Names:
                 self._add((_stem(word),), kind, f"{number:02}")
                 self._add((word[:3],), kind, f"{number:02}")
 
-    def learn(self, label: Label) -> None:
+    def learn(self, label: ValueLabel) -> None:
         words, kind = _key(label), label.column
         self.words.update(words, _stems(kind))
         if not words or len(words) > LONGEST or len(self._kinds) > MOST:
@@ -96,7 +96,7 @@ class Names:
         if len(words) > 1 or words[0] not in COMMON:
             self._kinds.setdefault(words, {}).setdefault(kind, name)
 
-    def of(self, labels: Iterable[Label]) -> dict[str, set[str]]:
+    def of(self, labels: Iterable[ValueLabel]) -> dict[str, set[str]]:
         """The names in some labels, by kind."""
         found: dict[str, set[str]] = {}
         for label in labels:
@@ -146,7 +146,7 @@ class Names:
         return [Mention(m.kind, m.name, m.start + offset, m.end + offset) for m in found]
 
 
-def _key(label: Label) -> tuple[str, ...]:
+def _key(label: ValueLabel) -> tuple[str, ...]:
     """The words of a label. A number gets its column's words before it: “cluster 3”."""
     words = tuple(_stems(label.text))
     if len(words) > 1 or not words or not words[0].isdigit() or words[0] == "50":

@@ -12,7 +12,7 @@ import msgspec
 from ...core.document.ops import Output
 from ...core.model_view.outputs import see
 from ...core.model_view.plain_text import clean
-from .names import Names
+from .names import LabelNames
 from .tables import Value, values
 
 MOST_OF_ONE = 16_000
@@ -58,7 +58,7 @@ MOST_OUTPUTS = 500
 MOST_NUMBERS = 4_000
 
 
-class Cell(msgspec.Struct, frozen=True):
+class OutputCell(msgspec.Struct, frozen=True):
     """``ran``: whether this conversation ran the cell."""
 
     cell_id: str
@@ -78,8 +78,8 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
 class Outputs:
     """The numbers and names in the outputs of some cells."""
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self.names = Names()
+    def __init__(self, cells: Sequence[OutputCell]) -> None:
+        self.names = LabelNames()
         self.shown: list[Shown] = []
         self._used = 0
         outputs = 0
@@ -95,7 +95,7 @@ class Outputs:
     def _size(self, number: int) -> float:
         return abs(self.shown[number].value.number.value)
 
-    def _read(self, cell: Cell, index: int, output: Output) -> None:
+    def _read(self, cell: OutputCell, index: int, output: Output) -> None:
         text = text_of(output, min(MOST_OF_ONE, MOST_TEXT - self._used))
         self._used += len(text)
         for value in values(text, f"{cell.cell_id}:{index}"):

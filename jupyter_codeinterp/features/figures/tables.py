@@ -42,7 +42,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 STATISTICS = frozenset(("mean", "std", "min", "max", "50", "count", "sum"))
 
 
-class Label(msgspec.Struct, frozen=True):
+class ValueLabel(msgspec.Struct, frozen=True):
     """``column`` names the label's group: a column, the heads of a table, or the words before
     numbers. ``is_entity``: Germany or 2024, not a measure such as revenue."""
 
@@ -58,7 +58,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     row: str
     start: int
     end: int
-    labels: tuple[Label, ...]
+    labels: tuple[ValueLabel, ...]
     id_of: str = ""
     """What an id is of: “order” for a number of `order_id`; "" for a quantity."""
 
@@ -108,7 +108,7 @@ def _of_table(table: _Table, name: str, commas: bool) -> Iterator[Value]:
             before[place] if place < first and not cell else cell for place, cell in enumerate(row)
         ]
         labels = [
-            Label((ids[place] or named[place]).lower() or f"{name}:{place}", cell, True)
+            ValueLabel((ids[place] or named[place]).lower() or f"{name}:{place}", cell, True)
             for place, cell in enumerate(row)
             if len(cell) <= LONGEST
             and (
@@ -121,7 +121,7 @@ def _of_table(table: _Table, name: str, commas: bool) -> Iterator[Value]:
             if is_index[place] or cell.lower() in _EMPTY:
                 continue
             above = (
-                Label(f"{name}:head{level}", head[place], False)
+                ValueLabel(f"{name}:head{level}", head[place], False)
                 for level, head in enumerate(heads)
                 if head[place] and numeric[place] and place != key
             )
@@ -282,7 +282,7 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
         lead = _lead(line, found[0], key, is_row, name)
         place = 0
         for one in found:
-            labels: list[Label] = []
+            labels: list[ValueLabel] = []
             if is_row or one.start not in years:
                 before = _before(line[place : one.start])
                 place = one.end
@@ -290,7 +290,7 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
                 is_key = is_row and lead is not None and one.text == lead.text
                 if before and not is_key and not (is_row and is_lead):
                     is_name = not is_row and _is_name(before)
-                    labels.append(Label(kind, before, is_name))
+                    labels.append(ValueLabel(kind, before, is_name))
                 if lead is not None and (is_row or not is_lead):
                     labels.append(lead)
             yield Value(one, line, one.start, one.end, tuple(labels))
@@ -298,18 +298,18 @@ def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
 
 def _lead(
     line: str, first: Number, key: re.Match[str] | None, is_row: bool, name: str
-) -> Label | None:
+) -> ValueLabel | None:
     """The label at the line's start, which holds for all its numbers."""
     if is_row and key is not None:
         if key.re is _KEY:
-            return Label(key[1].lower(), first.text, True)
-        return Label(f"{name}:rows" if key[1] else "year", key[1] or key[2], True)
+            return ValueLabel(key[1].lower(), first.text, True)
+        return ValueLabel(f"{name}:rows" if key[1] else "year", key[1] or key[2], True)
     parts = [part for part in map(_words, re.split("  +", line[: first.start])) if part]
     words = _last(line[: first.start])
     text = parts[0] if len(parts) > 1 else words.rpartition(": ")[0] or words
     if not text:
         return None
-    return Label(f"{name}:{'rows' if is_row else 'leads'}", text, is_row or _is_name(text))
+    return ValueLabel(f"{name}:{'rows' if is_row else 'leads'}", text, is_row or _is_name(text))
 
 
 def _before(text: str) -> str:

@@ -23,7 +23,7 @@ ALWAYS_ASKS = "Not run: this needs a review even with -y, and no one can be aske
 Screen = Union[NotebookScreen, TerminalScreen]
 
 
-class Review(Protocol):
+class DraftReview(Protocol):
     def ask(self, draft: Draft) -> Choice | None:
         """Ask for a decision. None: it comes later, by a click."""
 
@@ -53,7 +53,7 @@ def screen_for(shell: Any) -> Screen:
     return NotebookScreen(shell)
 
 
-def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> Review:
+def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> DraftReview:
     if isinstance(screen, TerminalScreen):
         if sys.stdin is not None and sys.stdin.isatty():
             return TerminalReview(shell, screen, assistant.main.breakable)

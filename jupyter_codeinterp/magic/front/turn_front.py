@@ -29,7 +29,7 @@ from ...core.wire.events import (
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice
-from .choose import Review, Screen
+from .choose import DraftReview, Screen
 
 NOBODY_ANSWERS = "No one can answer questions here. Decide yourself, and say what you chose."
 INSERTED = "The code is in a new cell below."
@@ -56,7 +56,7 @@ class TurnFront:
         self,
         assistant: Assistant,
         screen: Screen,
-        review: Review,
+        review: DraftReview,
         options: Options,
         where: str,
         insert: Callable[[str], None],

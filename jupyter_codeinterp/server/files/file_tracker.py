@@ -45,7 +45,7 @@ class Notebooks(Protocol):
         """Stop work in a deleted file. Write nothing to it, or to a later file at its path."""
 
 
-class Change(NamedTuple):
+class PathChange(NamedTuple):
     to: str
     """The conversations' new path; "" if they stay."""
     deleted: bool = False
@@ -56,7 +56,7 @@ class FileTracker:
 
     def __init__(self, notebooks: Notebooks) -> None:
         self._notebooks = notebooks
-        self._deferred: dict[str, Change] = {}
+        self._deferred: dict[str, PathChange] = {}
         """Changes of files that a window has open."""
         self._copies: dict[str, str] = {}
 
@@ -106,18 +106,18 @@ class FileTracker:
         }
         for path, change in list(self._deferred.items()):
             if change.to and within(change.to, old):
-                self._record(path, Change(moved(change.to, old, new), change.deleted))
+                self._record(path, PathChange(moved(change.to, old, new), change.deleted))
         for path in known:
             if within(path, old):
-                self._record(path, Change(moved(path, old, new)))
+                self._record(path, PathChange(moved(path, old, new)))
 
     def _deleted(self, path: str) -> None:
         for known, change in list(self._deferred.items()):
             if change.to and within(change.to, path):
-                self._record(known, Change("", deleted=True))
+                self._record(known, PathChange("", deleted=True))
         for known in list(self._notebooks.paths()):
             if within(known, path):
-                self._record(known, Change(self._copy_of(known), deleted=True))
+                self._record(known, PathChange(self._copy_of(known), deleted=True))
         self._copies = {
             source: copy
             for source, copy in self._copies.items()
@@ -140,7 +140,7 @@ class FileTracker:
         self._deferred.pop(path, None)
         self._copies = {s: copy for s, copy in self._copies.items() if not within(path, copy)}
 
-    def _record(self, path: str, change: Change) -> None:
+    def _record(self, path: str, change: PathChange) -> None:
         if not self._notebooks.has_window(path):
             self._apply(path, change)
         elif change.to != path:
@@ -148,7 +148,7 @@ class FileTracker:
         else:
             del self._deferred[path]  # It is back at its old path.
 
-    def _apply(self, path: str, change: Change) -> None:
+    def _apply(self, path: str, change: PathChange) -> None:
         if change.deleted:
             self._notebooks.file_gone(path, DELETED.format(path=path))
         if change.to:

@@ -16,7 +16,7 @@ import msgspec
 
 from jupyter_codeinterp.core.wire.events import Figure
 from jupyter_codeinterp.features.figures.lookup import look_up
-from jupyter_codeinterp.features.figures.outputs import Cell
+from jupyter_codeinterp.features.figures.outputs import OutputCell
 
 FOLDER = Path(__file__).parent
 MARK = re.compile(r"⟦([^|⟧]+)\|([^⟧]+)⟧")
@@ -26,7 +26,7 @@ WRONG = "✗"
 class Case(msgspec.Struct, frozen=True):
     name: str
     question: str
-    cells: tuple[Cell, ...]
+    cells: tuple[OutputCell, ...]
     marked: str
 
 
@@ -55,19 +55,19 @@ def _case(text: str) -> Case:
     name, _, rest = text.partition("\n")
     question = re.search(r"^\? (.*)$", rest, re.MULTILINE)
     parts = re.split(r"^--- (.+)\n", rest, flags=re.MULTILINE)
-    cells: list[Cell] = []
+    cells: list[OutputCell] = []
     for kind, body in zip(parts[1::2], parts[2::2], strict=True):
         body = body.rstrip("\n")
         if kind.startswith("cell "):
             words = kind.split()
-            cells.append(Cell(words[1], (), "earlier" not in words))
+            cells.append(OutputCell(words[1], (), "earlier" not in words))
         elif kind != "answer":
-            cells = cells or [Cell("c1", ())]
+            cells = cells or [OutputCell("c1", ())]
             cells[-1] = _with(cells[-1], kind, body)
     return Case(name, question[1] if question else "", tuple(cells), parts[-1].strip())
 
 
-def _with(cell: Cell, kind: str, body: str) -> Cell:
+def _with(cell: OutputCell, kind: str, body: str) -> OutputCell:
     body = body.replace("␍", "\r").replace("␛", "\x1b")
     made: dict[str, dict[str, Any]] = {
         "print": {"output_type": "stream", "name": "stdout", "text": f"{body}\n"},

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeinterp.features.figures.lookup import look_up
-from jupyter_codeinterp.features.figures.outputs import Cell
+from jupyter_codeinterp.features.figures.outputs import OutputCell
 
 FILES = [Path(__file__).with_name(f"{name}.json") for name in ("states", "strangers")]
 MARK = re.compile(r"⟦([^|⟧]+)\|([lpn])⟧")
@@ -27,7 +27,8 @@ def answers(paths: Iterable[Path] = FILES) -> list[dict[str, Any]]:
 def wrong(answer: dict[str, Any]) -> list[str]:
     """Figures of the answer that are in another state than they should be."""
     cells = [
-        Cell(one["cell_id"], tuple(one["outputs"]), one.get("ran", True)) for one in answer["cells"]
+        OutputCell(one["cell_id"], tuple(one["outputs"]), one.get("ran", True))
+        for one in answer["cells"]
     ]
     text = MARK.sub(r"\1", answer["answer"])
     figures = look_up(text, answer["question"], cells, answer.get("said", ""))

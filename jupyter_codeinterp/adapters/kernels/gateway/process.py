@@ -14,7 +14,7 @@ from jupyter_server.gateway.gateway_client import gateway_request
 from tornado.web import HTTPError
 
 from ....core.errors import KernelError
-from ...kernel_wire import Message, Spec
+from ...kernel_wire import KernelMessage, Spec
 from ...kernel_wire.port import GONE
 from .wire import NOT_FOUND, SHUT_DOWN, GatewayWire
 
@@ -106,7 +106,7 @@ class GatewayProcess:
     def on_restart(self, restarted: Callable[[], None]) -> None:
         self._restarted = restarted
 
-    def connect(self, on_iopub: Callable[[Message], None]) -> GatewayWire:
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> GatewayWire:
         self._ended = ""
         session = Session(config=self._km.config)
         return GatewayWire(self._kernel_id, session, on_iopub, lambda: self._restarted(), self._end)

@@ -29,7 +29,7 @@ from tornado.websocket import (
 )
 
 from ....core.errors import KernelError
-from ...kernel_wire import Expected, Message, Wire, message_of
+from ...kernel_wire import Expected, KernelMessage, Wire, message_of
 from ...kernel_wire.port import YIELD_AFTER
 from ...kernel_wire.reading import read_content
 
@@ -59,7 +59,7 @@ def as_json(message: dict[str, Any], channel: str, pack: Callable[[Any], bytes])
     return pack({**parts, "channel": channel, "buffers": []}).decode()
 
 
-def unpacked(frame: bytes) -> tuple[str, Message]:
+def unpacked(frame: bytes) -> tuple[str, KernelMessage]:
     """The channel and the message of a frame in the protocol ``V1``. Raises ValueError
     for any other."""
     count = int.from_bytes(frame[:8], "little")
@@ -74,7 +74,7 @@ def unpacked(frame: bytes) -> tuple[str, Message]:
     return bytes(channel).decode(), message_of(about, cause, read, len(content))
 
 
-def from_json(frame: str | bytes) -> tuple[str, Message]:
+def from_json(frame: str | bytes) -> tuple[str, KernelMessage]:
     """The channel and the message of an older gateway's frame. Parses even large ones whole."""
     if isinstance(frame, bytes):
         count, first = struct.unpack_from("!2I", frame)
@@ -123,7 +123,7 @@ class GatewayWire(Wire):
         self,
         kernel_id: str,
         session: Session,
-        on_iopub: Callable[[Message], None],
+        on_iopub: Callable[[KernelMessage], None],
         on_restart: Callable[[], None],
         on_end: Callable[[str], None],
     ) -> None:
@@ -296,7 +296,7 @@ class GatewayWire(Wire):
                 await asyncio.sleep(0)
                 began = loop.time()
 
-    def _handle(self, channel: str, message: Message) -> None:
+    def _handle(self, channel: str, message: KernelMessage) -> None:
         if channel != "iopub":
             self._on_reply(message)
             return
@@ -312,7 +312,7 @@ class GatewayWire(Wire):
         self._on_iopub(message)
 
 
-def _message(frame: str | bytes, socket: WebSocketClientConnection) -> tuple[str, Message]:
+def _message(frame: str | bytes, socket: WebSocketClientConnection) -> tuple[str, KernelMessage]:
     if socket.selected_subprotocol == V1 and isinstance(frame, bytes):
         return unpacked(frame)
     return from_json(frame)

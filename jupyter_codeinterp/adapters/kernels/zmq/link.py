@@ -24,7 +24,7 @@ from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
 from ...kernel_iopub import Counter, OutputWidgets
-from ...kernel_wire import Message, Process, Wire
+from ...kernel_wire import KernelMessage, Process, Wire
 
 if TYPE_CHECKING:
     pass
@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 class Listener(Protocol):
     """Receives the messages that belong to one of our requests."""
 
-    def handle(self, message: Message) -> None: ...
+    def handle(self, message: KernelMessage) -> None: ...
 
     def lost(self) -> None:
         """The kernel process that had the request is gone."""
@@ -150,7 +150,7 @@ class KernelLink:
             log.debug("Kernel %s does not respond on its control channel", self.kernel_id)
             await self.process.check()
 
-    def _learn(self, reply: Message) -> None:
+    def _learn(self, reply: KernelMessage) -> None:
         content = reply.content or {}
         self._language = content.get("language_info", {})
         self.features = content.get("supported_features", [])
@@ -158,7 +158,7 @@ class KernelLink:
         self.recognise(reply)
         self._session = reply.session
 
-    def recognise(self, reply: Message) -> None:
+    def recognise(self, reply: KernelMessage) -> None:
         """Detect a restart by the session of a reply."""
         if self._session and reply.session != self._session:
             self._restarted()
@@ -272,7 +272,7 @@ class KernelLink:
 
     # --- published messages -----------------------------------------------------------
 
-    def _on_iopub(self, message: Message) -> None:
+    def _on_iopub(self, message: KernelMessage) -> None:
         if message.parent_id not in self._idle:
             self._fence_valid_until = 0.0
         if message.parent_id in self._publish_checks:
@@ -314,7 +314,7 @@ class KernelLink:
         for run in self.ended.values():
             run.update(content, size)
 
-    def _on_status(self, message: Message) -> None:
+    def _on_status(self, message: KernelMessage) -> None:
         """Count the main shell only: control and subshells work beside a running cell."""
         state = (message.content or {}).get("execution_state")
         cell = message.parent_type == "execute_request" and not message.subshell
@@ -336,7 +336,7 @@ class KernelLink:
         if cell or message.parent_id in self._idle:
             self._was_busy = False
 
-    def _on_comm(self, message: Message) -> None:
+    def _on_comm(self, message: KernelMessage) -> None:
         self.widgets.handle(message)
         if message.content is not None:
             answer = self.comm_answers.get(message.content["comm_id"])

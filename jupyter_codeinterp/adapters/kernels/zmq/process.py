@@ -12,7 +12,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.findings import Observation
 from ....sandbox import is_sandboxed
-from ...kernel_wire import Message, Spec
+from ...kernel_wire import KernelMessage, Spec
 from ...kernel_wire.port import GONE
 from .wire import ZmqWire
 
@@ -113,7 +113,7 @@ class LocalProcess:
         self._restarted = restarted
         self._kernels.add_restart_callback(self._kernel_id, restarted)
 
-    def connect(self, on_iopub: Callable[[Message], None]) -> ZmqWire:
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> ZmqWire:
         return ZmqWire(self._km, self._context, on_iopub)
 
     @contextmanager

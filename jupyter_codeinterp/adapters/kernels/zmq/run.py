@@ -25,7 +25,7 @@ from ....core.ports import (
 )
 from ....kernel_side.mark import LOOKS_AT, WATCH
 from ...kernel_iopub import UNSURE, Mark
-from ...kernel_wire import Message, execute_request
+from ...kernel_wire import KernelMessage, execute_request
 from .link import EXIT_TIMEOUT, KernelLink
 
 FLUSH = 0.1
@@ -159,7 +159,7 @@ class Run:
 
     # --- incoming messages ---------------------------------------------------------------
 
-    def handle(self, message: Message) -> None:
+    def handle(self, message: KernelMessage) -> None:
         kind, content = message.msg_type, message.content
         if kind in OUTPUT_TYPES or kind == "clear_output":
             self._place().add(kind, content, message.size)
@@ -262,7 +262,7 @@ class Run:
             raise
         self.sent = True
 
-    def _on_reply(self, answer: asyncio.Future[Message]) -> None:
+    def _on_reply(self, answer: asyncio.Future[KernelMessage]) -> None:
         self._wake.set()
         error = None if answer.cancelled() else answer.exception()
         self._unheard = isinstance(error, KernelError) and error.code == "unheard"

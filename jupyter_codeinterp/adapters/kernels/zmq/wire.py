@@ -19,7 +19,7 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.session import DELIM, Session
 
 from ....core.errors import KernelError
-from ...kernel_wire.port import YIELD_AFTER, Message, Wire, message_of
+from ...kernel_wire.port import YIELD_AFTER, KernelMessage, Wire, message_of
 from ...kernel_wire.reading import LARGE, read_content
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class ZmqWire(Wire):
         self,
         manager: KernelManager,
         context: zmq.asyncio.Context,
-        on_iopub: Callable[[Message], None],
+        on_iopub: Callable[[KernelMessage], None],
     ) -> None:
         kernel_session = manager.session
         super().__init__(
@@ -109,7 +109,9 @@ class ZmqWire(Wire):
                 return
         raise KernelError("kernel_dead", "The kernel is gone.")
 
-    async def _read(self, socket: zmq.asyncio.Socket, handle: Callable[[Message], None]) -> None:
+    async def _read(
+        self, socket: zmq.asyncio.Socket, handle: Callable[[KernelMessage], None]
+    ) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         while True:
@@ -124,7 +126,7 @@ class ZmqWire(Wire):
                 await asyncio.sleep(0)
                 began = loop.time()
 
-    async def _parse(self, frames: Sequence[zmq.Frame]) -> Message:
+    async def _parse(self, frames: Sequence[zmq.Frame]) -> KernelMessage:
         parts = [frame.buffer for frame in frames]
         start = next((i for i, part in enumerate(parts) if part == DELIM), None)
         if start is None or len(parts) < start + 6:
