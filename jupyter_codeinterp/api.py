@@ -51,10 +51,9 @@ point named like the provider. Its ``connect`` returns a ``Connection``, whose `
 
 from __future__ import annotations
 
-from .core.document.ops import CellView
-from .core.errors import DocumentError, KernelError, ModelError
-from .core.findings import Finding, Place
-from .core.hooks import (
+from .agent.tools.shared.base import CellOutcome, Tool, ToolContext
+from .base.errors import DocumentError, KernelError, ModelError
+from .run.hooks import (
     AfterAnswer,
     AfterRun,
     BeforeRun,
@@ -67,7 +66,10 @@ from .core.hooks import (
     Notes,
     Refusal,
 )
-from .core.messages import (
+from .view.outputs import Seen
+from .view.redaction.private_names import Variable
+from .wire.findings import Finding, Place
+from .wire.messages import (
     Document,
     Image,
     Message,
@@ -79,8 +81,8 @@ from .core.messages import (
     assistant,
     tool_uses,
 )
-from .core.model_view.outputs import Seen
-from .core.ports import (
+from .wire.ops import CellView
+from .wire.ports import (
     ModelDone,
     ModelEvent,
     ModelInfo,
@@ -91,9 +93,7 @@ from .core.ports import (
     ModelToolInput,
     ToolSpec,
 )
-from .core.providers import Connection, Credentials, Provider, Settings
-from .core.redaction.private_names import Variable
-from .core.tools.shared.base import CellOutcome, Tool, ToolContext
+from .wire.providers import Connection, Credentials, Provider, Settings
 
 __all__ = [
     "AfterAnswer",

@@ -22,7 +22,7 @@ register(bench)     adds tools, models, routes and more to ``bench.features`` of
 commands(commands)  adds commands to the command line
 
 Importing the package costs little: these functions import the rest. An ``in_kernel.py`` runs in
-each Python kernel that the agent uses, after ``kernel_side/watch.py``; what it observes is in the
+each Python kernel that the agent uses, after ``kernel/inside/watch.py``; what it observes is in the
 report on a run.
 """
 

@@ -12,14 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.services import LocalServer
-from jupyter_codeinterp.core.history.changes import FilesOffer, Review, Reviewed
-from jupyter_codeinterp.core.ports import ModelInfo, WaitingFile
-from jupyter_codeinterp.core.session.service import COMMANDS
-from jupyter_codeinterp.core.session.waiting_files import WaitingList, WaitingText
-from jupyter_codeinterp.core.verify import verification
-from jupyter_codeinterp.core.wire import events
-from jupyter_codeinterp.core.wire.commands import LOOK, SessionCommand, SessionInfo
+from jupyter_codeinterp.app.notebooks.names import Nameable
+from jupyter_codeinterp.extensions import Route as Served
 from jupyter_codeinterp.features.completion import handlers as completions
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
@@ -34,18 +28,19 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
 from jupyter_codeinterp.features.mcp_server.tokens import Token
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
-from jupyter_codeinterp.server.extensions import Route as Served
-from jupyter_codeinterp.server.models import Described
-from jupyter_codeinterp.server.models.registry import LocalServers
-from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import (
-    commands,
-    notebooks,
-    routes,
-    sessions,
-)
+from jupyter_codeinterp.journal.changes import FilesOffer, Review, Reviewed
+from jupyter_codeinterp.models.anthropic.services import LocalServer
+from jupyter_codeinterp.models.offered import Described
+from jupyter_codeinterp.models.offered.registry import LocalServers
+from jupyter_codeinterp.run.verify import verification
+from jupyter_codeinterp.server.rest import commands, notebooks, routes, sessions
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
+from jupyter_codeinterp.session.service import COMMANDS
+from jupyter_codeinterp.session.waiting_files import WaitingList, WaitingText
+from jupyter_codeinterp.wire import events
+from jupyter_codeinterp.wire.commands import LOOK, SessionCommand, SessionInfo
+from jupyter_codeinterp.wire.ports import ModelInfo, WaitingFile
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/codeinterp/api/"

@@ -1,7 +1,7 @@
 """Write src/protocol/protocol.ts from the Python types, and src/markdown/formula-names.ts from
-the names in core/approval/markdown_cells.py (``--check``: fail if one is out of date).
+the names in run/approval/markdown_cells.py (``--check``: fail if one is out of date).
 
-The Python structs of core/wire/ and core/document/ops.py are the only definition of the wire
+The Python structs of wire/ and wire/ops.py are the only definition of the wire
 format; TypeScript gets its types through their JSON Schema.
 """
 
@@ -17,10 +17,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from jupyter_codeinterp.core.approval import markdown_cells
-from jupyter_codeinterp.core.redaction.found_secrets import KEY_FORMS
-from jupyter_codeinterp.core.turn.notebook import ORDER
-from jupyter_codeinterp.core.wire import commands, events
+from jupyter_codeinterp.run.approval import markdown_cells
+from jupyter_codeinterp.run.turn.notebook import ORDER
+from jupyter_codeinterp.view.redaction.found_secrets import KEY_FORMS
+from jupyter_codeinterp.wire import commands, events
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
@@ -79,7 +79,7 @@ def protocol() -> str:
         + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
         + "/** After which cell a new one goes: the first of these that is there. */\n"
         + f"export const PLACE_ORDER = [{', '.join(map(repr, ORDER))}] as const;\n"
-        + "/** What keys look like; see core/redaction/found_secrets.py. */\n"
+        + "/** What keys look like; see view/redaction/found_secrets.py. */\n"
         + f"export const KEY_FORMS = {json.dumps(forms)} as const;\n"
     )
 

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.model_http.service import Service
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import Message, Text, user
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.service import Service
+from jupyter_codeinterp.wire.messages import Message, Text, user
+from jupyter_codeinterp.wire.ports import (
     ModelDone,
     ModelEvent,
     ModelRequest,

@@ -24,7 +24,7 @@ import nbformat
 import pexpect
 
 from jupyter_codeinterp.cli.main import main
-from jupyter_codeinterp.core.wire.events import Event, TurnEnded
+from jupyter_codeinterp.wire.events import Event, TurnEnded
 from tests.reference_window import notebook
 
 CANARY = "sk-ant-canary-0123456789-of-the-environment"

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
-from jupyter_codeinterp.core.wire.events import RunStarted
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.events import RunStarted
+from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 

@@ -19,10 +19,10 @@ from jupyter_client.session import Session
 from jupyter_server.gateway.gateway_client import GatewayClient
 from jupyter_server.gateway.managers import GatewayKernelSpecManager, GatewayMappingKernelManager
 
-from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
-from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess
-from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
-from jupyter_codeinterp.adapters.kernels.zmq import KernelPool
+from jupyter_codeinterp.kernel.gateway import GatewayProcess
+from jupyter_codeinterp.kernel.gateway.wire import GatewayWire
+from jupyter_codeinterp.kernel.wire import KernelMessage
+from jupyter_codeinterp.kernel.zmq import KernelPool
 from tests.kernel_ports import LowPorts
 
 ENTERPRISE = os.environ.get("CODEINTERP_TEST_ENTERPRISE_GATEWAY", "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import FinishRun, Output
-from jupyter_codeinterp.core.stores import StoredOp
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.ops import FinishRun, Output
+from jupyter_codeinterp.wire.stores import StoredOp
 
 
 def put_outputs(

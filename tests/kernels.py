@@ -18,9 +18,9 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.session import Session
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.kernels.zmq.link import KernelLink
-from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
+from jupyter_codeinterp.kernel.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.kernel.zmq.link import KernelLink
+from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent
 
 
 def install_bash_kernel(prefix: Path) -> str:

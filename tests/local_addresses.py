@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.adapters.providers.anthropic.services import ROWS
+from jupyter_codeinterp.models.anthropic.services import ROWS
 
 NOBODY = "http://127.0.0.1:9"
 

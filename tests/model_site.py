@@ -17,15 +17,15 @@ from typing import Any, cast
 
 import msgspec
 
-from jupyter_codeinterp.adapters.documents.file import FileDocument
-from jupyter_codeinterp.adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import BeginRun, Op, Receipt, Snapshot
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.server.files.live_notebooks import LiveNotebooks
-from jupyter_codeinterp.server.session_manager import SessionManager
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.notebook.file import FileDocument
+from jupyter_codeinterp.notebook.live import FileWriter, LiveNotebook, SessionDocument
 from jupyter_codeinterp.server.socket.connection import ClientConnection
+from jupyter_codeinterp.session.server.live_notebooks import LiveNotebooks
+from jupyter_codeinterp.session.server.manager import SessionManager
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.ops import BeginRun, Op, Receipt, Snapshot
 from tests.model_window import PATH, Disk, Page
 
 SESSIONS = ("S1", "S2")

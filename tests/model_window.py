@@ -1,5 +1,5 @@
 """A window and the notebook's file, in this process: what ``src/notebook/live.ts`` and Lab do, in
-words of ``core.document``.
+words of ``notebook``.
 
 The window keeps the notebook with ``apply``, the reference. It writes the marker with each
 op, answers what it holds already from its receipts or by reading back, and says how its copy
@@ -20,12 +20,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading
-from jupyter_codeinterp.adapters.notebook_content import views
-from jupyter_codeinterp.core.document.apply import read_back
-from jupyter_codeinterp.core.document.ops import Delete, FinishRun, Notebook, Op, Receipt
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.apply import read_back
+from jupyter_codeinterp.notebook.content import views
+from jupyter_codeinterp.notebook.file.contents import CHANGED, Reading
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.ops import Delete, FinishRun, Notebook, Op, Receipt
 
 PATH = "a.ipynb"
 Apply = Callable[[Notebook, Op], tuple[Notebook, Receipt]]

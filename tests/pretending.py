@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from jupyter_codeinterp.adapters.kernels.zmq import process
+from jupyter_codeinterp.kernel.zmq import process
 
 
 def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:

@@ -15,8 +15,8 @@ import time
 import zmq
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
-from jupyter_codeinterp.adapters.kernels.zmq.wire import ZmqWire, new_context
+from jupyter_codeinterp.kernel.wire import KernelMessage
+from jupyter_codeinterp.kernel.zmq.wire import ZmqWire, new_context
 
 LIFE = 0.13
 """Seconds of one kernel. A client connects again after a tenth of a second."""

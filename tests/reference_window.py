@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
-from jupyter_codeinterp.adapters.notebook_content import views
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import Notebook, protected_in
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.events import Draft, DraftWaiting, Event, TurnEnded
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.notebook.content import views
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.events import Draft, DraftWaiting, Event, TurnEnded
+from jupyter_codeinterp.wire.ops import Notebook, protected_in
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
 DEADLINE = 30.0

@@ -10,9 +10,30 @@ from typing import Any, Literal, TypeVar, Union
 
 import msgspec
 
-from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.base.errors import DocumentError, ModelError
+from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.run.approval.plain_markdown import markdown_risks
+from jupyter_codeinterp.run.hooks import Hooks
+from jupyter_codeinterp.run.turn.files import FolderScan
+from jupyter_codeinterp.run.turn.limits import Rules
+from jupyter_codeinterp.run.turn.workplace import MoreTools, Workplace
+from jupyter_codeinterp.session.session import Services, Session
+from jupyter_codeinterp.view.own_command import OwnCommand
+from jupyter_codeinterp.view.untrusted import Untrusted, bare
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import Draft, DraftWaiting, Event, Mode, TurnEnded, TurnStarted
+from jupyter_codeinterp.wire.messages import (
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+)
+from jupyter_codeinterp.wire.ops import (
     CellView,
     Notebook,
     Op,
@@ -22,20 +43,7 @@ from jupyter_codeinterp.core.document.ops import (
     protected_in,
     run_id_of,
 )
-from jupyter_codeinterp.core.errors import DocumentError, ModelError
-from jupyter_codeinterp.core.hooks import Hooks
-from jupyter_codeinterp.core.messages import (
-    Message,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-    assistant,
-)
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted, bare
-from jupyter_codeinterp.core.own_command import OwnCommand
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.wire.ports import (
     Kernel,
     ModelDone,
     ModelEvent,
@@ -45,22 +53,7 @@ from jupyter_codeinterp.core.ports import (
     ModelThinking,
     ModelToolInput,
 )
-from jupyter_codeinterp.core.session.session import Services, Session
-from jupyter_codeinterp.core.stores import Journal, SessionStore, StoredOp
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.turn.files import FolderScan
-from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.turn.workplace import MoreTools, Workplace
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import (
-    Draft,
-    DraftWaiting,
-    Event,
-    Mode,
-    TurnEnded,
-    TurnStarted,
-)
-from jupyter_codeinterp.server.extensions import own_hooks
+from jupyter_codeinterp.wire.stores import Journal, SessionStore, StoredOp
 from tests.kernels import until
 
 E = TypeVar("E")

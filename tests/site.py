@@ -13,8 +13,8 @@ from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError, HTTPResponse
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.core.document.ops import Notebook
 from jupyter_codeinterp.server.app import CodeInterp
+from jupyter_codeinterp.wire.ops import Notebook
 from tests.kernels import Person, person_at, until
 from tests.login import Login, log_in
 from tests.reference_window import ReferenceWindow, body, notebook

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.installed import installed
 from tests.site import Site

@@ -14,11 +14,11 @@ import numpy
 import pandas  # type: ignore[import-untyped]
 import pytest
 
+from jupyter_codeinterp.agent.tools.registry import BUILT_IN, ToolRegistry
 from jupyter_codeinterp.api import Seen, Tool, ToolContext, Variable
-from jupyter_codeinterp.core.tools.registry import BUILT_IN, ToolRegistry
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.kernel_side.variables import describe
+from jupyter_codeinterp.kernel.inside.variables import describe
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.installed import installed
 from tests.reference_window import notebook

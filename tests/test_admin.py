@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from traitlets.config import Config
 
+from jupyter_codeinterp.app.config import BadConfig, CodeInterp, settings
+from jupyter_codeinterp.app.settings import REMOVED, removed_settings
 from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
-from jupyter_codeinterp.server.workbench.config import BadConfig, CodeInterp, settings
-from jupyter_codeinterp.server.workbench.settings import REMOVED, removed_settings
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body

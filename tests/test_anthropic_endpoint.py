@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelText
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.wire.ports import ModelText
 from tests.anthropic_talk import CLAUDE, KEY, asking, events, failure, joined
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import FakeAnthropic, answer, on_loop, text
@@ -185,10 +185,10 @@ async def test_the_list_of_models_falls_back_or_says_why_not() -> None:
 
 def test_importing_the_adapter_imports_no_sdk() -> None:
     script = (
-        "import sys, jupyter_codeinterp.adapters.model_http.model as m;"
-        "from jupyter_codeinterp.adapters.providers.anthropic import clouds;"
-        "import jupyter_codeinterp.adapters.providers.openai.services;"
-        "from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC;"
+        "import sys, jupyter_codeinterp.models.http.model as m;"
+        "from jupyter_codeinterp.models.anthropic import clouds;"
+        "import jupyter_codeinterp.models.openai.services;"
+        "from jupyter_codeinterp.models.anthropic.services import ANTHROPIC;"
         "m.HttpModel(ANTHROPIC);"
         "print([n for n in ('anthropic', 'openai', 'httpx2', 'pydantic') if n in sys.modules])"
     )
@@ -200,8 +200,8 @@ def test_the_sdk_is_imported_in_a_thread_of_its_own() -> None:
     """In a process of its own, for the import to be the first."""
     script = """
 import asyncio, sys, threading
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
 
 class Spy:
     def find_spec(self, name, *_):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelRetry, ModelText
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.wire.ports import ModelRetry, ModelText
 from tests.anthropic_talk import KEY, ask, asking, events, failure, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
@@ -120,7 +120,7 @@ def test_a_stream_that_always_breaks_is_given_up_early(how: Any) -> None:
 
 @on_loop
 async def test_waits_grow_with_jitter_within_their_bounds() -> None:
-    from jupyter_codeinterp.adapters.model_http.model import backoff
+    from jupyter_codeinterp.models.http.model import backoff
 
     for attempt, most in [(1, 2), (2, 4), (3, 8), (4, 16), (5, 30), (9, 30)]:
         waits = [backoff(attempt) for _ in range(200)]

@@ -9,10 +9,10 @@ import json
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.model_http.service import Service
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.messages import (
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.service import Service
+from jupyter_codeinterp.wire.messages import (
     Image,
     ImageSource,
     Message,
@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.messages import (
     ToolUse,
     user,
 )
-from jupyter_codeinterp.core.ports import ModelDone, ModelText, ModelToolInput, ToolSpec
+from jupyter_codeinterp.wire.ports import ModelDone, ModelText, ModelToolInput, ToolSpec
 from tests.anthropic_talk import CLAUDE, KEY, PNG, ask, asking, done, events, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (

@@ -16,8 +16,8 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_server.services.contents.manager import AsyncContentsManager, ContentsManager
 from tornado import web
 
-from jupyter_codeinterp.server.files import siblings
-from jupyter_codeinterp.server.files.siblings import read_sibling
+from jupyter_codeinterp.app.notebooks import siblings
+from jupyter_codeinterp.app.notebooks.siblings import read_sibling
 
 MOST = 10_000
 DATA = bytes(range(256)) * 3

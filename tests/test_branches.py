@@ -15,15 +15,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.errors import CommandError, StoreError
-from jupyter_codeinterp.core.history.branching import beginning, points, title_of
-from jupyter_codeinterp.core.messages import Message, Text
-from jupyter_codeinterp.core.model_view.context import BRANCHED
-from jupyter_codeinterp.core.session.messages import MAX_MESSAGE
-from jupyter_codeinterp.core.stores import INHERITED
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError, StoreError
+from jupyter_codeinterp.journal.branching import beginning, points, title_of
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.session.messages import MAX_MESSAGE
+from jupyter_codeinterp.view.context import BRANCHED
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Message, Text
+from jupyter_codeinterp.wire.stores import INHERITED
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.rest_client import rest_client
@@ -299,11 +299,11 @@ def test_a_branch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, store as module
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import TurnEnded, TurnStarted
-from jupyter_codeinterp.core.history.branching import beginning
-from jupyter_codeinterp.core.messages import Text, user
+from jupyter_codeinterp.journal.sqlite import SqliteStore, store as module
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import TurnEnded, TurnStarted
+from jupyter_codeinterp.journal.branching import beginning
+from jupyter_codeinterp.wire.messages import Text, user
 
 store = SqliteStore(Path(sys.argv[1]))
 given = ("n.ipynb", "", "m", "review", False, 0.0, 0.0)

@@ -15,19 +15,19 @@ from jupyter_server.auth.authorizer import Authorizer
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
-from jupyter_codeinterp.core.document.ops import Receipt
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import TurnFiles
-from jupyter_codeinterp.core.redaction.secrets import REMOVED
-from jupyter_codeinterp.core.session import service
-from jupyter_codeinterp.core.session.messages import MAX_MESSAGE
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import CHANGE, EXECUTE, LOOK, NOT_ALLOWED
-from jupyter_codeinterp.server import windows
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.changes import TurnFiles
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.send_queue import MAX_SNAPSHOT, SendQueue
-from jupyter_codeinterp.server.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
+from jupyter_codeinterp.session import service
+from jupyter_codeinterp.session.messages import MAX_MESSAGE
+from jupyter_codeinterp.session.server import windows
+from jupyter_codeinterp.session.server.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
+from jupyter_codeinterp.view.redaction.secrets import REMOVED
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import CHANGE, EXECUTE, LOOK, NOT_ALLOWED
+from jupyter_codeinterp.wire.ops import Receipt
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.login import log_in
@@ -316,7 +316,7 @@ async def test_an_undo_offers_what_it_would_do(
     async def offers(self: Any, turn: int) -> TurnFiles:
         return TurnFiles()
 
-    monkeypatch.setattr("jupyter_codeinterp.core.session.waiting_files.WaitingFiles.offers", offers)
+    monkeypatch.setattr("jupyter_codeinterp.session.waiting_files.WaitingFiles.offers", offers)
     for denied in ((CHANGE,), (EXECUTE,), ()):
         monkeypatch.setattr(Denying, "denied", denied)
         refused = NOT_ALLOWED[denied[0]] if denied else ""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.cli.commands.turn import last_words
-from jupyter_codeinterp.core.history.transcript import turns
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.journal.transcript import turns
+from jupyter_codeinterp.wire import events as e
 from tests.cli import Cli
 from tests.test_cli_terminal import ended
 

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.cli.arguments import parser
 from jupyter_codeinterp.cli.commands.turn import exit_code
 from jupyter_codeinterp.cli.terminal.drawing import Screen
 from jupyter_codeinterp.cli.terminal.fronts import covers, more
 from jupyter_codeinterp.cli.terminal.people import Person
 from jupyter_codeinterp.cli.terminal.stopping import Stopping
-from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX, SPOKEN_TO
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.run.approval.policy import NEEDS_SANDBOX, SPOKEN_TO
+from jupyter_codeinterp.wire import events as e
 from tests.cli import CANARY, Cli, Ran, is_running, until
 
 

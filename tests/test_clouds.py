@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.model_http.service import Service, resolve
-from jupyter_codeinterp.adapters.providers.anthropic.clouds import (
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.clouds import (
     BEDROCK,
     CLOUDS,
     FOUNDRY,
@@ -20,10 +19,11 @@ from jupyter_codeinterp.adapters.providers.anthropic.clouds import (
     providers,
     vertex_parts,
 )
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import Text, user
-from jupyter_codeinterp.core.ports import ModelRequest, ModelText
-from jupyter_codeinterp.core.providers import Credentials
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.service import Service, resolve
+from jupyter_codeinterp.wire.messages import Text, user
+from jupyter_codeinterp.wire.ports import ModelRequest, ModelText
+from jupyter_codeinterp.wire.providers import Credentials
 from tests.anthropic_talk import joined
 from tests.fake_anthropic import HttpError, Step, answer, on_loop, text
 from tests.fake_clouds import (

@@ -9,8 +9,8 @@ import nbformat.v4
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.kernel_wire.reading import stream_excerpt
-from jupyter_codeinterp.core.cells.collector import BoundedText, Collector, OutputLimits
+from jupyter_codeinterp.kernel.wire.reading import stream_excerpt
+from jupyter_codeinterp.notebook.collector import BoundedText, Collector, OutputLimits
 
 SMALL = OutputLimits(text=100, more_text=10, run=2_000, outputs=5)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.features.completion.completion import (
     ABOVE,
     AFTER,
@@ -19,6 +18,7 @@ from jupyter_codeinterp.features.completion.completion import (
     insertion,
     request,
 )
+from jupyter_codeinterp.wire.messages import Text
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body

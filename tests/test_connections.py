@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.service import Service
-from jupyter_codeinterp.adapters.providers.anthropic import clouds
-from jupyter_codeinterp.adapters.providers.anthropic.services import ROWS, providers
-from jupyter_codeinterp.core.errors import CommandError, ModelError
-from jupyter_codeinterp.core.messages import Message, Text
-from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
-from jupyter_codeinterp.core.providers import Credentials, Provider, Settings, origin
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import AllowedModels, Models, registry
+from jupyter_codeinterp.base.errors import CommandError, ModelError
+from jupyter_codeinterp.models.anthropic import clouds
+from jupyter_codeinterp.models.anthropic.services import ROWS, providers
+from jupyter_codeinterp.models.http.service import Service
+from jupyter_codeinterp.models.offered import AllowedModels, Models, registry
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire.messages import Message, Text
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRequest
+from jupyter_codeinterp.wire.providers import Credentials, Provider, Settings, origin
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.fake_clouds import FakeBedrock
 from tests.local_addresses import NOBODY, elsewhere

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.model_view.context import Context, ContextState, _moved
-from jupyter_codeinterp.core.model_view.notebook_prompt import BUSY, DEAD, NEW, NONE, PLACES
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.ports import KernelInfo, KernelState
-from jupyter_codeinterp.core.tools.built_in.read_notebook import cell_texts
+from jupyter_codeinterp.agent.tools.built_in.read_notebook import cell_texts
+from jupyter_codeinterp.view.context import Context, ContextState, _moved
+from jupyter_codeinterp.view.notebook_prompt import BUSY, DEAD, NEW, NONE, PLACES
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire.ops import CellView, Snapshot
+from jupyter_codeinterp.wire.ports import KernelInfo, KernelState
 
 KERNEL = KernelInfo("k1", 1, "python", "3.12.1")
 PRIVATE = ("codeinterp-private",)

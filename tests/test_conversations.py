@@ -7,10 +7,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from jupyter_codeinterp.core.session.session import LONGEST_TITLE
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.session_manager import SessionManager
+from jupyter_codeinterp.session.server.manager import SessionManager
+from jupyter_codeinterp.session.session import LONGEST_TITLE
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body

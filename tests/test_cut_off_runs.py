@@ -8,22 +8,14 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
-    BeginRun,
-    FinishRun,
-    Insert,
-    Notebook,
-    Op,
-    Receipt,
-    digest,
-)
-from jupyter_codeinterp.core.history.replay import ends_of_runs
-from jupyter_codeinterp.core.stores import Holder, StoredOp
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.server.files import live_notebooks
+from jupyter_codeinterp.journal.replay import ends_of_runs
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.session.server import live_notebooks
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Insert, Notebook, Op, Receipt, digest
+from jupyter_codeinterp.wire.stores import Holder, StoredOp
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook
@@ -130,7 +122,7 @@ async def test_in_a_page_that_comes_before_the_lease_of_another_host_expires(
 async def test_one_session_is_made_where_the_conversation_comes_first(
     killed: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jupyter_codeinterp.core.session.session import Session
+    from jupyter_codeinterp.session.session import Session
 
     made: list[Session] = []
     begin = Session.__init__

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic import services
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.errors import ModelError, StoreError
-from jupyter_codeinterp.core.messages import Usage
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.base.errors import ModelError, StoreError
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.kernel.inside.mark import TOKEN, URL
+from jupyter_codeinterp.models.anthropic import services
+from jupyter_codeinterp.models.offered.limits import OfferedModel, Spending
+from jupyter_codeinterp.wire.messages import Usage
+from jupyter_codeinterp.wire.ports import (
     ModelDone,
     ModelEvent,
     ModelInfo,
@@ -24,8 +26,6 @@ from jupyter_codeinterp.core.ports import (
     ModelRetry,
     ModelText,
 )
-from jupyter_codeinterp.kernel_side.mark import TOKEN, URL
-from jupyter_codeinterp.server.models.limits import OfferedModel, Spending
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.test_kernel_models import ASK, post, started
 from tests.scripted import say

@@ -20,11 +20,11 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from nbformat.v4 import output_from_msg
 
-from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, tool_uses, user
-from jupyter_codeinterp.core.model_view.outputs import result_text, see
-from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
 from jupyter_codeinterp.demo import FILES, copy_demo, read
+from jupyter_codeinterp.models.replay.model import ReplayModel
+from jupyter_codeinterp.view.outputs import result_text, see
+from jupyter_codeinterp.wire.messages import Message, Text, ToolResult, ToolUse, tool_uses, user
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRequest
 
 QUESTION = "Which region grew fastest? Show it."
 PNG = b"\x89PNG\r\n\x1a\n"

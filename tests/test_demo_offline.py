@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.replay.provider import NAME as DEMO_MODEL
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.models.replay.provider import NAME as DEMO_MODEL
+from jupyter_codeinterp.wire import events as e
 from tests.reference_window import ReferenceWindow
 from tests.site import Site
 from tests.test_demo import QUESTION

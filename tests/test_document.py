@@ -1,4 +1,4 @@
-"""``core.document`` against the vectors that the front end passes too, and its properties."""
+"""``notebook`` against the vectors that the front end passes too, and its properties."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.wire.ops import (
     BeginRun,
     Delete,
     FinishRun,

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
-from jupyter_codeinterp.adapters.kernels.zmq.variables import Variables
-from jupyter_codeinterp.core.model_view.context import ENGINES, _variable_changes, _variables
-from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
-from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
-from jupyter_codeinterp.core.wire.events import EngineWork
+from jupyter_codeinterp.kernel.zmq import ZmqKernel
+from jupyter_codeinterp.kernel.zmq.variables import Variables
+from jupyter_codeinterp.view.context import ENGINES, _variable_changes, _variables
+from jupyter_codeinterp.view.notebook_prompt import variable_lines
+from jupyter_codeinterp.wire.events import EngineWork
+from jupyter_codeinterp.wire.ports import EnginesWork, ExecutionDone
 from tests.kernels import python, run
 
 # Ray gives up a start that takes half a minute, as on a busy machine.
@@ -143,7 +143,7 @@ async def test_tables_of_a_library(
         pytest.skip(f"{library} is not installed: scripts/engines tables has it")
     if library == "pyspark" and shutil.which("java") is None:
         pytest.skip("Spark needs Java")
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.LIMIT", 60)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "big.csv").write_text("a,b\n1,x\n2,y\n")
     code, expected = MAKES[library]
@@ -252,8 +252,8 @@ async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
 
 @pytest.fixture
 def asks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.FIRST", 0.5)
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.PAUSE", 0.3)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.FIRST", 0.5)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.PAUSE", 0.3)
 
 
 async def test_the_tasks_of_dask_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:
@@ -318,7 +318,7 @@ async def test_spark_tells_how_large_a_table_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs_spark()
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.LIMIT", 60)
     async with python() as (kernel, _, _):
         makes = (
             f"{STARTS_SPARK}\nbig = session.range(50_000_000).filter('id > 3')\n"

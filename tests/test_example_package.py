@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.site import Site
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.findings import Finding, Place
-from jupyter_codeinterp.core.history.exports import markdown
-from jupyter_codeinterp.core.history.prose import plain
-from jupyter_codeinterp.core.history.transcript import FACTS, REPORT
-from jupyter_codeinterp.core.messages import Usage
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.journal.exports import markdown
+from jupyter_codeinterp.journal.prose import plain
+from jupyter_codeinterp.journal.transcript import FACTS, REPORT
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import (
     Draft,
     DraftDecided,
     DraftOpened,
@@ -35,6 +33,8 @@ from jupyter_codeinterp.core.wire.events import (
     TurnUndone,
     UsageChanged,
 )
+from jupyter_codeinterp.wire.findings import Finding, Place
+from jupyter_codeinterp.wire.messages import Usage
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
 ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")

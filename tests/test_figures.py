@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.wire.events import Figure, Origin
 from jupyter_codeinterp.features.figures import lookup, outputs
 from jupyter_codeinterp.features.figures.lookup import look_up
 from jupyter_codeinterp.features.figures.outputs import OutputCell, text_of
 from jupyter_codeinterp.features.figures.tables import values
+from jupyter_codeinterp.wire.events import Figure, Origin
 from tests.truth.answers.rates import cases, measure
 from tests.truth.answers.states import FILES, answers, count, wrong
 

@@ -14,8 +14,8 @@ import pytest
 from jupyter_server.services.contents import fileio
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 
-from jupyter_codeinterp.adapters.documents.file import ContentsFile
-from jupyter_codeinterp.adapters.documents.file import contents as saving
+from jupyter_codeinterp.notebook.file import ContentsFile
+from jupyter_codeinterp.notebook.file import contents as saving
 from tests.reference_window import notebook
 
 

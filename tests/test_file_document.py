@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from jupyter_codeinterp.adapters.documents.file import FileDocument
-from jupyter_codeinterp.adapters.documents.file.contents import Reading
-from jupyter_codeinterp.core.document.ops import Insert, Notebook
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.notebook.file import FileDocument
+from jupyter_codeinterp.notebook.file.contents import Reading
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.ops import Insert, Notebook
 from tests.kernels import until
 from tests.reference_window import notebook
 

@@ -19,16 +19,16 @@ from jupyter_server.services.kernels.connection.base import (
     serialize_msg_to_ws_v1,
 )
 
-from jupyter_codeinterp.adapters.kernel_wire import execute_request
-from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
-from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess
-from jupyter_codeinterp.adapters.kernels.gateway import wire as frames
-from jupyter_codeinterp.adapters.kernels.gateway import wire as wire_module
-from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
-from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
-from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import DisplayUpdated, ExecutionDone, ExecutionEvent
+from jupyter_codeinterp.base.errors import KernelError
+from jupyter_codeinterp.kernel.fresh import FreshKernel
+from jupyter_codeinterp.kernel.gateway import GatewayProcess
+from jupyter_codeinterp.kernel.gateway import wire as frames
+from jupyter_codeinterp.kernel.gateway import wire as wire_module
+from jupyter_codeinterp.kernel.gateway.wire import GatewayWire
+from jupyter_codeinterp.kernel.wire import execute_request
+from jupyter_codeinterp.kernel.zmq import ZmqKernel
+from jupyter_codeinterp.kernel.zmq import run as run_module
+from jupyter_codeinterp.wire.ports import DisplayUpdated, ExecutionDone, ExecutionEvent
 from tests.gateways import ENTERPRISE, Colleague, Gateway, Link, gateway, kernels_over, link_to
 from tests.kernels import Gate, kernel_of, run, text, until
 

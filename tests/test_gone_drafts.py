@@ -6,8 +6,8 @@ of it.
 
 from __future__ import annotations
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.attacks.test_decisions import CODE, Waiting
 from tests.attacks.test_decisions import waiting as waiting  # a fixture
 from tests.reference_window import ReferenceWindow

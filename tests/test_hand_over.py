@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from jupyter_codeinterp.adapters.documents.file import swap
-from jupyter_codeinterp.adapters.documents.file.swap import swap_text
-from jupyter_codeinterp.core.document.ops import Notebook
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.notebook.file import swap
+from jupyter_codeinterp.notebook.file.swap import swap_text
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import Notebook
 from tests.fake_anthropic import FakeAnthropic, Step, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, body, notebook

@@ -11,8 +11,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_codeinterp.core.wire import commands as c
 from jupyter_codeinterp.server.rest import sessions as events_module
+from jupyter_codeinterp.wire import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import notebook

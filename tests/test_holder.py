@@ -13,13 +13,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
-from jupyter_codeinterp.adapters.documents.live.hand_over import RETRY_AFTER
-from jupyter_codeinterp.adapters.documents.live.holder import TABLE, Event, State, after
-from jupyter_codeinterp.core.document.ops import Insert, Receipt
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
+from jupyter_codeinterp.notebook.live.hand_over import RETRY_AFTER
+from jupyter_codeinterp.notebook.live.holder import TABLE, Event, State, after
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.ops import Insert, Receipt
+from jupyter_codeinterp.wire.stores import OpsBySession, StoredOp
 from tests.kernels import until
 from tests.model_site import Clock
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from traitlets.config import Config
 
-from jupyter_codeinterp.server.workbench.config import CodeInterp
+from jupyter_codeinterp.app.config import CodeInterp
 
 HUB = Path(__file__).parents[1] / "deploy" / "hub"
 
@@ -80,7 +80,7 @@ def test_limits_win_over_a_file_in_the_home(hub_config: dict[str, Any], tmp_path
     own = "c.CodeInterp.max_steps = 1000\nc.CodeInterp.turn_timeout = 7.0\n"
     (home / ".jupyter" / "jupyter_server_config.py").write_text(own)
     code = (
-        "from jupyter_codeinterp.server.workbench.config import load\n"
+        "from jupyter_codeinterp.app.config import load\n"
         "settings = load().CodeInterp\nprint(settings.max_steps, settings.turn_timeout)"
     )
     environment = {

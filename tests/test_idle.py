@@ -11,9 +11,9 @@ import pytest
 from jupyter_server._tz import utcnow
 from jupyter_server.serverapp import ServerApp
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.activity import INTERVAL
+from jupyter_codeinterp.session.server.activity import INTERVAL
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site

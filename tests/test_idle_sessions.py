@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq.kernel import KernelPool
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server import session_manager
-from jupyter_codeinterp.server.session_manager import SessionManager
+from jupyter_codeinterp.kernel.zmq.kernel import KernelPool
+from jupyter_codeinterp.session.server import manager as session_manager
+from jupyter_codeinterp.session.server.manager import SessionManager
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow

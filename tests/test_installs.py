@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.approval.installs import installs, requirements
-from jupyter_codeinterp.core.approval.packages import hint, missing_module
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.approval.installs import installs, requirements
+from jupyter_codeinterp.run.approval.packages import hint, missing_module
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.scripted import Bench, run, say
 

@@ -11,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import Delete
-from jupyter_codeinterp.core.messages import Message, Text, assistant, user
-from jupyter_codeinterp.core.stores import StoredOp
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import (
     Event,
     StepStarted,
     TextDelta,
@@ -24,6 +21,9 @@ from jupyter_codeinterp.core.wire.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.wire.messages import Message, Text, assistant, user
+from jupyter_codeinterp.wire.ops import Delete
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.kept_outputs import put_outputs
 
 FILES = ("", "-wal", "-mark")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.history.replay import Replay
-from jupyter_codeinterp.core.messages import Message
-from jupyter_codeinterp.core.wire.events import DraftDecided, Event, RunStarted, ToolDone, TurnEnded
+from jupyter_codeinterp.journal.replay import Replay
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.events import DraftDecided, Event, RunStarted, ToolDone, TurnEnded
+from jupyter_codeinterp.wire.messages import Message
 from tests.dying import DIED
 
 

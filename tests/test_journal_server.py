@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.site import Site
 
@@ -86,10 +86,10 @@ class TestSettings:
 FULL = """
 import asyncio, json, resource, sys
 from pathlib import Path
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.session import log as session_log
-from jupyter_codeinterp.core.errors import StoreError
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.session import log as session_log
+from jupyter_codeinterp.base.errors import StoreError
 from tests.dying import Kernel
 from tests.kernels import until
 from tests.reference_window import notebook

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, Request, answer, call, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site

@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.documents.live import LiveNotebook, SessionDocument, WindowState
-from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
-from jupyter_codeinterp.adapters.documents.live import reads as reads_module
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.notebook.live import LiveNotebook, SessionDocument, WindowState
+from jupyter_codeinterp.notebook.live import outbox as outbox_module
+from jupyter_codeinterp.notebook.live import reads as reads_module
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.ops import (
     BeginRun,
     CellView,
     Delete,
@@ -29,10 +32,7 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
     digest,
 )
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.stores import OpsBySession, StoredOp
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.stores import OpsBySession, StoredOp
 from tests.kernels import until
 from tests.reference_window import notebook
 

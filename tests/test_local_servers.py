@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelText, ModelThinking
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.wire.ports import ModelText, ModelThinking
 from tests.anthropic_talk import joined
 from tests.attacks.servers import listing, stranger
 from tests.fake_anthropic import answer, on_loop, text

@@ -11,10 +11,10 @@ from jupyter_server.services.contents.fileio import FileManagerMixin
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core.turn.files import MOST, FolderScan, made
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.files import scan
-from jupyter_codeinterp.server.files.paths import root_of
+from jupyter_codeinterp.app.notebooks import scan
+from jupyter_codeinterp.base.paths import root_of
+from jupyter_codeinterp.run.turn.files import MOST, FolderScan, made
+from jupyter_codeinterp.wire import events as e
 
 
 def plain(text: str) -> str:

@@ -509,7 +509,7 @@ def test_the_server_starts_without_the_package() -> None:
     script = (
         "import sys; import jupyter_codeinterp.server.rest.routes; "
         "import jupyter_codeinterp.features.mcp_server.handlers; "
-        "import jupyter_codeinterp.server.workbench.workbench; "
+        "import jupyter_codeinterp.app.workbench; "
         "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

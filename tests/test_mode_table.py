@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
-from jupyter_codeinterp.core.approval import modes, policy
-from jupyter_codeinterp.core.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.run.approval import modes, policy
+from jupyter_codeinterp.run.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
+from jupyter_codeinterp.wire.events import Mode
 
 PACKAGE = Path(policy.__file__).parents[2]
 ROOM = Path(policy.__file__).parent
@@ -75,7 +75,7 @@ def _is_other_text(node: ast.expr) -> bool:
 
 
 OTHERS = {
-    "adapters/providers/openai/responses.py": '"auto"',
+    "models/openai/responses.py": '"auto"',
     "features/mcp_client/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',
 }

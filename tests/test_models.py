@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.replay.provider import NAME as DEMO_MODEL
-from jupyter_codeinterp.adapters.providers.replay.provider import is_demo
-from jupyter_codeinterp.core.providers import Credentials
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import Models
+from jupyter_codeinterp.models.offered import Models
+from jupyter_codeinterp.models.replay.provider import NAME as DEMO_MODEL
+from jupyter_codeinterp.models.replay.provider import is_demo
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire.providers import Credentials
 
 KEY = "sk-ant-a-key-that-is-kept"
 

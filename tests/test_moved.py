@@ -13,12 +13,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_codeinterp.adapters.documents.file import contents as contents_module
-from jupyter_codeinterp.adapters.documents.live import notebook as live_notebook
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.files.file_tracker import FileTracker
-from jupyter_codeinterp.server.files.paths import within
+from jupyter_codeinterp.base.paths import within
+from jupyter_codeinterp.notebook.file import contents as contents_module
+from jupyter_codeinterp.notebook.live import notebook as live_notebook
+from jupyter_codeinterp.session.server.file_tracker import FileTracker
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.nightly import spread

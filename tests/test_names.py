@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import KernelInfo
-from jupyter_codeinterp.server.names import (
+from jupyter_codeinterp.app.notebooks.names import (
     MAX_NAMES,
     MAX_NOTEBOOKS,
     File,
     NotebookVariable,
     ReferenceNames,
 )
+from jupyter_codeinterp.base.errors import KernelError
+from jupyter_codeinterp.wire.ports import KernelInfo
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import Gate
 from tests.reference_window import notebook

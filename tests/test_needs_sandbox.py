@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX
+from jupyter_codeinterp.run.approval.policy import NEEDS_SANDBOX
 from tests import pretending
 from tests.cli import fake_process, make_cli
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text

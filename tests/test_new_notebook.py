@@ -9,9 +9,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, Request, answer, call, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.site import Site

@@ -39,11 +39,14 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from jupyter_codeinterp.adapters.documents.file import document as file_document
-from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver
-from jupyter_codeinterp.adapters.documents.live.outbox import Outbox
-from jupyter_codeinterp.core.document import apply as reference
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.journal.ledger import Ledger
+from jupyter_codeinterp.notebook import apply as reference
+from jupyter_codeinterp.notebook.file import document as file_document
+from jupyter_codeinterp.notebook.live.hand_over import HandOver
+from jupyter_codeinterp.notebook.live.outbox import Outbox
+from jupyter_codeinterp.session.server.live_notebooks import LiveNotebooks
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.ops import (
     BeginRun,
     Delete,
     FinishRun,
@@ -54,9 +57,6 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
     digest,
 )
-from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.server.files.live_notebooks import LiveNotebooks
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens
 from tests.reference_window import notebook

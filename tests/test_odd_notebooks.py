@@ -18,13 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocument
-from jupyter_codeinterp.adapters.notebook_content import views
-from jupyter_codeinterp.core.document import ops as d
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.model_view import outputs as seeing
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.notebook.content import views
+from jupyter_codeinterp.notebook.file import ContentsFile, FileDocument
+from jupyter_codeinterp.view import outputs as seeing
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import ops as d
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.kernels import until
 from tests.nightly import spread

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http import model as adapter
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.model_http.service import resolve
-from jupyter_codeinterp.adapters.providers.openai.services import providers
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelDone, ModelText
-from jupyter_codeinterp.core.providers import Credentials, Providers
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import Models
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.http import model as adapter
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.service import resolve
+from jupyter_codeinterp.models.offered import Models
+from jupyter_codeinterp.models.openai.services import providers
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire.ports import ModelDone, ModelText
+from jupyter_codeinterp.wire.providers import Credentials, Providers
 from tests.anthropic_talk import joined
 from tests.attacks.servers import Writer, stranger
 from tests.fake_anthropic import answer, on_loop, text
@@ -272,7 +272,7 @@ async def test_a_connection_that_the_server_has_closed_is_not_an_error() -> None
 
 def test_an_answer_is_whole_with_its_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the server says neither its usage nor that this was all, nor closes the line."""
-    from jupyter_codeinterp.adapters.model_http import connection
+    from jupyter_codeinterp.models.http import connection
 
     monkeypatch.setattr(connection, "USAGE_TIMEOUT", 0.1)
 

@@ -22,14 +22,14 @@ from jupyter_server.services.contents.filemanager import AsyncFileContentsManage
 from jupyter_server.services.contents.manager import AsyncContentsManager, ContentsManager
 from tornado import web
 
-from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocument
-from jupyter_codeinterp.adapters.documents.file import swap as swap_module
-from jupyter_codeinterp.adapters.documents.file.contents import is_jupyters_own
-from jupyter_codeinterp.adapters.notebook_content import applied
-from jupyter_codeinterp.core.document.ops import Insert, Notebook, SetSource
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.content import applied
+from jupyter_codeinterp.notebook.file import ContentsFile, FileDocument
+from jupyter_codeinterp.notebook.file import swap as swap_module
+from jupyter_codeinterp.notebook.file.contents import is_jupyters_own
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import Insert, Notebook, SetSource
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook

@@ -12,17 +12,10 @@ from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
-from jupyter_codeinterp.core.model_view import images, outputs
-from jupyter_codeinterp.core.model_view.html_text import LIMIT, strip_html
-from jupyter_codeinterp.core.model_view.outputs import (
-    Seen,
-    excerpt,
-    full_text,
-    read,
-    result_text,
-    see,
-)
-from jupyter_codeinterp.core.model_view.plain_text import clean, cut, ends
+from jupyter_codeinterp.view import images, outputs
+from jupyter_codeinterp.view.html_text import LIMIT, strip_html
+from jupyter_codeinterp.view.outputs import Seen, excerpt, full_text, read, result_text, see
+from jupyter_codeinterp.view.plain_text import clean, cut, ends
 
 Output = dict[str, Any]
 ESC = "\x1b"

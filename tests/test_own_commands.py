@@ -12,11 +12,10 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST
-from jupyter_codeinterp.core import own_command
-from jupyter_codeinterp.core.model_view.rule_files import BEGINS, TOO_LARGE
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.own_command import (
+from jupyter_codeinterp.app.notebooks.own_commands import own_commands
+from jupyter_codeinterp.notebook.rule_file import LARGEST
+from jupyter_codeinterp.view import own_command
+from jupyter_codeinterp.view.own_command import (
     LONGEST,
     MOST,
     NO_SKILLS,
@@ -27,9 +26,10 @@ from jupyter_codeinterp.core.own_command import (
     skills_told,
     split,
 )
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.files.own_commands import own_commands
+from jupyter_codeinterp.view.rule_files import BEGINS, TOO_LARGE
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.redaction.found_secrets import KEY_FORMS, looks_like_key, without_keys
-from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.models.registry import Models
+from jupyter_codeinterp.models.offered.registry import Models
+from jupyter_codeinterp.view.redaction.found_secrets import KEY_FORMS, looks_like_key, without_keys
+from jupyter_codeinterp.view.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import notebook

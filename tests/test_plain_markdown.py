@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeinterp.adapters.plain_markdown import LONGEST, markdown_risks
-from jupyter_codeinterp.core.approval.markdown_cells import (
+from jupyter_codeinterp.run.approval.markdown_cells import (
     NOT_CHECKED,
     TOO_DEEP,
     nesting,
     risks,
     too_deep,
 )
+from jupyter_codeinterp.run.approval.plain_markdown import LONGEST, markdown_risks
 from tests.busy import growth, processor_seconds
 
 PLAIN = [

@@ -5,11 +5,11 @@ from typing import get_args
 
 import pytest
 
-from jupyter_codeinterp.core.approval import modes
-from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
-from jupyter_codeinterp.core.approval.decisions import unasked
-from jupyter_codeinterp.core.approval.modes import cap
-from jupyter_codeinterp.core.approval.policy import (
+from jupyter_codeinterp.run.approval import modes
+from jupyter_codeinterp.run.approval.code_warnings import hidden_characters, notices
+from jupyter_codeinterp.run.approval.decisions import unasked
+from jupyter_codeinterp.run.approval.modes import cap
+from jupyter_codeinterp.run.approval.policy import (
     NEEDS_SANDBOX,
     SPOKEN_TO,
     Action,
@@ -18,7 +18,7 @@ from jupyter_codeinterp.core.approval.policy import (
     is_barred,
     refusal,
 )
-from jupyter_codeinterp.core.wire.events import Draft, Mode
+from jupyter_codeinterp.wire.events import Draft, Mode
 
 MODES = get_args(Mode)
 CHANGES = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jupyter_codeinterp.server.preload import _Frozen, freeze
+from jupyter_codeinterp.base.preload import _Frozen, freeze
 
 
 @pytest.fixture

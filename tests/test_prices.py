@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.facts import ModelFact, completed, fact, facts, load
-from jupyter_codeinterp.adapters.model_http.listing import entry
-from jupyter_codeinterp.adapters.model_http.model import is_loopback
-from jupyter_codeinterp.adapters.model_http.service import resolve
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC, ROWS, providers
-from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
-from jupyter_codeinterp.core.messages import Usage
-from jupyter_codeinterp.core.ports import ModelInfo
-from jupyter_codeinterp.core.providers import Credentials, Settings
-from jupyter_codeinterp.core.turn.meter import Meter, price_of
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC, ROWS, providers
+from jupyter_codeinterp.models.http.facts import ModelFact, completed, fact, facts, load
+from jupyter_codeinterp.models.http.listing import entry
+from jupyter_codeinterp.models.http.model import is_loopback
+from jupyter_codeinterp.models.http.service import resolve
+from jupyter_codeinterp.models.openai.services import SERVICES
+from jupyter_codeinterp.run.turn.meter import Meter, price_of
+from jupyter_codeinterp.wire.messages import Usage
+from jupyter_codeinterp.wire.ports import ModelInfo
+from jupyter_codeinterp.wire.providers import Credentials, Settings
 from tests.fake_anthropic import FakeAnthropic
 
 VENDORS = {
@@ -285,7 +285,7 @@ def test_prices_are_loaded_without_a_network() -> None:
         "import socket, sys\n"
         "def no(*_, **__): raise AssertionError('a socket')\n"
         "socket.socket.connect = socket.getaddrinfo = no\n"
-        "from jupyter_codeinterp.adapters.model_http import facts\n"
+        "from jupyter_codeinterp.models.http import facts\n"
         "assert 'genai_prices' not in sys.modules\n"
         "facts.load('ollama')\n"
         "assert 'genai_prices' not in sys.modules\n"

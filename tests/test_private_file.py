@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.base import private_file
+from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
 from jupyter_codeinterp.features.mcp_server.tokens import Tokens
-from jupyter_codeinterp.server import private_file
 
 WRITER = """
 import sys
 from pathlib import Path
 from jupyter_codeinterp.features.mcp_server.tokens import Tokens
-from jupyter_codeinterp.server.private_file import PATIENT
+from jupyter_codeinterp.base.private_file import PATIENT
 tokens = Tokens(Path(sys.argv[1]), PATIENT)
 for number in range(25):
     tokens.make(f"{sys.argv[2]}-{number}", "look", {})

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.model_http.service import ModelServer
-from jupyter_codeinterp.adapters.providers.anthropic import services as anthropic
-from jupyter_codeinterp.adapters.providers.replay import provider as replay
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.providers import Credentials, Provider, Providers
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic import services as anthropic
+from jupyter_codeinterp.models.http.service import ModelServer
+from jupyter_codeinterp.models.replay import provider as replay
+from jupyter_codeinterp.wire.providers import Credentials, Provider, Providers
 
 
 def connect(*given: Any) -> Any:

@@ -11,12 +11,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.messages import Text, user
-from jupyter_codeinterp.core.ports import ModelDone, ModelRead, ModelRequest, ModelText
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, user
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRead, ModelRequest, ModelText
 from tests.anthropic_talk import TOOLS, joined
 from tests.cli import make_cli
 from tests.fake_anthropic import on_loop

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ToolServerError
+from jupyter_codeinterp.base.errors import ToolServerError
 from jupyter_codeinterp.features.mcp_client import schemas
 from jupyter_codeinterp.features.mcp_client.servers import ToolServers
 from tests.test_tool_servers import NOTEBOOK, Place, approved, named, opened, said

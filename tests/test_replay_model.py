@@ -14,9 +14,10 @@ import time
 import pytest
 
 from jupyter_codeinterp import demo
-from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
-from jupyter_codeinterp.core.approval import policy
-from jupyter_codeinterp.core.messages import (
+from jupyter_codeinterp.models.replay.model import ReplayModel
+from jupyter_codeinterp.run.approval import policy
+from jupyter_codeinterp.view.outputs import result_text
+from jupyter_codeinterp.wire.messages import (
     Message,
     Text,
     ToolResult,
@@ -26,8 +27,7 @@ from jupyter_codeinterp.core.messages import (
     tool_uses,
     user,
 )
-from jupyter_codeinterp.core.model_view.outputs import result_text
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.wire.ports import (
     Model,
     ModelDone,
     ModelEvent,

@@ -13,14 +13,14 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, REST_ROUTES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.local_addresses import elsewhere

@@ -14,19 +14,19 @@ import pytest
 from jupyter_ydoc import YNotebook
 from pycrdt import Awareness, Doc
 
-from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
-from jupyter_codeinterp.adapters.documents.live import notebook as live_module
-from jupyter_codeinterp.adapters.documents.room import RoomDocument, found, gone, saves
-from jupyter_codeinterp.adapters.documents.room import document as document_module
-from jupyter_codeinterp.adapters.documents.room import rooms as rooms_module
-from jupyter_codeinterp.adapters.documents.room.server_documents import ServerDocuments
-from jupyter_codeinterp.adapters.documents.room.server_ydoc import ServerYDoc
-from jupyter_codeinterp.adapters.documents.room.shared import SharedNotebook
-from jupyter_codeinterp.adapters.notebook_content import applied
-from jupyter_codeinterp.core.document.ops import Insert, Receipt
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.stores import StoredOp
-from jupyter_codeinterp.core.wire.commands import Lease, ServerFrame
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.content import applied
+from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
+from jupyter_codeinterp.notebook.live import notebook as live_module
+from jupyter_codeinterp.notebook.room import RoomDocument, found, gone, saves
+from jupyter_codeinterp.notebook.room import document as document_module
+from jupyter_codeinterp.notebook.room import rooms as rooms_module
+from jupyter_codeinterp.notebook.room.server_documents import ServerDocuments
+from jupyter_codeinterp.notebook.room.server_ydoc import ServerYDoc
+from jupyter_codeinterp.notebook.room.shared import SharedNotebook
+from jupyter_codeinterp.wire.commands import Lease, ServerFrame
+from jupyter_codeinterp.wire.ops import Insert, Receipt
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.kernels import until
 from tests.test_shared_notebook import S, code, room_with
 
@@ -616,7 +616,7 @@ async def test_the_room_moves_in_all_windows_at_once() -> None:
 
 def test_the_server_loads_nothing_of_it_by_itself() -> None:
     code = (
-        "import sys, jupyter_codeinterp.server.app, jupyter_codeinterp.server.workbench.workbench\n"
+        "import sys, jupyter_codeinterp.server.app, jupyter_codeinterp.app.workbench\n"
         "print([name for name in sys.modules if 'pycrdt' in name or '.documents.room' in name])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

@@ -1,6 +1,6 @@
 """The code stands in rooms, one a folder: none is crowded, and no two know each other in a circle.
 
-A file that stands beside rooms (`src/tokens.ts`, `core/ports.py`) is a room of its own: what it
+A file that stands beside rooms (`src/tokens.ts`, `wire/ports.py`) is a room of its own: what it
 says to the rooms around it does not make a circle of them all.
 """
 

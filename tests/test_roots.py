@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.adapters.storage.sqlite.journal import Root, moved
-from jupyter_codeinterp.core.document.ops import Delete
-from jupyter_codeinterp.core.stores import StoredOp
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite.journal import Root, moved
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.ops import Delete
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.cli import Cli, make_cli
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import (
     Event,
     TextDelta,
     TextDone,

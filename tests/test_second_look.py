@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.loop import second_look
-from jupyter_codeinterp.core.loop.second_look import read
-from jupyter_codeinterp.core.session import looking
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.agent import second_look
+from jupyter_codeinterp.agent.second_look import read
+from jupyter_codeinterp.session import looking
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, Request, answer, run_cell, text
 from tests.fake_anthropic.turns import Answer
 from tests.reference_window import notebook

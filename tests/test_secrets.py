@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.view.redaction.secrets import REMOVED, Secrets
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ import msgspec
 import pytest
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.core.turn.limits import MAX_FILES
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server import activity as activity_module
-from jupyter_codeinterp.server.files import siblings
+from jupyter_codeinterp.app.notebooks import siblings
+from jupyter_codeinterp.run.turn.limits import MAX_FILES
+from jupyter_codeinterp.session.server import activity as activity_module
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.busy import SOON, processor_silence
 from tests.fake_anthropic import FakeAnthropic, Speed, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
@@ -273,13 +273,13 @@ print(json.dumps({
 AT_THE_START = {
     "jupyter_codeinterp._version",
     "jupyter_codeinterp.core",
-    "jupyter_codeinterp.core.approval",
-    "jupyter_codeinterp.core.approval.modes",
+    "jupyter_codeinterp.run.approval",
+    "jupyter_codeinterp.run.approval.modes",
     "jupyter_codeinterp.server",
     "jupyter_codeinterp.server.app",
     "jupyter_codeinterp.server.kernel_models",
-    "jupyter_codeinterp.server.workbench",
-    "jupyter_codeinterp.server.workbench.settings",
+    "jupyter_codeinterp.app",
+    "jupyter_codeinterp.app.settings",
 }
 
 

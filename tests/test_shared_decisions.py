@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pycrdt import Awareness
 
-from jupyter_codeinterp.adapters.documents.live import notebook as live_module
-from jupyter_codeinterp.adapters.documents.room import gone
-from jupyter_codeinterp.adapters.notebook_content import applied
-from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.notebook.content import applied
+from jupyter_codeinterp.notebook.live import notebook as live_module
+from jupyter_codeinterp.notebook.room import gone
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook

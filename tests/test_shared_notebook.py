@@ -22,10 +22,10 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from jupyter_ydoc import YNotebook
 from pycrdt import Doc, Map, Text
 
-from jupyter_codeinterp.adapters.documents.room import cells as shared_cells
-from jupyter_codeinterp.adapters.documents.room.shared import ORIGIN, SharedNotebook
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.notebook.room import cells as shared_cells
+from jupyter_codeinterp.notebook.room.shared import ORIGIN, SharedNotebook
+from jupyter_codeinterp.wire.ops import (
     BeginRun,
     Cell,
     Delete,

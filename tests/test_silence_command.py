@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.site import Site

@@ -15,11 +15,11 @@ import msgspec
 import pytest
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import Output
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.server.socket import handler, send_queue
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import Output
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.workplace import open_socket, start_kernel
 from tests.busy import SOON

@@ -15,34 +15,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
-from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
-from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
-from jupyter_codeinterp.adapters.storage.sqlite.schema import REMOVED_EVENTS, REMOVED_TABLES
-from jupyter_codeinterp.core.document.ops import (
-    BeginRun,
-    Delete,
-    FinishRun,
-    Insert,
-    Receipt,
-    Restore,
-    digest,
-)
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history.ledger import Ledger, outputs_of, undo_op
-from jupyter_codeinterp.core.messages import (
-    Message,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-    assistant,
-    user,
-)
-from jupyter_codeinterp.core.stores import StoredOp
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.journal.ledger import Ledger, outputs_of, undo_op
+from jupyter_codeinterp.journal.sqlite import SqliteStore, schema
+from jupyter_codeinterp.journal.sqlite import file as journal_file
+from jupyter_codeinterp.journal.sqlite import journal as journal_base
+from jupyter_codeinterp.journal.sqlite.schema import REMOVED_EVENTS, REMOVED_TABLES
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import (
     Draft,
     DraftWaiting,
     Event,
@@ -58,6 +38,26 @@ from jupyter_codeinterp.core.wire.events import (
     TurnStarted,
     UsageChanged,
 )
+from jupyter_codeinterp.wire.messages import (
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+    user,
+)
+from jupyter_codeinterp.wire.ops import (
+    BeginRun,
+    Delete,
+    FinishRun,
+    Insert,
+    Receipt,
+    Restore,
+    digest,
+)
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.kept_outputs import kept_outputs, put_outputs
 
 
@@ -620,9 +620,9 @@ def test_it_survives_a_killed_process(path: Path) -> None:
     script = f"""
 import os, signal
 from pathlib import Path
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import Note
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import Note
 store = SqliteStore(Path({str(path)!r}))
 store.create(SessionInfo("s1", "a.ipynb", "", "m", "review", True, 0.0, 0.0))
 for seq in range(1, 501):
@@ -650,7 +650,7 @@ def damage_middle(path: Path) -> None:
 def test_a_large_file_is_checked_after_a_crash_only(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.storage.sqlite.file._QUICKLY_CHECKED", 0)
+    monkeypatch.setattr("jupyter_codeinterp.journal.sqlite.file._QUICKLY_CHECKED", 0)
     checked: list[str] = []
     connect = sqlite3.connect
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.server.windows import ReportedCells
+from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
+from jupyter_codeinterp.session.server.windows import ReportedCells
+from jupyter_codeinterp.wire import commands as c
 from tests.test_room_document import World
 
 PATH = "a.ipynb"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters import table_heads
-from jupyter_codeinterp.adapters.table_heads import COLUMNS, JOURNAL, _database, heads
+from jupyter_codeinterp.notebook import table_heads
+from jupyter_codeinterp.notebook.table_heads import COLUMNS, JOURNAL, _database, heads
 from jupyter_codeinterp.sandbox.shared import trees
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.features.tables.files import CsvTable, _table_of, _typed
 from jupyter_codeinterp.features.tables.shapes import answer_from
-from jupyter_codeinterp.kernel_side.columns import cell_text
-from jupyter_codeinterp.kernel_side.tables import Pages
+from jupyter_codeinterp.kernel.inside.columns import cell_text
+from jupyter_codeinterp.kernel.inside.tables import Pages
 from tests.kernels import Gate
 from tests.reference_window import notebook
 from tests.site import Site
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("patient")
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a second a page should be there; a busy machine may need longer."""
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.tables.LIMIT", 60)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.tables.LIMIT", 60)
 
 
 class Looking:

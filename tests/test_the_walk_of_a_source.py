@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.events import Mode
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site

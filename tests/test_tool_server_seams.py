@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError, ToolServerError
+from jupyter_codeinterp.app.notebooks.rule_files import read_instructions
+from jupyter_codeinterp.app.workbench import Workbench
+from jupyter_codeinterp.base.errors import CommandError, ToolServerError
+from jupyter_codeinterp.extensions import Features
 from jupyter_codeinterp.features.mcp_client import places as places_module
 from jupyter_codeinterp.features.mcp_client.entries import NEUTRAL, parsed, secrets_of
 from jupyter_codeinterp.features.mcp_client.live import Live
-from jupyter_codeinterp.server.extensions import Features
-from jupyter_codeinterp.server.files.rule_files import read_instructions
-from jupyter_codeinterp.server.workbench.workbench import Workbench
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
 from tests.test_tool_servers import NOTEBOOK, Place, approved, entry, is_alive, named, opened, said

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from jupyter_codeinterp.core.errors import CommandError, ToolServerError
-from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.features.mcp_client import client as client_module
 from jupyter_codeinterp.features.mcp_client import live as live_module
 from jupyter_codeinterp.features.mcp_client import servers as servers_module
 from jupyter_codeinterp.features.mcp_client import stdio as stdio_module
 from jupyter_codeinterp.features.mcp_client.listing import OutsideTool
 from jupyter_codeinterp.features.mcp_client.servers import SessionTools, ToolServers
+from jupyter_codeinterp.view.redaction.secrets import Secrets
 from tests.kernels import until
 
 PROGRAM = Path(__file__).with_name("tool_server.py")
@@ -480,7 +480,7 @@ async def test_programs_end_where_the_server_is_killed(tmp_path: Path) -> None:
 
 def test_nothing_of_the_package_is_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys; from jupyter_codeinterp.server.workbench import workbench;"
+        "import sys; from jupyter_codeinterp.app import workbench;"
         "print(sorted(name for name in sys.modules if name.split('.')[0] in ('mcp', 'mcp_types')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,9 +13,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from jupyterlab_server import translation_utils as lab
 
-from jupyter_codeinterp.core.errors import CodeInterpError, CommandError
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.server.translation import DOMAIN, load_catalogue, translated
+from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
+from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
+from jupyter_codeinterp.wire import commands as c
 from tests.reference_window import body
 from tests.site import Site
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.server.socket.send_queue import MAX_SNAPSHOT
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.site import Site

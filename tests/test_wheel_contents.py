@@ -14,8 +14,8 @@ LAB = DATA + "share/jupyter/labextensions/jupyter-codeinterp/"
 GOOD = [
     "jupyter_codeinterp/__init__.py",
     "jupyter_codeinterp/_version.py",
-    "jupyter_codeinterp/adapters/model_http/facts.json",
-    "jupyter_codeinterp/core/tools/built_in/run_cell.py",
+    "jupyter_codeinterp/models/http/facts.json",
+    "jupyter_codeinterp/agent/tools/built_in/run_cell.py",
     "jupyter_codeinterp/demo/growth.jsonl",
     "jupyter_codeinterp/demo/sales.csv",
     "jupyter_codeinterp/demo/sales.ipynb",

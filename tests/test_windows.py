@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
-from jupyter_codeinterp.adapters.documents.live import reads as reads_module
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.windows import Broadcaster
+from jupyter_codeinterp.notebook.live import outbox as outbox_module
+from jupyter_codeinterp.notebook.live import reads as reads_module
+from jupyter_codeinterp.session.server.windows import Broadcaster
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.busy import SOON
 from tests.fake_anthropic import FakeAnthropic, Step, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, notebook

@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from PIL import Image as pillow
 
-from jupyter_codeinterp.adapters.model_http.files import NO_IMAGE, REFUSED
-from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader, EventWriter
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import (
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.http.files import NO_IMAGE, REFUSED
+from jupyter_codeinterp.models.jupyter_server import EventReader, EventWriter
+from jupyter_codeinterp.wire.messages import (
     PICTURE_OF,
     Image,
     ImageSource,
@@ -31,7 +31,7 @@ from jupyter_codeinterp.core.messages import (
     ToolUse,
     user,
 )
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.wire.ports import (
     ModelDone,
     ModelEvent,
     ModelRequest,

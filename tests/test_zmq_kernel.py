@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from jupyter_core.utils import ensure_async
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
-from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
-from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
-from jupyter_codeinterp.adapters.kernels.zmq.kernel import ZmqSlot
-from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, OutputsChanged
+from jupyter_codeinterp.base.errors import KernelError
+from jupyter_codeinterp.kernel.zmq import ZmqKernel
+from jupyter_codeinterp.kernel.zmq import link as link_module
+from jupyter_codeinterp.kernel.zmq import run as run_module
+from jupyter_codeinterp.kernel.zmq.kernel import ZmqSlot
+from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent, OutputsChanged
 from tests.kernels import (
     Gate,
     Intruder,

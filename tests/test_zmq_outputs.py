@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernel_iopub import OutputWidgets
-from jupyter_codeinterp.adapters.kernel_wire import KernelMessage
-from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
-from jupyter_codeinterp.adapters.kernels.zmq.run import Run
-from jupyter_codeinterp.core.document.ops import Output
-from jupyter_codeinterp.core.ports import (
+from jupyter_codeinterp.kernel.iopub import OutputWidgets
+from jupyter_codeinterp.kernel.wire import KernelMessage
+from jupyter_codeinterp.kernel.zmq import run as run_module
+from jupyter_codeinterp.kernel.zmq.run import Run
+from jupyter_codeinterp.wire.ops import Output
+from jupyter_codeinterp.wire.ports import (
     DisplayUpdated,
     ExecutionDone,
     ExecutionStarted,
@@ -229,7 +229,7 @@ def resident() -> int:
 
 
 async def test_code_that_prints_without_end_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.FLOOD", 10e6)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.run.FLOOD", 10e6)
     async with python() as (kernel, _, _):
         _, done = await run(
             kernel, "import time\nwhile True: print('x' * 50_000); time.sleep(0.001)"

@@ -11,9 +11,9 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
-from jupyter_codeinterp.core.ports import KernelState
-from jupyter_codeinterp.kernel_side.variables import PACKAGES
+from jupyter_codeinterp.kernel.inside.variables import PACKAGES
+from jupyter_codeinterp.kernel.zmq.tables import SLOW
+from jupyter_codeinterp.wire.ports import KernelState
 from tests.kernels import Gate, python, python_and_person, run, text, until
 
 
@@ -25,7 +25,7 @@ def gate(tmp_path: Path) -> Gate:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a second they should be there; a busy machine may need longer."""
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.LIMIT", 60)
 
 
 @pytest.mark.usefixtures("patient")
@@ -268,7 +268,7 @@ async def test_the_columns_of_many_wide_tables_are_bounded_and_quick() -> None:
 async def test_a_restart_takes_a_request_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waited for an answer gets one, and is not cancelled."""
     for module in ("variables", "tables"):
-        monkeypatch.setattr(f"jupyter_codeinterp.adapters.kernels.zmq.{module}.LIMIT", 60)
+        monkeypatch.setattr(f"jupyter_codeinterp.kernel.zmq.{module}.LIMIT", 60)
     async with python() as (kernel, link, kernels):
         await run(kernel, "rows = [{'n': 1}]")
         asked = {"name": "rows", "start": 0, "rows": 1, "column": 0}

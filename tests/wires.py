@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.model_http.service import Service
-from jupyter_codeinterp.adapters.providers.anthropic.clouds import BEDROCK, FOUNDRY, VERTEX
-from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import (
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.clouds import BEDROCK, FOUNDRY, VERTEX
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.service import Service
+from jupyter_codeinterp.models.openai.services import SERVICES
+from jupyter_codeinterp.wire.messages import (
     Document,
     Image,
     ImageSource,
@@ -24,7 +24,7 @@ from jupyter_codeinterp.core.messages import (
     Text,
     user,
 )
-from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRequest
+from jupyter_codeinterp.wire.ports import ModelDone, ModelEvent, ModelRequest
 from tests import fake_anthropic
 from tests.anthropic_talk import CLAUDE, PNG, TOOLS
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step

@@ -121,7 +121,7 @@ class _Parser(argparse.ArgumentParser):
         words = super().format_help()
         if not _SETTING.search(words):
             return words
-        from ..server.workbench import config
+        from ..app import config
 
         settings = config.settings(config.load())
         return _SETTING.sub(lambda found: _shown(getattr(settings, found[1])), words)

@@ -13,8 +13,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import CodeInterpError
-from ..core.visible import visible, visible_line
+from ..base.errors import CodeInterpError
+from ..base.visible import visible, visible_line
 from . import arguments
 from .local.problems import FAILED, INTERRUPTED, Problem
 from .terminal.stopping import Stopping

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx2
 import msgspec
 
-from ..core.approval.decisions import Alone
-from ..core.errors import CommandError
-from ..core.visible import visible_line
-from ..core.wire import events as e
-from ..core.wire.commands import Retry, SendMessage, SessionCommand
+from ..base.errors import CommandError
+from ..base.visible import visible_line
+from ..run.approval.decisions import Alone
+from ..wire import events as e
+from ..wire.commands import Retry, SendMessage, SessionCommand
 from .local.problems import FAILED, USAGE, Problem
 
 # -------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Command:
 
 
 def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
-    from ..core.document.ops import RanCode
+    from ..wire.ops import RanCode
 
     found = host.earlier.last_error()
     if found is None:
@@ -92,7 +92,7 @@ def _usage(host: Host, rest: str) -> None:
     if changed is None:
         print("This conversation is still empty.")
         return
-    from ..core.wire.events import Cost  # The interpreter is loaded by now.
+    from ..wire.events import Cost  # The interpreter is loaded by now.
 
     usage = changed.usage
     parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]

@@ -16,7 +16,7 @@ from .asking.typed import Typed
 from .commands import COMMANDS, Command, matcher
 
 if TYPE_CHECKING:
-    from ..core.wire.events import Event
+    from ..wire.events import Event
     from .turn.assistant import Assistant
 
 _SILENT = logging.NullHandler()
@@ -174,7 +174,7 @@ class Extension:
     ) -> None:
         """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
         and keep a new one. Raises PromptFailed under ``--strict``."""
-        from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
+        from ..run.approval.modes import ASKING, BY_RANK, RUN_ALL
         from .front.choose import NoReview, review_for, screen_for
         from .front.turn_front import TurnFront
         from .front.widgets import hold_back

@@ -14,9 +14,7 @@ from typing import Literal
 import msgspec
 from jupyter_core.paths import jupyter_data_dir
 
-from ..core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant
-from ..core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
-from ..core.wire.events import (
+from ..wire.events import (
     DraftDecided,
     DraftOpened,
     DraftWaiting,
@@ -28,6 +26,8 @@ from ..core.wire.events import (
     TextDone,
     ToolDone,
 )
+from ..wire.messages import Message, Text, ToolResult, ToolUse, Usage, assistant
+from ..wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 from .asking.options import Options
 
 # -------------------------------------------------------------------------------------------------

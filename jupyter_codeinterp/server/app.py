@@ -18,17 +18,17 @@ from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import PathMatches, Router, Rule
 
 from .._version import __version__
+from ..app.settings import CodeInterpSettings, removed_settings
 from .kernel_models import wrap_start_kernel
-from .workbench.settings import CodeInterpSettings, removed_settings
 
 if TYPE_CHECKING:
-    from ..adapters.storage.sqlite import SqliteStore
-    from .extensions import Routes
-    from .files.file_ids import FileIds
+    from ..app.notebooks.file_ids import FileIds
+    from ..app.workbench import Workbench
+    from ..extensions import Routes
+    from ..journal.sqlite import SqliteStore
+    from ..models.offered import Models
+    from ..session.server.manager import SessionManager
     from .kernel_models.tokens import KernelTokens
-    from .models import Models
-    from .session_manager import SessionManager
-    from .workbench.workbench import Workbench
 
 
 # -------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def serves_local_user(server: ServerApp) -> bool:
 
 
 def _before_save(**given: Any) -> None:
-    from .files.saving import before_save
+    from ..app.notebooks.saving import before_save
 
     before_save(**given)
 
@@ -132,7 +132,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     @cached_property
     def workbench(self) -> Workbench:
-        from .workbench.workbench import Workbench
+        from ..app.workbench import Workbench
 
         server = self._server
         noted = server.web_app.settings
@@ -181,7 +181,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         if data["action"] == "get":
             return
-        from .files.paths import normalize
+        from ..base.paths import normalize
 
         self.manager.notebooks.file_tracker.happened(data)
         if data["action"] == "save":

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.messages import Usage
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo, Subscribe
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import SessionInfo, Subscribe
+from jupyter_codeinterp.wire.messages import Usage
 
 from .figures import Bound, Figure
 from .servers import jupyter_server

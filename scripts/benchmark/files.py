@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from jupyter_codeinterp.core.turn.files import made
-from jupyter_codeinterp.server.files.scan import look
+from jupyter_codeinterp.app.notebooks.scan import look
+from jupyter_codeinterp.run.turn.files import made
 
 from .figures import Bound, Figure
 

@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.core.wire.events import Event, TextDelta, ToolDone
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.events import Event, TextDelta, ToolDone
 
 from .figures import Bound, Figure
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.wire import commands as c
 
 from .many_model import CLOCK, now
 from .servers import Server

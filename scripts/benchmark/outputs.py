@@ -9,12 +9,12 @@ import time
 from collections.abc import Coroutine
 from pathlib import Path
 
-from jupyter_codeinterp.adapters.documents.live import LiveNotebook, SessionDocument, WindowState
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import Delete, FinishRun, Output, Receipt
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.wire.commands import OpFrame, OpReceipt, ServerFrame, SessionInfo
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.notebook.live import LiveNotebook, SessionDocument, WindowState
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire.commands import OpFrame, OpReceipt, ServerFrame, SessionInfo
+from jupyter_codeinterp.wire.ops import Delete, FinishRun, Output, Receipt
 
 from .figures import Bound, Figure
 

@@ -9,18 +9,10 @@ from typing import Any
 
 from jupyter_ydoc import YNotebook
 
-from jupyter_codeinterp.adapters.documents.room.document import PART
-from jupyter_codeinterp.adapters.documents.room.shared import ORIGIN, SharedNotebook
-from jupyter_codeinterp.adapters.notebook_content import views
-from jupyter_codeinterp.core.document.ops import (
-    BeginRun,
-    Delete,
-    FinishRun,
-    Insert,
-    Op,
-    SetSource,
-    digest,
-)
+from jupyter_codeinterp.notebook.content import views
+from jupyter_codeinterp.notebook.room.document import PART
+from jupyter_codeinterp.notebook.room.shared import ORIGIN, SharedNotebook
+from jupyter_codeinterp.wire.ops import BeginRun, Delete, FinishRun, Insert, Op, SetSource, digest
 from tests.reference_window import notebook
 
 from .figures import Bound, Figure

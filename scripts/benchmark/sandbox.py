@@ -15,7 +15,7 @@ from typing import Any
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.utils import ApiPath
 
-from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.kernel.zmq import KernelPool, ZmqKernel
 from jupyter_codeinterp.sandbox import doctor
 from tests.kernels import kernel_manager, kernel_of, run, text
 

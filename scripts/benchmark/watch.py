@@ -8,7 +8,7 @@ import statistics
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from tests.kernels import kernel_manager, run, running_kernel
 
 from .figures import Bound, Figure

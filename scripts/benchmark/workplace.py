@@ -17,8 +17,8 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.core.wire.commands import FileState
-from jupyter_codeinterp.core.wire.events import RunStarted, TurnEnded
+from jupyter_codeinterp.wire.commands import FileState
+from jupyter_codeinterp.wire.events import RunStarted, TurnEnded
 from tests.fake_anthropic import FakeAnthropic, Script, Speed
 from tests.login import log_in
 from tests.reference_window import ReferenceWindow, notebook

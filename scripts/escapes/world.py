@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
-from jupyter_codeinterp.core.wire.commands import Decide
-from jupyter_codeinterp.core.wire.events import DraftDecided
+from jupyter_codeinterp.wire.commands import Decide
+from jupyter_codeinterp.wire.events import DraftDecided
 from scripts.benchmark.sandbox import write_kernelspec
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off

@@ -15,16 +15,9 @@ import msgspec
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
-from jupyter_codeinterp.core.document.apply import apply, read_back
-from jupyter_codeinterp.core.document.ops import (
-    Delete,
-    FinishRun,
-    Notebook,
-    Receipt,
-    SetSource,
-)
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.notebook.apply import apply, read_back
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.events import (
     Draft,
     DraftDecided,
     DraftWaiting,
@@ -33,6 +26,7 @@ from jupyter_codeinterp.core.wire.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.wire.ops import Delete, FinishRun, Notebook, Receipt, SetSource
 from tests.reference_window import ReferenceWindow
 
 from .points import Trigger

@@ -11,9 +11,9 @@ from typing import Any
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from nbformat.v4 import output_from_msg
 
-from jupyter_codeinterp.core.document.ops import Notebook
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.events import TextDone
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.events import TextDone
+from jupyter_codeinterp.wire.ops import Notebook
 
 from .page import PATIENCE, Page
 from .story import ASK, FINAL, GO_ON, TYPED

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.wire.events import Mode
 from tests.fake_anthropic import Exchange, FakeAnthropic
 
 from .page import Page

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import psutil
 
-from jupyter_codeinterp.core.wire import commands as c
+from jupyter_codeinterp.wire import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, notebook
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeinterp.core.document.ops import Notebook
+from jupyter_codeinterp.wire.ops import Notebook
 from tests.fake_anthropic import Request, answer, call, edit_cell, run_cell, text
 from tests.fake_anthropic.turns import Turn
 from tests.reference_window import notebook

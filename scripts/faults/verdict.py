@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 import nbformat
 
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse
-from jupyter_codeinterp.core.wire.events import (
+from jupyter_codeinterp.wire.events import (
     Event,
     Note,
     StepDiscarded,
@@ -29,6 +28,7 @@ from jupyter_codeinterp.core.wire.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.wire.messages import Message, Text, ToolResult, ToolUse
 from tests.fake_anthropic import Exchange
 
 from .page import Page

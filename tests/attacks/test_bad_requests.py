@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from jupyter_codeinterp.server.rest.base import MAX_BODY
-from jupyter_codeinterp.server.windows import Bearer, Windows
+from jupyter_codeinterp.session.server.windows import Bearer, Windows
 from tests.reference_window import body
 from tests.site import Site
 from tests.test_rest import ROUTES

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import SetSource
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import SetSource
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site, Watch

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.history.exports import markdown, pictures
-from jupyter_codeinterp.core.history.prose import _LANGUAGES
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.journal.exports import markdown, pictures
+from jupyter_codeinterp.journal.prose import _LANGUAGES
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import SessionInfo
 from tests.attacks.shapes import SHAPES
 from tests.kept_outputs import put_outputs
 

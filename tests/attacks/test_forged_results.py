@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.messages import Text
-from jupyter_codeinterp.core.model_view import outputs
-from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.notebook_prompt import (
+from jupyter_codeinterp.agent.tools.built_in.read_notebook import cell_texts
+from jupyter_codeinterp.view import outputs
+from jupyter_codeinterp.view.context import Context
+from jupyter_codeinterp.view.notebook_prompt import (
     Item,
     Marks,
     cells,
@@ -23,15 +22,10 @@ from jupyter_codeinterp.core.model_view.notebook_prompt import (
     tag,
     variable_lines,
 )
-from jupyter_codeinterp.core.model_view.untrusted import (
-    Untrusted,
-    balanced,
-    bare,
-    escaped,
-    nonce_in,
-)
-from jupyter_codeinterp.core.tools.built_in.read_notebook import cell_texts
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.view.untrusted import Untrusted, balanced, bare, escaped, nonce_in
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text
+from jupyter_codeinterp.wire.ops import CellView, Snapshot
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

@@ -19,54 +19,56 @@ import pytest
 
 import jupyter_codeinterp
 from jupyter_codeinterp import core
-from jupyter_codeinterp.adapters.storage.sqlite import store as searching
-from jupyter_codeinterp.core import own_command, staleness, visible
-from jupyter_codeinterp.core import own_command as for_model
-from jupyter_codeinterp.core import own_command as front_matter
-from jupyter_codeinterp.core.approval import code_warnings, installs, packages, protected
-from jupyter_codeinterp.core.approval.labels import labels, persons_variables
-from jupyter_codeinterp.core.cell_code import parsing
-from jupyter_codeinterp.core.cells import expected, reported
-from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
-from jupyter_codeinterp.core.cells.expected import Contract
-from jupyter_codeinterp.core.document import ops, passive
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.history import exports, prose, transcript
-from jupyter_codeinterp.core.history.event_log import DeferredWrites
-from jupyter_codeinterp.core.hooks import BUILT_IN, CellCode, CellOutputs
-from jupyter_codeinterp.core.injection import caution, signs
-from jupyter_codeinterp.core.loop.conversation import Conversation
-from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
-from jupyter_codeinterp.core.model_view import (
+from jupyter_codeinterp.agent.conversation import Conversation
+from jupyter_codeinterp.agent.tools.built_in import read_notebook
+from jupyter_codeinterp.agent.tools.built_in.edit_cell import Edit, edited
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.shared import titles
+from jupyter_codeinterp.agent.tools.shared.arguments import so_far
+from jupyter_codeinterp.base import visible
+from jupyter_codeinterp.cell_code import parsing
+from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.features.completion import completion
+from jupyter_codeinterp.features.figures import lookup
+from jupyter_codeinterp.features.figures.outputs import OutputCell
+from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
+from jupyter_codeinterp.journal import exports, prose, transcript
+from jupyter_codeinterp.journal.event_log import DeferredWrites
+from jupyter_codeinterp.journal.sqlite import store as searching
+from jupyter_codeinterp.notebook import passive
+from jupyter_codeinterp.notebook.collector import BoundedText, Collector
+from jupyter_codeinterp.run import expected, reported, staleness
+from jupyter_codeinterp.run.approval import code_warnings, installs, packages, protected
+from jupyter_codeinterp.run.approval.labels import labels, persons_variables
+from jupyter_codeinterp.run.expected import Contract
+from jupyter_codeinterp.run.hooks import BUILT_IN, CellCode, CellOutputs
+from jupyter_codeinterp.run.staleness import Runs
+from jupyter_codeinterp.run.turn import budget
+from jupyter_codeinterp.run.turn.notebook import found_in
+from jupyter_codeinterp.run.verify import comparing, verification
+from jupyter_codeinterp.run.verify.verification import CodeCell
+from jupyter_codeinterp.view import (
     attached,
     images,
     notebook_prompt,
     outputs,
+    own_command,
     plain_text,
     references,
     rule_files,
     untrusted,
 )
-from jupyter_codeinterp.core.model_view.context import Context, LateText, late_text
-from jupyter_codeinterp.core.ports import KernelState
-from jupyter_codeinterp.core.redaction import found_secrets, secrets
-from jupyter_codeinterp.core.staleness import Runs
-from jupyter_codeinterp.core.tools.built_in import read_notebook
-from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared import titles
-from jupyter_codeinterp.core.tools.shared.arguments import so_far
-from jupyter_codeinterp.core.turn import budget
-from jupyter_codeinterp.core.turn.notebook import found_in
-from jupyter_codeinterp.core.verify import comparing, verification
-from jupyter_codeinterp.core.verify.verification import CodeCell
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo
-from jupyter_codeinterp.features.completion import completion
-from jupyter_codeinterp.features.figures import lookup
-from jupyter_codeinterp.features.figures.outputs import OutputCell
-from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
-from jupyter_codeinterp.server.extensions import own_hooks
+from jupyter_codeinterp.view import own_command as for_model
+from jupyter_codeinterp.view import own_command as front_matter
+from jupyter_codeinterp.view.context import Context, LateText, late_text
+from jupyter_codeinterp.view.injection import caution, signs
+from jupyter_codeinterp.view.redaction import found_secrets, secrets
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire import ops
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.messages import Text, ToolResult, ToolUse, assistant, user
+from jupyter_codeinterp.wire.ops import CellView, Snapshot
+from jupyter_codeinterp.wire.ports import KernelState
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -562,25 +564,25 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 
 
 ONLY_AT_THE_START = {
-    "adapters.plain_markdown._DEFINITION": "a line",
-    "adapters.providers.anthropic.clouds._VERTEX_PATH": "an address, the whole of it",
-    "adapters.plain_markdown._FENCE": "a line",
-    "adapters.kernel_iopub._NUMBERED": "a message's id, the whole of it",
-    "core.history.prose._FENCE": "a line",
-    "core.history.prose._RULE": "a line",
-    "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
-    "core.model_view.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
-    "core.model_view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
-    "core.model_view.tracebacks._INSIDE": "a line",
-    "core.model_view.outputs._BARE": "the whole text",
+    "run.approval.plain_markdown._DEFINITION": "a line",
+    "models.anthropic.clouds._VERTEX_PATH": "an address, the whole of it",
+    "run.approval.plain_markdown._FENCE": "a line",
+    "kernel.iopub._NUMBERED": "a message's id, the whole of it",
+    "journal.prose._FENCE": "a line",
+    "journal.prose._RULE": "a line",
+    "view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
+    "view.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
+    "view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
+    "view.tracebacks._INSIDE": "a line",
+    "view.outputs._BARE": "the whole text",
     "features.checks.findings._MARK": "an example, the whole of it",
-    "core.approval.labels._SHELL": "a line",
-    "core.approval.labels._URL": "a path",
+    "run.approval.labels._SHELL": "a line",
+    "run.approval.labels._URL": "a path",
     "features.figures.answer._VALUE": "the whole text",
     "features.figures.tables._KEY": "a line, at most 400 characters of it",
-    "core.approval.code_warnings._MAGIC": "a line",
-    "core.approval.code_warnings._HELP": "a line",
-    "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
+    "run.approval.code_warnings._MAGIC": "a line",
+    "run.approval.code_warnings._HELP": "a line",
+    "run.approval.code_warnings._TARGETS": "what stands before an equal sign",
     "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._NAME": "a host's name, the whole of it",

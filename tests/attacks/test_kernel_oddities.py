@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
+from jupyter_codeinterp.kernel.zmq import link as link_module
 from tests.kernels import Person, person_at, python, python_and_person, run, text
 from tests.nightly import spread
 

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.model_view import outputs
-from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
-from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.run.turn.limits import Rules
+from jupyter_codeinterp.view import outputs
+from jupyter_codeinterp.view.context import Context
+from jupyter_codeinterp.view.notebook_prompt import variable_lines
+from jupyter_codeinterp.view.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import CellView, Snapshot
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

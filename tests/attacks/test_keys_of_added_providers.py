@@ -16,7 +16,7 @@ from tests.test_added_providers import package as package
 @pytest.fixture(autouse=True)
 def no_preload(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread that a window starts is quicker than what is tried."""
-    preload = "jupyter_codeinterp.server.workbench.workbench.preload"
+    preload = "jupyter_codeinterp.app.workbench.preload"
     monkeypatch.setattr(preload, lambda *others: None)
 
 

@@ -18,22 +18,22 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from tornado import web
 from tornado.httpclient import HTTPClientError
 
-from jupyter_codeinterp.adapters.documents.file import ContentsFile
-from jupyter_codeinterp.adapters.documents.file.contents import _save_began
-from jupyter_codeinterp.adapters.notebook_content import views
-from jupyter_codeinterp.core.errors import CodeInterpError
-from jupyter_codeinterp.core.model_view.rule_files import NOT_CONFIRMED
+from jupyter_codeinterp.app.notebooks.own_commands import own_commands
+from jupyter_codeinterp.app.notebooks.rule_files import rule_files
+from jupyter_codeinterp.app.notebooks.saving import before_save
+from jupyter_codeinterp.app.notebooks.scan import look_around
+from jupyter_codeinterp.app.notebooks.siblings import read_sibling, sibling_files, sibling_heads
+from jupyter_codeinterp.app.verify.folder import MOST_FILES, copy_of
+from jupyter_codeinterp.base.errors import CodeInterpError
 from jupyter_codeinterp.features.mcp_client.places import Places
 from jupyter_codeinterp.features.mcp_server import service
 from jupyter_codeinterp.features.tables.files import FileTables
 from jupyter_codeinterp.features.tables.shapes import TableAsked
+from jupyter_codeinterp.notebook.content import views
+from jupyter_codeinterp.notebook.file import ContentsFile
+from jupyter_codeinterp.notebook.file.contents import _save_began
 from jupyter_codeinterp.sandbox.shared import open_folders, trees
-from jupyter_codeinterp.server.files.own_commands import own_commands
-from jupyter_codeinterp.server.files.rule_files import rule_files
-from jupyter_codeinterp.server.files.saving import before_save
-from jupyter_codeinterp.server.files.scan import look_around
-from jupyter_codeinterp.server.files.siblings import read_sibling, sibling_files, sibling_heads
-from jupyter_codeinterp.server.verify.folder import MOST_FILES, copy_of
+from jupyter_codeinterp.view.rule_files import NOT_CONFIRMED
 from tests.cli import make_cli
 from tests.reference_window import notebook
 from tests.sandbox.here import runs_here

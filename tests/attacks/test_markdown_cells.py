@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.turn.limits import Rules
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store  # noqa: F401
 from tests.scripted import Bench, call, fix, say
 

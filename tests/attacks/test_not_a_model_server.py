@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.model_http import bounded
-from jupyter_codeinterp.adapters.model_http.model import HttpModel
-from jupyter_codeinterp.adapters.providers.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelDone
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import Models
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http import bounded
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.offered import Models
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire.ports import ModelDone
 from tests.anthropic_talk import KEY, asking, events
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.attacks.servers import (
@@ -141,7 +141,7 @@ def test_a_failing_server_is_told_of_in_words(name: str) -> None:
 
 
 def test_a_list_of_models_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_codeinterp.adapters.model_http import model as adapter
+    from jupyter_codeinterp.models.http import model as adapter
 
     monkeypatch.setattr(adapter, "LIST_TIMEOUT", 0.5)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import RedactedThinking, Text, assistant, user
-from jupyter_codeinterp.core.ports import ModelDone
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.wire.messages import RedactedThinking, Text, assistant, user
+from jupyter_codeinterp.wire.ports import ModelDone
 from tests.attacks.servers import Answering, sse, stranger, streaming
 from tests.attacks.test_not_a_model_server import peak
 from tests.busy import processor_silence

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.hooks import CellCode, Hooks
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
+from jupyter_codeinterp.run.hooks import CellCode, Hooks
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Mode
 from tests.core.conftest import Room
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.document.passive import LIMIT, is_passive, is_plain_html, passive_data
+from jupyter_codeinterp.notebook.passive import LIMIT, is_passive, is_plain_html, passive_data
 
 PANDAS = """<div>
 <style scoped>

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.redaction.private_names import PrivateNames, assigned, by_pattern
+from jupyter_codeinterp.view.redaction.private_names import PrivateNames, assigned, by_pattern
+from jupyter_codeinterp.wire.ops import CellView
 from tests.busy import growth
 from tests.fake_anthropic import FakeAnthropic, Request, answer, edit_cell, in_order, run_cell, text
 from tests.fake_anthropic.turns import Turn, call

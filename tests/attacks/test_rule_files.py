@@ -13,19 +13,12 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.adapters.rule_file import LARGEST
-from jupyter_codeinterp.core.model_view.rule_files import (
-    BEGINS,
-    GONE,
-    MOST,
-    NOT_CONFIRMED,
-    TOO_LARGE,
-    as_text,
-)
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire.events import Note
-from jupyter_codeinterp.server.files.rule_files import rule_files
+from jupyter_codeinterp.app.notebooks.rule_files import rule_files
+from jupyter_codeinterp.notebook.rule_file import LARGEST
+from jupyter_codeinterp.view.rule_files import BEGINS, GONE, MOST, NOT_CONFIRMED, TOO_LARGE, as_text
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire.events import Note
 from tests.conftest import KEY
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.approval.code_warnings import SAVED_KEY
-from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.models import Models
+from jupyter_codeinterp.models.offered import Models
+from jupyter_codeinterp.run.approval.code_warnings import SAVED_KEY
+from jupyter_codeinterp.view.redaction.secrets import REMOVED, Secrets
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.site import Site
 

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
-from jupyter_codeinterp.core.wire.events import Note
+from jupyter_codeinterp.wire.events import Note
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests import pretending
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jupyter_codeinterp.kernel_side.mark import TOKEN, URL
-from jupyter_codeinterp.server.models.limits import today
+from jupyter_codeinterp.kernel.inside.mark import TOKEN, URL
+from jupyter_codeinterp.models.offered.limits import today
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.fake_anthropic.turns import wrong_key
 from tests.kernels import until

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_codeinterp.core.wire.events import Draft
+from jupyter_codeinterp.wire.events import Draft
 from tests.core.conftest import Room
 from tests.scripted import Bench
 

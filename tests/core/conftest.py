@@ -11,8 +11,8 @@ import pytest
 from jupyter_core.utils import ensure_event_loop
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.kernel.zmq import KernelPool, ZmqKernel
 from tests.core.order import disorder
 from tests.kernels import Person, kernel_manager, person_at, running_kernel
 from tests.reference_window import notebook

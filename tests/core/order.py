@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from jupyter_codeinterp.adapters.providers.anthropic.messages import request_body
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.models.anthropic.messages import request_body
+from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic.checks import problems
 from tests.fake_anthropic.history import History
 from tests.scripted import Bench

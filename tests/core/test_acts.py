@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text
-from jupyter_codeinterp.core.ports import ModelRequest
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text
+from jupyter_codeinterp.wire.ports import ModelRequest
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, fix, run, say
 

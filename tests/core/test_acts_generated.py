@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.messages import Message, ToolUse, assistant
-from jupyter_codeinterp.core.ports import ModelRequest
-from jupyter_codeinterp.core.turn.notebook import TurnNotebook
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.ledger import Ledger
+from jupyter_codeinterp.run.turn.notebook import TurnNotebook
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Message, ToolUse, assistant
+from jupyter_codeinterp.wire.ports import ModelRequest
 from tests.core.order import disorder
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say

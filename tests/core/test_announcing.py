@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text
-from jupyter_codeinterp.core.turn.budget import ASK, only_announces
-from jupyter_codeinterp.core.turn.limits import Limits, Rules
+from jupyter_codeinterp.run.turn.budget import ASK, only_announces
+from jupyter_codeinterp.run.turn.limits import Limits, Rules
+from jupyter_codeinterp.wire.messages import Text
 from tests.core.conftest import Room
 from tests.scripted import Bench, run, say
 

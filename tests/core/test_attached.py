@@ -11,13 +11,13 @@ import msgspec
 import pytest
 from PIL import Image as pillow
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import PDF, Document, Image, Message, Text
-from jupyter_codeinterp.core.model_view import attached, images
-from jupyter_codeinterp.core.model_view import references as r
-from jupyter_codeinterp.core.ports import ModelInfo
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Reference
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.view import attached, images
+from jupyter_codeinterp.view import references as r
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Reference
+from jupyter_codeinterp.wire.messages import PDF, Document, Image, Message, Text
+from jupyter_codeinterp.wire.ports import ModelInfo
 from tests.scripted import Bench, run, say
 
 MakeBench = Callable[..., Bench]

@@ -15,25 +15,25 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.approval.decisions import Decisions
-from jupyter_codeinterp.core.cells.deciding import carry_out
-from jupyter_codeinterp.core.cells.draft import DraftCell
-from jupyter_codeinterp.core.cells.job import CellJob
-from jupyter_codeinterp.core.cells.states import TABLE, CellEvent, CellState, after
-from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.hooks import Hooks
-from jupyter_codeinterp.core.messages import ToolUse
-from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.ports import ExecutionDone, KernelInfo
-from jupyter_codeinterp.core.redaction.private_names import PrivateNames
-from jupyter_codeinterp.core.turn.limits import Limits
-from jupyter_codeinterp.core.turn.notebook import TurnNotebook
-from jupyter_codeinterp.core.turn.results import Results
-from jupyter_codeinterp.core.turn.turn import Turn
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.journal.ledger import Ledger
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.run.approval.decisions import Decisions
+from jupyter_codeinterp.run.deciding import carry_out
+from jupyter_codeinterp.run.draft import DraftCell
+from jupyter_codeinterp.run.hooks import Hooks
+from jupyter_codeinterp.run.job import CellJob
+from jupyter_codeinterp.run.states import TABLE, CellEvent, CellState, after
+from jupyter_codeinterp.run.turn.limits import Limits
+from jupyter_codeinterp.run.turn.notebook import TurnNotebook
+from jupyter_codeinterp.run.turn.results import Results
+from jupyter_codeinterp.run.turn.turn import Turn
+from jupyter_codeinterp.view.context import Context
+from jupyter_codeinterp.view.redaction.private_names import PrivateNames
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.messages import ToolUse
+from jupyter_codeinterp.wire.ports import ExecutionDone, KernelInfo
 from tests.model_site import Clock
 from tests.reference_window import notebook
 from tests.scripted import MemoryDocument, MemoryPlace

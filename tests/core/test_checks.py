@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from jupyter_codeinterp.api import CellCode, CellOutputs, Finding, Hook, Place
-from jupyter_codeinterp.core.history.transcript import FACTS
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.journal.transcript import FACTS
+from jupyter_codeinterp.wire import events as e
 from tests.core.test_hooks import having
 from tests.scripted import Bench, run, say
 

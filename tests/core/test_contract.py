@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.cells import expected, reported
-from jupyter_codeinterp.core.cells.expected import Contract
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run import expected, reported
+from jupyter_codeinterp.run.expected import Contract
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room
 from tests.scripted import Bench, fix, run, say
 

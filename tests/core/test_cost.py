@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import Usage
-from jupyter_codeinterp.core.ports import ModelDone, ModelRead, ModelRetry
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Usage
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRead, ModelRetry
 from tests.scripted import Bench, Stream, run, say
 
 Benches = Callable[..., Bench]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.approval.decisions import NOBODY, Decisions
-from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.messages import ToolUse, assistant
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.run.approval.decisions import NOBODY, Decisions
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import ToolUse, assistant
+from jupyter_codeinterp.wire.ops import BeginRun, SetSource
 from tests.core.conftest import Room, open_room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say

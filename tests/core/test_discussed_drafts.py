@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError, ModelError
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, assistant
-from jupyter_codeinterp.core.ports import ModelRequest
-from jupyter_codeinterp.core.turn.results import OUTCOME
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Draft
+from jupyter_codeinterp.base.errors import CommandError, ModelError
+from jupyter_codeinterp.run.turn.results import OUTCOME
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Draft
+from jupyter_codeinterp.wire.messages import Message, Text, ToolResult, ToolUse, assistant
+from jupyter_codeinterp.wire.ports import ModelRequest
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
-from jupyter_codeinterp.core.ports import ModelDone
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, ToolUse, Usage, assistant
+from jupyter_codeinterp.wire.ports import ModelDone
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, Stream, call, fix, last_cell, run, say

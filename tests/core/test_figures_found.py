@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.history.exports import markdown
-from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.features.figures import hook
+from jupyter_codeinterp.journal.exports import markdown
+from jupyter_codeinterp.wire import events as e
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.scripted import Bench, run, say

@@ -5,17 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history.event_log import DeferredWrites
-from jupyter_codeinterp.core.loop import system_prompt
-from jupyter_codeinterp.core.loop.agent import TOO_SMALL
-from jupyter_codeinterp.core.loop.conversation import (
-    PART_LENGTH,
-    SUMMARY,
-    SUMMARY_LENGTH,
-    Conversation,
-)
-from jupyter_codeinterp.core.messages import (
+from jupyter_codeinterp.agent import system_prompt
+from jupyter_codeinterp.agent.agent import TOO_SMALL
+from jupyter_codeinterp.agent.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.journal.event_log import DeferredWrites
+from jupyter_codeinterp.run.turn.limits import Rules
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import (
     MADE_ROOM,
     Image,
     ImageSource,
@@ -29,11 +28,7 @@ from jupyter_codeinterp.core.messages import (
     user,
     with_room,
 )
-from jupyter_codeinterp.core.ports import ModelDone
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire.ports import ModelDone
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.api import CellCode, CellOutputs, FinalAnswer, Finding, Hook, Notes, Refusal
-from jupyter_codeinterp.core import hooks as bounded
-from jupyter_codeinterp.core.hooks import Hooks
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.server.extensions import own_hooks
+from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.run import hooks as bounded
+from jupyter_codeinterp.run.hooks import Hooks
+from jupyter_codeinterp.wire import events as e
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.kernels import until

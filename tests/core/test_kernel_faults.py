@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel, link
-from jupyter_codeinterp.core.document.ops import BeginRun
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.hooks import CellCode, Hook, Hooks
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.kernel.zmq import ZmqKernel, link
+from jupyter_codeinterp.run.hooks import CellCode, Hook, Hooks
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import BeginRun
 from tests.core.conftest import Room, open_room
 from tests.kernels import kernel_of
 from tests.scripted import Bench, call, run, say
@@ -73,7 +73,7 @@ async def test_code_that_ignores_its_interrupt_does_not_hold_the_next_for_ever(
 ) -> None:
     """Where nobody can restart the kernel, as in ``run --yes``."""
     monkeypatch.setattr(link, "STUCK_TIMEOUT", 0.2)
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.INTERRUPT_TIMEOUT", 0.2)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.run.INTERRUPT_TIMEOUT", 0.2)
     async with open_room() as room:
         b = bench(
             run(SWALLOWS, timeout_s=1),

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.approval.labels import labels, persons_variables
-from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.wire.events import DraftDecided
+from jupyter_codeinterp.run.approval.labels import labels, persons_variables
+from jupyter_codeinterp.wire.events import DraftDecided
+from jupyter_codeinterp.wire.ops import CellView
 from tests.scripted import Bench, call, last_cell, run, say
 
 TABLE = r"""

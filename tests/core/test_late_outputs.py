@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.document.ops import FinishRun
-from jupyter_codeinterp.core.model_view.outputs import full_text
+from jupyter_codeinterp.view.outputs import full_text
+from jupyter_codeinterp.wire.ops import FinishRun
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, run, say

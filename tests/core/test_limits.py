@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
-from jupyter_codeinterp.core.ports import ModelDone, ModelInfo
-from jupyter_codeinterp.core.turn.budget import Budget, LoopGuard, time_limit
-from jupyter_codeinterp.core.turn.limits import Limits, Rules
-from jupyter_codeinterp.core.turn.meter import Meter
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.turn.budget import Budget, LoopGuard, time_limit
+from jupyter_codeinterp.run.turn.limits import Limits, Rules
+from jupyter_codeinterp.run.turn.meter import Meter
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, ToolUse, Usage, assistant
+from jupyter_codeinterp.wire.ports import ModelDone, ModelInfo
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, fix, run, say

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.turn.files import FolderScan
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.turn.files import FolderScan
+from jupyter_codeinterp.wire import events as e
 from tests.scripted import Bench, MemoryPlace, run, say
 
 Benches = Callable[..., Bench]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import Text, Usage, assistant
-from jupyter_codeinterp.core.ports import ModelDone, ModelRetry
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, Usage, assistant
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRetry
 from tests.core.conftest import Room
 from tests.scripted import Bench, Stream, call, run, say
 

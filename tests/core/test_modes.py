@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.approval.policy import NEEDS_SANDBOX
-from jupyter_codeinterp.core.cells.deciding import TYPED_INTO
-from jupyter_codeinterp.core.document.ops import Op, SetSource
-from jupyter_codeinterp.core.turn.limits import Limits, Rules
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.approval.policy import NEEDS_SANDBOX
+from jupyter_codeinterp.run.deciding import TYPED_INTO
+from jupyter_codeinterp.run.turn.limits import Limits, Rules
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import Op, SetSource
 from tests import pretending
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, fix, last_cell, run, say

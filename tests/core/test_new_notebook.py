@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.messages import ToolUse, assistant
-from jupyter_codeinterp.core.tools.built_in.new_notebook import LONGEST_TASK, safe_name
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.agent.tools.built_in.new_notebook import LONGEST_TASK, safe_name
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Mode
+from jupyter_codeinterp.wire.messages import ToolUse, assistant
 from tests.core.test_taking_up import killed
 from tests.kernels import until
 from tests.scripted import Bench, run, say

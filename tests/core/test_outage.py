@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history import event_log as event_logs
-from jupyter_codeinterp.core.messages import Text, ToolResult
-from jupyter_codeinterp.core.session import log as session_log
-from jupyter_codeinterp.core.session import turns
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.journal import event_log as event_logs
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite import file as journal_file
+from jupyter_codeinterp.session import log as session_log
+from jupyter_codeinterp.session import turns
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, ToolResult
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.reference_window import notebook

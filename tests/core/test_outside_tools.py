@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.errors import ToolServerError
-from jupyter_codeinterp.core.messages import Image, Text, ToolResult
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.turn.limits import Rules
-from jupyter_codeinterp.core.turn.workplace import MoreTools
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.base.errors import ToolServerError
 from jupyter_codeinterp.features.mcp_client import tool as outside
 from jupyter_codeinterp.features.mcp_client.listing import OutsideAnswer, OutsideTool
+from jupyter_codeinterp.run.turn.limits import Rules
+from jupyter_codeinterp.run.turn.workplace import MoreTools
+from jupyter_codeinterp.view.redaction.secrets import Secrets
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Mode
+from jupyter_codeinterp.wire.messages import Image, Text, ToolResult
 from tests.kernels import until
 from tests.scripted import Bench, call, say
 

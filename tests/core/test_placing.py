@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.cell_code.cell_names import names_of
-from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.turn.notebook import NewCellPlace, Rule, last_of, place
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.cell_code.cell_names import names_of
+from jupyter_codeinterp.run.turn.notebook import NewCellPlace, Rule, last_of, place
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Mode
+from jupyter_codeinterp.wire.ops import CellView
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, run, say
 

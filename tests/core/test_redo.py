@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.wire import events as e
 from tests.core.test_undo import large, tidied
 from tests.scripted import Bench, call, fix, run, say
 

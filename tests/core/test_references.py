@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.messages import Message, Text
-from jupyter_codeinterp.core.model_view import references as r
-from jupyter_codeinterp.core.model_view.untrusted import Untrusted
-from jupyter_codeinterp.core.session import messages
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Reference
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.session import messages
+from jupyter_codeinterp.view import references as r
+from jupyter_codeinterp.view.untrusted import Untrusted
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Reference
+from jupyter_codeinterp.wire.messages import Message, Text
+from jupyter_codeinterp.wire.ops import CellView, Snapshot
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, run, say

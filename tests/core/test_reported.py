@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from jupyter_codeinterp.core.cells.reported import HEADING, LAST_ONLY
-from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.model_view.untrusted import bare
-from jupyter_codeinterp.kernel_side.absent import absent
+from jupyter_codeinterp.kernel.inside.absent import absent
+from jupyter_codeinterp.run.reported import HEADING, LAST_ONLY
+from jupyter_codeinterp.view.untrusted import bare
+from jupyter_codeinterp.wire.ops import CellView
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say

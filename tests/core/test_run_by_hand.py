@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.cells import by_hand as followed
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.run import by_hand as followed
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests.core.by_hand import begin, by_hand
 from tests.core.conftest import Room
 from tests.kernels import Gate

@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError, ModelError
-from jupyter_codeinterp.core.history.exports import markdown
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult
-from jupyter_codeinterp.core.ports import ModelRequest
-from jupyter_codeinterp.core.session import messages
-from jupyter_codeinterp.core.session.messages import GOES_ON, TABLE, About, State, route
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError, ModelError
+from jupyter_codeinterp.journal.exports import markdown
+from jupyter_codeinterp.session import messages
+from jupyter_codeinterp.session.messages import GOES_ON, TABLE, About, State, route
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Message, Text, ToolResult
+from jupyter_codeinterp.wire.ports import ModelRequest
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say
 

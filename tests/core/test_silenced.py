@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.transcript import FACTS
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.transcript import FACTS
+from jupyter_codeinterp.wire import events as e
 from tests.core.test_checks import DISCARDED as NOT_KEPT
 from tests.core.test_hooks import having
 from tests.scripted import Bench, run, say

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.core.staleness import Watch
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.run.staleness import Watch
+from jupyter_codeinterp.wire import events as e
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]

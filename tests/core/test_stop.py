@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
-from jupyter_codeinterp.core.messages import Text, assistant
-from jupyter_codeinterp.core.session import turns
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.session import turns
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Text, assistant
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests.busy import SOON
 from tests.core.conftest import Room, open_room
 from tests.kernels import until

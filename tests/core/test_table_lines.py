@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.cells import reported
-from jupyter_codeinterp.core.wire import events as e
 from jupyter_codeinterp.features.checks import tables
+from jupyter_codeinterp.run import reported
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room
 from tests.core.test_checks import told
 from tests.scripted import Bench, run, say

@@ -11,13 +11,13 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
-from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history import event_log as event_logs
-from jupyter_codeinterp.core.history.event_log import DeferredWrites, EventLog
-from jupyter_codeinterp.core.messages import Text
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.commands import SessionInfo
+from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.journal import event_log as event_logs
+from jupyter_codeinterp.journal.event_log import DeferredWrites, EventLog
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.commands import SessionInfo
+from jupyter_codeinterp.wire.messages import Text
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, last_cell, run, say

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.core.session.messages import TITLE_LENGTH, from_question
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.session.messages import TITLE_LENGTH, from_question
+from jupyter_codeinterp.wire import events as e
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, last_cell, run, say
 

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.cells.job import RESTARTED
-from jupyter_codeinterp.core.document.ops import CellView
-from jupyter_codeinterp.core.loop.system_prompt import SYSTEM
-from jupyter_codeinterp.core.messages import Image, Text, ToolResult, assistant
-from jupyter_codeinterp.core.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.tools.shared.arguments import so_far
-from jupyter_codeinterp.core.turn.notebook import found_in
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.agent.system_prompt import SYSTEM
+from jupyter_codeinterp.agent.tools.built_in.edit_cell import Edit, edited
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.shared.arguments import so_far
+from jupyter_codeinterp.run.job import RESTARTED
+from jupyter_codeinterp.run.turn.notebook import found_in
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Image, Text, ToolResult, assistant
+from jupyter_codeinterp.wire.ops import CellView
 from tests.core.conftest import Room
 from tests.core.test_outside_tools import PIXEL
 from tests.reference_window import notebook

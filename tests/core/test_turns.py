@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Insert
-from jupyter_codeinterp.core.messages import Image, Text, Thinking, ToolResult, assistant
-from jupyter_codeinterp.core.wire import events as e
-from jupyter_codeinterp.core.wire.events import Mode
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.events import Mode
+from jupyter_codeinterp.wire.messages import Image, Text, Thinking, ToolResult, assistant
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Insert
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, fix, last_cell, run, say

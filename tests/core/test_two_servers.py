@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, journal
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.session import log as lease_module
-from jupyter_codeinterp.core.session.session import Services, Session
-from jupyter_codeinterp.core.tools.registry import ToolRegistry
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.sqlite import SqliteStore, journal
+from jupyter_codeinterp.session import log as lease_module
+from jupyter_codeinterp.session.session import Services, Session
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, MemoryDocument, MemoryPlace, Turn, run, say
@@ -189,7 +189,7 @@ async def test_a_turn_of_a_server_that_is_gone_is_ended_at_once(
 HOLDER = """
 import sys
 from pathlib import Path
-from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite import SqliteStore
 store = SqliteStore(Path(sys.argv[1]))
 assert store.take_lease(sys.argv[2]) is None
 print("held", flush=True)

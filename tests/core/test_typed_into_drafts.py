@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.wire import events as e
 from tests.core.test_taking_up import killed
 from tests.scripted import Bench, Stream, run, say
 

@@ -10,8 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.changes import CellChange, review
+from jupyter_codeinterp.journal.ledger import Ledger
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.session import reviews
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import (
     MOST_OUTPUTS,
     BeginRun,
     Delete,
@@ -22,11 +27,6 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
     digest,
 )
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import CellChange, review
-from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.session import reviews
-from jupyter_codeinterp.core.wire import events as e
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
 from tests.kernels import until

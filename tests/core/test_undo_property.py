@@ -11,8 +11,12 @@ from typing import Any, Union, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import (
+from jupyter_codeinterp.journal.changes import CellChange
+from jupyter_codeinterp.journal.ledger import Ledger
+from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.session import undo
+from jupyter_codeinterp.wire.events import TurnRedone, TurnUndone
+from jupyter_codeinterp.wire.ops import (
     BeginRun,
     Delete,
     FinishRun,
@@ -26,10 +30,6 @@ from jupyter_codeinterp.core.document.ops import (
     Snapshot,
     digest,
 )
-from jupyter_codeinterp.core.history.changes import CellChange
-from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.session import undo
-from jupyter_codeinterp.core.wire.events import TurnRedone, TurnUndone
 from tests.scripted import view
 
 Cell = dict[str, Any]

@@ -11,10 +11,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from jupyter_codeinterp.core.document.ops import Notebook, Snapshot
-from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.history.changes import CellChange
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.journal.changes import CellChange
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.ops import Notebook, Snapshot
 from tests.core.test_undo import tidied
 from tests.core.test_undo_property import AGENT, PLACES, Cell, Step, World, notebooks
 from tests.scripted import Bench

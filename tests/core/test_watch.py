@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room
 from tests.kernels import run as run_in
 from tests.scripted import Bench, run, say

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jupyter_codeinterp.core.injection.signs import signs
-from jupyter_codeinterp.core.redaction.found_secrets import without_secrets
+from jupyter_codeinterp.view.injection.signs import signs
+from jupyter_codeinterp.view.redaction.found_secrets import without_secrets
 from tests.truth.answers.rates import cases
 from tests.truth.answers.states import answers
 

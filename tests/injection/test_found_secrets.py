@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.core.messages import Text, ToolResult
-from jupyter_codeinterp.core.redaction.found_secrets import PIECE, without_secrets
+from jupyter_codeinterp.view.redaction.found_secrets import PIECE, without_secrets
+from jupyter_codeinterp.wire.messages import Text, ToolResult
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.injection.sets import canaries, changed, escaped, ordinary
 from tests.reference_window import notebook

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.injection import signs
-from jupyter_codeinterp.core.injection.caution import BEGINS, LABEL, Cautions
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, user
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.view.injection import signs
+from jupyter_codeinterp.view.injection.caution import BEGINS, LABEL, Cautions
+from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Message, Text, ToolResult, user
 from tests import pretending
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.injection.sets import labelled, ordinary, read, truth

@@ -15,14 +15,14 @@ import pytest
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from jupyter_codeinterp.adapters.providers.jupyter_server import EventReader
-from jupyter_codeinterp.core.messages import Text, assistant
-from jupyter_codeinterp.core.ports import ModelDone, ModelText
-from jupyter_codeinterp.core.session.messages import Sender
-from jupyter_codeinterp.core.session.service import SessionService
-from jupyter_codeinterp.core.wire.commands import SendMessage
-from jupyter_codeinterp.kernel_side.mark import MODEL, TOKEN, URL
+from jupyter_codeinterp.kernel.inside.mark import MODEL, TOKEN, URL
+from jupyter_codeinterp.models.jupyter_server import EventReader
 from jupyter_codeinterp.server.kernel_models import handler
+from jupyter_codeinterp.session.messages import Sender
+from jupyter_codeinterp.session.service import SessionService
+from jupyter_codeinterp.wire.commands import SendMessage
+from jupyter_codeinterp.wire.messages import Text, assistant
+from jupyter_codeinterp.wire.ports import ModelDone, ModelText
 from tests.anthropic_talk import joined
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking

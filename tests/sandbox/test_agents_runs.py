@@ -18,13 +18,13 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from traitlets.config import Config
 
-from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.cli.commands.run import _sandboxed
 from jupyter_codeinterp.cli.local.problems import USAGE, Problem
-from jupyter_codeinterp.core.ports import OutputsChanged
+from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from jupyter_codeinterp.sandbox.install import installed
 from jupyter_codeinterp.sandbox.shared.place import NAME, _root
 from jupyter_codeinterp.sandbox.walls.launching import LAUNCHER, LaunchError
+from jupyter_codeinterp.wire.ports import OutputsChanged
 from tests.kernels import kernel_manager, run, running_kernel, text, until
 from tests.sandbox.here import runs_here
 

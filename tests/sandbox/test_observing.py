@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.core.findings import Observation
 from jupyter_codeinterp.sandbox.network.book import KEPT
 from jupyter_codeinterp.sandbox.overlay import following as watching
 from jupyter_codeinterp.sandbox.overlay.following import FolderWatch, Touched
 from jupyter_codeinterp.sandbox.shared.limits import NO_NETWORK
+from jupyter_codeinterp.wire.findings import Observation
 from tests.kernels import kernel_manager, run, running_kernel
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install

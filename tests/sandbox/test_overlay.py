@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import overlay as kernel_overlay
+from jupyter_codeinterp.kernel.zmq import overlay as kernel_overlay
 from jupyter_codeinterp.sandbox.overlay import layer, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import CONFLICT, NAMED
 from jupyter_codeinterp.sandbox.overlay.restoring import MEANWHILE

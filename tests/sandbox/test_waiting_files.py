@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq.overlay import KernelOverlay
-from jupyter_codeinterp.core.wire import commands as c
-from jupyter_codeinterp.core.wire import events as e
+from jupyter_codeinterp.kernel.zmq.overlay import KernelOverlay
+from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
@@ -231,7 +231,7 @@ async def test_files_wait_although_a_slow_look_did_not_count_them(
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
     w = await window_of(site, jp_data_dir)
-    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.overlay.LOOK_TIME", 0)
+    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.overlay.LOOK_TIME", 0)
     end = await turn(w, 1)
     assert (end.waiting_files, end.overlay) == (0, True)
     assert set(await waiting(site, w)) == {"new.csv"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.verify.comparing import compare, last_lines, normal_lines
-from jupyter_codeinterp.core.verify.verification import CodeCell, Difference, findings
-from jupyter_codeinterp.server.verify.verifier import alike
+from jupyter_codeinterp.app.verify.verifier import alike
+from jupyter_codeinterp.run.verify.comparing import compare, last_lines, normal_lines
+from jupyter_codeinterp.run.verify.verification import CodeCell, Difference, findings
 
 
 def text(words: str) -> list[dict[str, Any]]:

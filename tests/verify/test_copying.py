@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.server.verify import folder as folders
-from jupyter_codeinterp.server.verify.folder import _copy as copy_one
-from jupyter_codeinterp.server.verify.folder import copied
+from jupyter_codeinterp.app.verify import folder as folders
+from jupyter_codeinterp.app.verify.folder import _copy as copy_one
+from jupyter_codeinterp.app.verify.folder import copied
 
 
 @pytest.fixture

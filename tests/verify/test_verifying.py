@@ -18,9 +18,9 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import HBChannel
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
-from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
-from jupyter_codeinterp.core.verify.verification import Verification
-from jupyter_codeinterp.server.verify import NotebookRuns
+from jupyter_codeinterp.app.verify import NotebookRuns
+from jupyter_codeinterp.kernel.fresh import FreshKernel
+from jupyter_codeinterp.run.verify.verification import Verification
 from tests.cli import Cli, is_running, make_cli, until
 from tests.kernels import until as came_true
 from tests.reference_window import body, notebook
@@ -181,7 +181,7 @@ async def test_a_start_that_is_cancelled_leaves_no_kernel(
 async def test_a_large_folder_is_used_only_if_asked(
     site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.server.verify.folder.MOST_FILES", 1)
+    monkeypatch.setattr("jupyter_codeinterp.app.verify.folder.MOST_FILES", 1)
     (folder / "a.ipynb").write_text(json.dumps(book(*SOURCES)))
     asked = {"notebook": "work/a.ipynb"}
     refused = await site.as_page("POST", "verifications", json_body=asked)

@@ -10,13 +10,13 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
-from ...adapters import typed_ahead
-from ...core.approval.modes import MODES, within
-from ...core.errors import CodeInterpError
-from ...core.own_command import OwnCommand
-from ...core.redaction.found_secrets import looks_like_key
-from ...core.visible import visible_line
-from ...core.wire.events import Mode, Reference
+from ...base.errors import CodeInterpError
+from ...base.visible import visible_line
+from ...kernel import typed_ahead
+from ...run.approval.modes import MODES, within
+from ...view.own_command import OwnCommand
+from ...view.redaction.found_secrets import looks_like_key
+from ...wire.events import Mode, Reference
 from ..local.problems import DONE, Problem
 from ..terminal.fronts import ASKED, UNASKED
 from ..terminal.people import Person

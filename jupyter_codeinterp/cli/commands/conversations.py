@@ -14,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from ...adapters.storage.sqlite import SqliteStore
-from ...core.history.exports import markdown, pictures
-from ...core.redaction.secrets import Secrets
-from ...core.visible import visible, visible_line
-from ...core.wire.commands import SessionInfo
-from ...server.workbench import config as config_files
-from ...server.workbench.settings import CodeInterpSettings
+from ...app import config as config_files
+from ...app.settings import CodeInterpSettings
+from ...base.visible import visible, visible_line
+from ...journal.exports import markdown, pictures
+from ...journal.sqlite import SqliteStore
+from ...view.redaction.secrets import Secrets
+from ...wire.commands import SessionInfo
 from ..local.place import place_of
 from ..local.problems import DONE, USAGE, Problem
 from ..terminal.stopping import Stopping

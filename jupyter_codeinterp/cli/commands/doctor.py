@@ -19,12 +19,12 @@ from jupyter_core.paths import jupyter_config_path, jupyter_path
 from traitlets.config import Config
 
 from ..._version import __version__
-from ...core.redaction.secrets import Secrets
-from ...core.visible import visible_line
-from ...server.extensions import NOT_ALLOWED, Extensions
-from ...server.models import Models
-from ...server.workbench import config as config_files
-from ...server.workbench.settings import CodeInterpSettings
+from ...app import config as config_files
+from ...app.settings import CodeInterpSettings
+from ...base.visible import visible_line
+from ...extensions import NOT_ALLOWED, Extensions
+from ...models.offered import Models
+from ...view.redaction.secrets import Secrets
 from ..local.problems import DONE, FAILED
 from ..terminal.stopping import Stopping
 from .keys import key_source
@@ -228,8 +228,8 @@ def _server_extension() -> Diagnosis:
 
 
 def _journal(settings: CodeInterpSettings) -> Diagnosis:
-    from ...adapters.storage.sqlite import SqliteStore
-    from ...core.errors import StoreError
+    from ...base.errors import StoreError
+    from ...journal.sqlite import SqliteStore
 
     file = settings.folder / "sessions.db"
     there = next(one for one in (settings.folder, *settings.folder.parents) if one.exists())

@@ -10,11 +10,11 @@ import asyncio
 import getpass
 import sys
 
-from ...core.errors import CodeInterpError
-from ...core.redaction.secrets import Secrets
-from ...core.visible import visible_line
-from ...server.models import Described, Models
-from ...server.workbench import config as config_files
+from ...app import config as config_files
+from ...base.errors import CodeInterpError
+from ...base.visible import visible_line
+from ...models.offered import Described, Models
+from ...view.redaction.secrets import Secrets
 from ..local.problems import DONE, FAILED, USAGE, Problem
 from ..terminal.stopping import Stopping
 

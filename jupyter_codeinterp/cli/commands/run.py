@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...core.approval.decisions import Alone
-from ...core.approval.modes import ASKING, HIGHEST, MODES, within
-from ...core.history.transcript import turns
-from ...core.own_command import OwnCommand
-from ...core.redaction.found_secrets import looks_like_key
-from ...core.turn.ending import LIMITS
-from ...core.visible import visible_line
-from ...core.wire.events import Mode
-from ...server.files.own_commands import own_commands
-from ...server.workbench import config as config_files
-from ...server.workbench.settings import CodeInterpSettings
+from ...app import config as config_files
+from ...app.notebooks.own_commands import own_commands
+from ...app.settings import CodeInterpSettings
+from ...base.visible import visible_line
+from ...journal.transcript import turns
+from ...run.approval.decisions import Alone
+from ...run.approval.modes import ASKING, HIGHEST, MODES, within
+from ...run.turn.ending import LIMITS
+from ...view.own_command import OwnCommand
+from ...view.redaction.found_secrets import looks_like_key
+from ...wire.events import Mode
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
 from ..local.place import NotebookPath, check, copy, make, place_of

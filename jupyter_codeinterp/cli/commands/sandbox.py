@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from jupyter_client.kernelspec import NoSuchKernel
 
+from ...app import config as config_files
 from ...sandbox import doctor
 from ...sandbox.install import NAME, OVERLAY_NAME, install
 from ...sandbox.shared import open_folders, trees
-from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
 if TYPE_CHECKING:

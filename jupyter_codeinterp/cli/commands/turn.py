@@ -11,18 +11,18 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ...adapters.documents.file import ContentsFile
-from ...adapters.documents.live.session_document import SessionDocument
-from ...core.approval.decisions import Alone
-from ...core.document.ops import Output, id_of
-from ...core.errors import CodeInterpError, CommandError, DocumentError
-from ...core.history.transcript import AnswerText, Line, PastTurn
-from ...core.ports import Model
-from ...core.session.messages import Sender
-from ...core.turn.ending import LIMITS, Ending
-from ...core.visible import visible_line
-from ...core.wire import events as e
-from ...core.wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
+from ...base.errors import CodeInterpError, CommandError, DocumentError
+from ...base.visible import visible_line
+from ...journal.transcript import AnswerText, Line, PastTurn
+from ...notebook.file import ContentsFile
+from ...notebook.live.session_document import SessionDocument
+from ...run.approval.decisions import Alone
+from ...run.turn.ending import LIMITS, Ending
+from ...session.messages import Sender
+from ...wire import events as e
+from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
+from ...wire.ops import Output, id_of
+from ...wire.ports import Model
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..terminal.asking import InputClosed

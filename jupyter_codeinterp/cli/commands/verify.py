@@ -8,11 +8,11 @@ import sys
 
 import msgspec
 
-from ...core.document.ops import called
-from ...core.errors import CommandError
-from ...core.verify.verification import CellLine, Verification, VerifyFinding, counted
-from ...core.visible import visible_line
-from ...server.workbench import config as config_files
+from ...app import config as config_files
+from ...base.errors import CommandError
+from ...base.visible import visible_line
+from ...run.verify.verification import CellLine, Verification, VerifyFinding, counted
+from ...wire.ops import called
 from ..local.bench import LocalBench
 from ..local.place import check, place_of
 from ..local.problems import DONE, FAILED, INTERRUPTED, USAGE, Problem

@@ -23,9 +23,9 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from jupyter_server.services.sessions.sessionmanager import ModelName, SessionManager
 from traitlets.config import Config
 
-from ...server.preload import preload
-from ...server.workbench.settings import CodeInterpSettings
-from ...server.workbench.workbench import Workbench
+from ...app.settings import CodeInterpSettings
+from ...app.workbench import Workbench
+from ...base.preload import preload
 from .existing import Existing, ServersKernel
 from .problems import Problem
 

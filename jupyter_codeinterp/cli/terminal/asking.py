@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ...adapters import typed_ahead
+from ...kernel import typed_ahead
 
 EDITORS = ("sensible-editor", "nano", "vim", "vi")
 """Editors to try if neither VISUAL nor EDITOR is set."""

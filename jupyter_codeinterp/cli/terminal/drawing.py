@@ -16,7 +16,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from ...core.visible import visible, visible_line
+from ...base.visible import visible, visible_line
 
 MAX_LINES = 40
 """Shown lines of an output. The notebook has them all."""

@@ -6,10 +6,10 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ...core.approval.decisions import Alone
-from ...core.approval.policy import NEEDS_SANDBOX, is_barred
-from ...core.visible import visible_line
-from ...core.wire.events import Draft, Event, QuestionAsked, TurnEnded
+from ...base.visible import visible_line
+from ...run.approval.decisions import Alone
+from ...run.approval.policy import NEEDS_SANDBOX, is_barred
+from ...wire.events import Draft, Event, QuestionAsked, TurnEnded
 
 # -------------------------------------------------------------------------------------------------
 # What ``--yes`` allows without a question.

@@ -13,14 +13,14 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ...adapters.documents.live.hand_over import IN_FILE
-from ...core.approval.decisions import Alone
-from ...core.document.ops import called
-from ...core.findings import sentence
-from ...core.history.transcript import for_people
-from ...core.visible import visible, visible_line
-from ...core.wire import events as e
-from ...core.wire.events import Draft
+from ...base.visible import visible, visible_line
+from ...journal.transcript import for_people
+from ...notebook.live.hand_over import IN_FILE
+from ...run.approval.decisions import Alone
+from ...wire import events as e
+from ...wire.events import Draft
+from ...wire.findings import sentence
+from ...wire.ops import called
 from . import asking
 from .drawing import (
     Barred,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ...adapters import typed_ahead
+from ...kernel import typed_ahead
 from ..local.problems import INTERRUPTED
 
 _SHOW_CURSOR = b"\x1b[?25h"

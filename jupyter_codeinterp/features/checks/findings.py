@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Literal
 
 from ...api import CellCode, CellOutputs, Fact, Finding, Place
-from ...core.cell_code.parsing import base
-from ...core.cell_code.source import Source, dotted, is_method_call, keyword, label, parsed, same
+from ...cell_code.parsing import base
+from ...cell_code.source import Source, dotted, is_method_call, keyword, label, parsed, same
 
 FILTER, JOIN, LOST = "Filter", "Join", "Lost values"
 

@@ -1,5 +1,5 @@
 """Watches calls of pandas in a cell's own code, and looks at the tables that it made. This file's
-text runs **in the kernel**, after ``kernel_side/watch.py``.
+text runs **in the kernel**, after ``kernel/inside/watch.py``.
 
 While the cell runs, some functions of pandas are wrapped. A wrapper calls the original, and then
 looks at arguments and result if the caller's frame is the cell's own code. It never changes a
@@ -27,9 +27,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...kernel_side.changes import SIMPLE, numbers
-from ...kernel_side.variables import PLAIN, is_among, is_one_of, key_text, type_name
-from ...kernel_side.watch import A_CALL, PARTS, SECONDS, TimeBudget, wrapped
+from ...kernel.inside.changes import SIMPLE, numbers
+from ...kernel.inside.variables import PLAIN, is_among, is_one_of, key_text, type_name
+from ...kernel.inside.watch import A_CALL, PARTS, SECONDS, TimeBudget, wrapped
 
 MOST_FACTS = 60
 MOST_A_PLACE = 20

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...server.extensions import Routes
-    from ...server.workbench.workbench import Workbench
+    from ...app.workbench import Workbench
+    from ...extensions import Routes
 
 
 def register(bench: Workbench) -> None:

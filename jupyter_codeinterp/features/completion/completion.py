@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ...core.messages import Message, Text
-from ...core.ports import ModelRequest
+from ...wire.messages import Message, Text
+from ...wire.ports import ModelRequest
 
 CURSOR = "<cursor/>"
 BEFORE, AFTER = 8_000, 2_000

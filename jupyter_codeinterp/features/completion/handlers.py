@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-from ...core.errors import CommandError, ModelError
-from ...core.ports import Model, ModelRequest, ModelText
-from ...core.wire.commands import EXECUTE
-from ...server.extensions import Route
-from ...server.files.paths import normalize
-from ...server.models import Models
-from ...server.names import ReferenceNames
+from ...app.notebooks.names import ReferenceNames
+from ...base.errors import CommandError, ModelError
+from ...base.paths import normalize
+from ...extensions import Route
+from ...models.offered import Models
 from ...server.rest.base import Handler
+from ...wire.commands import EXECUTE
+from ...wire.ports import Model, ModelRequest, ModelText
 from .completion import MOST, Unfinished, insertion, request
 
 TIMEOUT = 15.0

@@ -19,15 +19,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from traitlets.config import Config
 
 from ..._version import __version__
+from ...app import config as config_files
+from ...app.settings import CodeInterpSettings
+from ...base.visible import visible_line
 from ...cli.commands.run import apply_limits
 from ...cli.local.problems import DONE, FAILED, INTERRUPTED, USAGE, Problem
 from ...cli.terminal.stopping import Stopping
-from ...core.approval.modes import HIGHEST
-from ...core.redaction.secrets import Secrets
-from ...core.visible import visible_line
+from ...run.approval.modes import HIGHEST
 from ...sandbox import doctor, install
-from ...server.workbench import config as config_files
-from ...server.workbench.settings import CodeInterpSettings
+from ...view.redaction.secrets import Secrets
 from .page import page, table
 from .tasks import find
 from .trial import Setup, Trial, Tried

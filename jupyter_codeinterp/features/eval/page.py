@@ -9,9 +9,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from ...core.history.transcript import Card, Item
-from ...core.visible import visible, visible_line
-from ...core.wire.events import Cost
+from ...base.visible import visible, visible_line
+from ...journal.transcript import Card, Item
+from ...wire.events import Cost
 from .checking import pictures
 from .trial import Attempt, Tried
 

@@ -14,19 +14,19 @@ from typing import Any, Union
 import msgspec
 from traitlets.config import Config
 
-from ...adapters.documents.live.hand_over import IN_FILE
-from ...adapters.providers.replay.model import ReplayModel, parse
+from ...app.settings import CodeInterpSettings
+from ...base.errors import CodeInterpError
 from ...cli.commands.turn import InProcess, TerminalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
 from ...cli.terminal.fronts import JsonFront, Verdict, covers
 from ...cli.terminal.stopping import Stopping
-from ...core.approval.modes import HIGHEST
-from ...core.errors import CodeInterpError
-from ...core.history.transcript import AnswerText, Card, PastTurn, turns
-from ...core.ports import Model
-from ...core.wire import events as e
-from ...server.workbench.settings import CodeInterpSettings
+from ...journal.transcript import AnswerText, Card, PastTurn, turns
+from ...models.replay.model import ReplayModel, parse
+from ...notebook.live.hand_over import IN_FILE
+from ...run.approval.modes import HIGHEST
+from ...wire import events as e
+from ...wire.ports import Model
 from .checking import TrialEnd, faults
 from .tasks import FILE, Task
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...agent.final_answer import NOT_FOUND
 from ...api import FinalAnswer
-from ...core.loop.final_answer import NOT_FOUND
-from ...core.messages import Text, ToolResult
-from ...core.off_loop import off_loop
-from ...core.wire.events import Figure, FiguresFound
+from ...base.off_loop import off_loop
+from ...wire.events import Figure, FiguresFound
+from ...wire.messages import Text, ToolResult
 from .lookup import look_up, work
 from .outputs import OutputCell
 

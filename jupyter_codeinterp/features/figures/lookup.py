@@ -11,8 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
-from ...core.model_view.outputs import size
-from ...core.wire.events import Figure, Origin
+from ...view.outputs import size
+from ...wire.events import Figure, Origin
 from .answer import AnswerNames, prose
 from .numbers import Number, has_decimal_commas, numbers, scan
 from .outputs import MOST_TEXT, OutputCell, Outputs, Shown, excerpt

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from ...core.document.ops import Output
-from ...core.model_view.outputs import see
-from ...core.model_view.plain_text import clean
+from ...view.outputs import see
+from ...view.plain_text import clean
+from ...wire.ops import Output
 from .names import LabelNames
 from .tables import Value, values
 

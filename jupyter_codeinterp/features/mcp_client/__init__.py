@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
+    from ...app.workbench import Workbench
     from ...cli.arguments import Commands
-    from ...core.model_view.untrusted import Untrusted
-    from ...core.turn.workplace import MoreTools
-    from ...server.extensions import Routes
-    from ...server.workbench.workbench import Workbench
+    from ...extensions import Routes
+    from ...run.turn.workplace import MoreTools
+    from ...view.untrusted import Untrusted
 
 HELP = "let other agents in; choose MCP servers for yours"
 
@@ -36,7 +36,7 @@ def register(bench: Workbench) -> None:
     async def tools(
         session_id: str, notebook: str, untrusted: Untrusted, contents: Any
     ) -> MoreTools:
-        from ...core.turn.workplace import MoreTools  # not at the server's start
+        from ...run.turn.workplace import MoreTools  # not at the server's start
         from .tool import tools_of
 
         found, notes = await servers.for_session(session_id, notebook, contents)

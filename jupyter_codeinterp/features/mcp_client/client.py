@@ -19,9 +19,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from ..._version import __version__
-from ...core.document.ops import Output
-from ...core.errors import ToolServerError
-from ...core.visible import visible_line
+from ...base.errors import ToolServerError
+from ...base.visible import visible_line
+from ...wire.ops import Output
 from .entries import NEUTRAL, ServerEntry
 from .listing import OutsideAnswer, RawTool
 from .stdio import ServerProgram, stdio

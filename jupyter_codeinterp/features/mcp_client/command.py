@@ -9,9 +9,9 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...app import config as config_files
 from ...cli.local.problems import DONE, USAGE, Problem
-from ...core.redaction.secrets import Secrets
-from ...server.workbench import config as config_files
+from ...view.redaction.secrets import Secrets
 from .servers import ShownServer, ToolServers
 
 if TYPE_CHECKING:

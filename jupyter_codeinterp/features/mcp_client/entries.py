@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from ...core.redaction.found_secrets import without_secrets
-from ...core.visible import exact, visible_line
+from ...base.visible import exact, visible_line
+from ...view.redaction.found_secrets import without_secrets
 
 MOST = 20
 """Servers of one file."""

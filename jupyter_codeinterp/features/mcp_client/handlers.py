@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from ...core.wire.commands import BOTH, LOOK
-from ...server.extensions import Route
-from ...server.files.paths import normalize
+from ...base.paths import normalize
+from ...extensions import Route
 from ...server.rest.base import Handler
+from ...wire.commands import BOTH, LOOK
 from .servers import ToolServers
 
 

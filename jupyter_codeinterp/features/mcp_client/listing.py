@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...core.document.ops import Output
+from ...wire.ops import Output
 from . import schemas
 from .schemas import BadSchema
 

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import ToolServerError
+from ...base.errors import ToolServerError
 from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...adapters.rule_file import read_file
-from ...core.model_view.rule_files import NOT_READ
-from ...core.visible import visible_line
-from ...server.files.paths import root_of
-from ...server.files.rule_files import folders_of, read_instructions
+from ...app.notebooks.rule_files import folders_of, read_instructions
+from ...base.paths import root_of
+from ...base.visible import visible_line
+from ...notebook.rule_file import read_file
+from ...view.rule_files import NOT_READ
 from .entries import BadFile, ServerEntry, entries, parsed
 
 PROJECT = ".codeinterp/mcp.json"

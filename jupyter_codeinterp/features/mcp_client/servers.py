@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ...core.errors import CommandError, ToolServerError
-from ...core.redaction.found_secrets import without_secrets
-from ...core.visible import visible_line
-from ...server.private_file import PrivateFile
+from ...base.errors import CommandError, ToolServerError
+from ...base.private_file import PrivateFile
+from ...base.visible import visible_line
+from ...view.redaction.found_secrets import without_secrets
 from . import entries as files
 from .entries import ServerEntry
 from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
@@ -27,8 +27,8 @@ from .live import OFF, Live
 from .places import SLOW, Places
 
 if TYPE_CHECKING:
-    from ...core.redaction.secrets import Secrets
-    from ...server.workbench.settings import CodeInterpSettings
+    from ...app.settings import CodeInterpSettings
+    from ...view.redaction.secrets import Secrets
 
 # -------------------------------------------------------------------------------------------------
 # ``mcp-approved.json``: the MCP servers that a person has approved, by the digest of the entry.

@@ -7,20 +7,20 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core.approval import policy
-from ...core.approval.code_warnings import hidden_characters
-from ...core.document.ops import Output
-from ...core.errors import ToolServerError
-from ...core.injection.signs import signs
-from ...core.messages import ToolUse
-from ...core.model_view.outputs import BUDGET, IMAGES_A_RESULT
-from ...core.model_view.plain_text import READ, clean, cut
-from ...core.model_view.untrusted import Untrusted
-from ...core.tools.shared.base import Tool
-from ...core.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
-from ...core.turn.turn import Turn
-from ...core.visible import visible_line
-from ...core.wire.events import Status
+from ...agent.tools.shared.base import Tool
+from ...agent.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ...base.errors import ToolServerError
+from ...base.visible import visible_line
+from ...run.approval import policy
+from ...run.approval.code_warnings import hidden_characters
+from ...run.turn.turn import Turn
+from ...view.injection.signs import signs
+from ...view.outputs import BUDGET, IMAGES_A_RESULT
+from ...view.plain_text import READ, clean, cut
+from ...view.untrusted import Untrusted
+from ...wire.events import Status
+from ...wire.messages import ToolUse
+from ...wire.ops import Output
 from . import schemas
 from .listing import OutsideTool
 from .schemas import BadSchema

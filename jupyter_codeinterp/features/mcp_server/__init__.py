@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from ...app.workbench import Workbench
     from ...cli.arguments import Commands
-    from ...server.extensions import Routes
-    from ...server.workbench.workbench import Workbench
+    from ...extensions import Routes
 
 HELP = "let other agents in; choose MCP servers for yours"
 MODELS = "mcp/"

@@ -14,10 +14,10 @@ import urllib.request
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ...app import config as config_files
+from ...base.private_file import PATIENT
+from ...base.visible import visible_line
 from ...cli.local.problems import DONE, USAGE, Problem
-from ...core.visible import visible_line
-from ...server.private_file import PATIENT
-from ...server.workbench import config as config_files
 from .tokens import Tokens
 
 if TYPE_CHECKING:

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ...core.approval.modes import ASKING, BY_RANK, RUN_ALL
-from ...core.errors import CommandError
-from ...core.messages import Image, Message, Text, ToolResult, ToolUse, Usage, assistant
-from ...core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
-from ...core.session.messages import Sender
-from ...core.wire.commands import Cancel, SendMessage
-from ...core.wire.events import DraftWaiting, Event, RunStarted, TurnEnded
+from ...base.errors import CommandError
+from ...run.approval.modes import ASKING, BY_RANK, RUN_ALL
+from ...session.messages import Sender
+from ...wire.commands import Cancel, SendMessage
+from ...wire.events import DraftWaiting, Event, RunStarted, TurnEnded
+from ...wire.messages import Image, Message, Text, ToolResult, ToolUse, Usage, assistant
+from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 from . import MODELS
 
 if TYPE_CHECKING:
-    from ...core.session.session import Session
-    from ...server.session_manager import SessionManager
+    from ...session.server.manager import SessionManager
+    from ...session.session import Session
 
 LONGEST = 30
 """Characters of a client's name in its model's."""

@@ -9,14 +9,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..._version import __version__
-from ...core.errors import CommandError
+from ...base.errors import CommandError
 from .tokens import Tokens
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from ...core.ports import Model
-    from ...server.workbench.workbench import Workbench
+    from ...app.workbench import Workbench
+    from ...wire.ports import Model
     from .service import ClientService
 
 NOT_INSTALLED = (

@@ -20,10 +20,10 @@ from jupyter_server.utils import ensure_async
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-from ...core.errors import CodeInterpError, CommandError
-from ...core.wire.commands import BOTH, LOOK
-from ...server.extensions import Route
+from ...base.errors import CodeInterpError, CommandError
+from ...extensions import Route
 from ...server.rest.base import Handler
+from ...wire.commands import BOTH, LOOK
 from .endpoint import Endpoint
 from .service import MAY
 from .tokens import Scope, Token

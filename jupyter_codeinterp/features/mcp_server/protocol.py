@@ -13,7 +13,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
-from ...core.messages import Image
+from ...wire.messages import Image
 from .conversation import CallResult
 from .service import MAY, ClientService
 from .tokens import Token

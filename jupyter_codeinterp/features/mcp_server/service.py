@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...core.approval.modes import ASKING, RUN_ALL
-from ...core.errors import CodeInterpError, CommandError, ModelError
-from ...core.messages import Image, Message, Text, ToolResult
-from ...core.session.messages import Sender
-from ...core.visible import visible_line
-from ...core.wire.commands import NOT_ALLOWED, Cancel, SendMessage
+from ...app.notebooks.notebook_kernels import no_notebook
+from ...base.errors import CodeInterpError, CommandError, ModelError
+from ...base.paths import normalize, root_of
+from ...base.visible import visible_line
+from ...run.approval.modes import ASKING, RUN_ALL
 from ...sandbox.shared import trees
-from ...server.files.paths import normalize, root_of
-from ...server.notebook_kernels import no_notebook
-from ...server.windows import Bearer
+from ...session.messages import Sender
+from ...session.server.windows import Bearer
+from ...wire.commands import NOT_ALLOWED, Cancel, SendMessage
+from ...wire.messages import Image, Message, Text, ToolResult
 from . import MODELS
 from .conversation import CallResult, ClientConversation, Tell, end_of_turn
 from .tokens import NO_TOKEN, Token, Tokens
 from .tools import BY_NAME
 
 if TYPE_CHECKING:
-    from ...core.ports import Model
-    from ...server.workbench.workbench import Workbench
+    from ...app.workbench import Workbench
+    from ...wire.ports import Model
 
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
 NO_CLIENT = (

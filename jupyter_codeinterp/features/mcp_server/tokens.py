@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ...core.errors import CommandError
-from ...core.visible import visible_line
-from ...server.private_file import ON_LOOP, PrivateFile
+from ...base.errors import CommandError
+from ...base.private_file import ON_LOOP, PrivateFile
+from ...base.visible import visible_line
 
 Scope = Literal["look", "run"]
 """``look``: read notebooks and variables. ``run``: also change them and run code, by review."""

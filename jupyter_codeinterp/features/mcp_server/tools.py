@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...core.tools.registry import BUILT_IN
-from ...core.wire.commands import CHANGE, EXECUTE, LOOK
+from ...agent.tools.registry import BUILT_IN
+from ...wire.commands import CHANGE, EXECUTE, LOOK
 
 _STRING = {"type": "string"}
 _NOTEBOOK = {

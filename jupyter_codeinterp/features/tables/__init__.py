@@ -1,6 +1,6 @@
 """Tables that a person looks at: variables of a notebook's kernel, and CSV files.
 
-handlers.py  REST for the page, and tables of the kernel (``kernel_side/tables.py`` runs there)
+handlers.py  REST for the page, and tables of the kernel (``kernel/inside/tables.py`` runs there)
 files.py     tables of CSV files
 shapes.py    requests and answers
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...server.extensions import Routes
-    from ...server.workbench.workbench import Workbench
+    from ...app.workbench import Workbench
+    from ...extensions import Routes
 
 
 def register(bench: Workbench) -> None:

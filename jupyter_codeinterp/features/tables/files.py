@@ -14,10 +14,10 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...kernel_side.columns import Column, whole_or_float
-from ...kernel_side.tables import Pages, Table
-from ...server.files.paths import normalize
-from ...server.files.siblings import read_file
+from ...app.notebooks.siblings import read_file
+from ...base.paths import normalize
+from ...kernel.inside.columns import Column, whole_or_float
+from ...kernel.inside.tables import Pages, Table
 from .shapes import TableAnswer, TableAsked, answer_from, refusal
 
 MAX_FILE = 20_000_000

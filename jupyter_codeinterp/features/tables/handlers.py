@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ...core.ports import KernelInfo
-from ...core.wire.commands import EXECUTE, LOOK
-from ...server.extensions import Route
+from ...extensions import Route
 from ...server.rest.base import Handler
 from ...server.rest.notebooks import path_of
+from ...wire.commands import EXECUTE, LOOK
+from ...wire.ports import KernelInfo
 from .files import FileTables
 from .shapes import TableAnswer, TableAsked, answer_from, refusal
 

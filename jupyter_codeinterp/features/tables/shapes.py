@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union
 import msgspec
 from msgspec import Meta
 
-from ...core.errors import CommandError
+from ...base.errors import CommandError
 
 MAX_ROWS = 200
 MAX_COLUMNS = 50

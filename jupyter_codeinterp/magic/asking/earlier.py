@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .typed import request
 
 if TYPE_CHECKING:
-    from ...core.document.ops import CellView, Output
+    from ...wire.ops import CellView, Output
 
 MOST_CELLS = 100
 LONGEST = 20_000
@@ -50,7 +50,7 @@ class Earlier:
 
     @property
     def private_names(self) -> set[str]:
-        from ...core.redaction.private_names import assigned
+        from ...view.redaction.private_names import assigned
 
         sources = self._sources()
         private = filter(self._is_private, self._tags)
@@ -73,7 +73,7 @@ class Earlier:
         return (0, described(error)) if isinstance(error, Exception) else None
 
     def _is_private(self, number: int) -> bool:
-        from ...core.document.ops import PRIVATE
+        from ...wire.ops import PRIVATE
 
         tags = self._tags.get(number)
         return isinstance(tags, (list, str)) and PRIVATE in tags
@@ -86,8 +86,8 @@ class Earlier:
         return {n: str(source) for n, source in enumerate(sources) if 0 < n < max(running, 1)}
 
     def _view(self, number: int, source: str) -> CellView:
-        from ...core.document.ops import PRIVATE, RanCode
-        from ...core.redaction.private_names import assigned
+        from ...view.redaction.private_names import assigned
+        from ...wire.ops import PRIVATE, RanCode
 
         if self._is_private(number):
             return RanCode(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))

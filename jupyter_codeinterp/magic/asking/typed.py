@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ...kernel_side.mark import AGENT
+from ...kernel.inside.mark import AGENT
 
 AGENTS_CELL = "This is the agent's cell. Use %%ai in your own cells, or ask in the chat."
 OTHER_THREAD = "%%ai must run in its own cell, on the main thread."

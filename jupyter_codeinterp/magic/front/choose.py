@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from typing import Any, Protocol, Union
 
-from ...core.wire.events import Draft
+from ...wire.events import Draft
 from ..asking.typed import request
 from ..turn.assistant import Assistant
 from .choice import Choice

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...adapters.plain_markdown import markdown_risks
-from ...core.visible import visible
+from ...base.visible import visible
+from ...run.approval.plain_markdown import markdown_risks
 
 _CELL_LINK = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[^()\s]*\)")
 _TICKS = re.compile(r"`+")

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...core.visible import visible
+from ...base.visible import visible
 from ..asking.typed import request
 from .harmless import bundle, code_bundle
 

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ...adapters import typed_ahead
-from ...core.visible import visible
-from ...core.wire.events import Draft
+from ...base.visible import visible
+from ...kernel import typed_ahead
+from ...wire.events import Draft
 from .choice import Choice
 from .harmless import prose
 

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ...core.errors import CommandError
-from ...core.findings import sentence
-from ...core.wire.events import (
+from ...base.errors import CommandError
+from ...wire.events import (
     Draft,
     DraftDecided,
     DraftOpened,
@@ -26,6 +25,7 @@ from ...core.wire.events import (
     TurnEnded,
     UsageChanged,
 )
+from ...wire.findings import sentence
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice

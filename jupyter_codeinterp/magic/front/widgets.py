@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 from comm import create_comm
 
-from ...core.visible import visible
-from ...core.wire.events import Draft
-from ...kernel_side.mark import URL
+from ...base.visible import visible
+from ...kernel.inside.mark import URL
+from ...wire.events import Draft
 from ..asking.typed import request
 from .choice import Action, Choice
 from .notebook import NotebookScreen

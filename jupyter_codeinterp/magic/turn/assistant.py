@@ -22,31 +22,31 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
-from ...adapters.documents.memory import MemoryDocument
-from ...adapters.kernels.in_process import InProcessKernel, MainThread
-from ...adapters.plain_markdown import markdown_risks
-from ...adapters.providers.anthropic.services import ANTHROPIC
-from ...adapters.providers.jupyter_server import JupyterServerModel
-from ...adapters.storage.sqlite import SqliteStore
-from ...core.approval.decisions import Alone
-from ...core.document.ops import CellView
-from ...core.errors import CommandError, ModelError
-from ...core.ports import Model, ModelInfo
-from ...core.providers import Connection
-from ...core.redaction.secrets import Secrets
-from ...core.session.messages import Sender
-from ...core.session.service import SessionService
-from ...core.session.session import Services, Session
-from ...core.stores import Beginning
-from ...core.turn.limits import Limits, Rules
-from ...core.wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
-from ...core.wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...kernel_side.mark import MODEL, TOKEN, URL
-from ...server.extensions import Extensions
+from ...base.errors import CommandError, ModelError
+from ...extensions import Extensions
+from ...journal.sqlite import SqliteStore
+from ...kernel.in_process import InProcessKernel, MainThread
+from ...kernel.inside.mark import MODEL, TOKEN, URL
+from ...models.anthropic.services import ANTHROPIC
+from ...models.jupyter_server import JupyterServerModel
+from ...notebook.memory import MemoryDocument
+from ...run.approval.decisions import Alone
+from ...run.approval.plain_markdown import markdown_risks
+from ...run.turn.limits import Limits, Rules
+from ...session.messages import Sender
+from ...session.service import SessionService
+from ...session.session import Services, Session
+from ...view.redaction.secrets import Secrets
+from ...wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
+from ...wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
+from ...wire.ops import CellView
+from ...wire.ports import Model, ModelInfo
+from ...wire.providers import Connection
+from ...wire.stores import Beginning
 from .workplace import ProcessWorkplace
 
 if TYPE_CHECKING:
-    from ...server.models import Models
+    from ...models.offered import Models
 
 
 # -------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class ProcessModels:
 
     def _read_settings(self, secrets: Secrets) -> None:
         # Imported late: a server's kernel does not need it.
-        from ...server.workbench import config
+        from ...app import config
 
         try:
             settings = config.settings(config.load())

@@ -9,17 +9,7 @@ from __future__ import annotations
 import errno
 import platform
 
-from .bpf import (
-    ALLOW,
-    ANY_BIT,
-    EQUAL,
-    ERROR,
-    FilterProgram,
-    among,
-    load,
-    unless,
-    when,
-)
+from .bpf import ALLOW, ANY_BIT, EQUAL, ERROR, FilterProgram, among, load, unless, when
 
 DENIED = (
     "ptrace", "syslog", "modify_ldt", "pivot_root", "chroot", "acct", "settimeofday",

@@ -1,7 +1,7 @@
 """Models for ``%%ai`` in kernels, with a token per kernel instead of keys.
 
 tokens.py      tokens, cost limits and the kernels' environment
-handler.py     routes; ``adapters/providers/jupyter_server.py`` is the kernel's end
+handler.py     routes; ``models/jupyter_server.py`` is the kernel's end
 
 The server's start needs this file alone.
 """

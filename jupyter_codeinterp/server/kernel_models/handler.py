@@ -19,10 +19,10 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
-from ...adapters.providers.jupyter_server import EventWriter, Failure, ModelList
-from ...core.errors import ModelError
-from ...core.ports import Model, ModelEvent, ModelInfo, ModelRequest
-from ..models.limits import metered
+from ...base.errors import ModelError
+from ...models.jupyter_server import EventWriter, Failure, ModelList
+from ...models.offered.limits import metered
+from ...wire.ports import Model, ModelEvent, ModelInfo, ModelRequest
 from .tokens import Grant, KernelTokens
 
 MAX_REQUEST = 32_000_000

@@ -19,13 +19,13 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 
-from ...core.errors import ModelError
-from ...core.ports import ModelInfo
-from ...kernel_side.mark import MODEL, TOKEN, URL
+from ...base.errors import ModelError
+from ...kernel.inside.mark import MODEL, TOKEN, URL
+from ...wire.ports import ModelInfo
 
 if TYPE_CHECKING:
-    from ...core.redaction.secrets import Secrets
-    from ..models import Models
+    from ...models.offered import Models
+    from ...view.redaction.secrets import Secrets
 
 _HERE = ("", "*", "0.0.0.0", "localhost", "127.0.0.1")
 _HERE_6 = ("::", "::1")

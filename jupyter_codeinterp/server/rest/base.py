@@ -11,13 +11,13 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
-from ...core.errors import CodeInterpError, CommandError, StoreError
-from ...core.stores import Journal
-from ..extensions import Route
-from ..models import Models
-from ..notebook_kernels import NotebookKernels
-from ..session_manager import SessionManager
-from ..translation import translated
+from ...app.notebooks.notebook_kernels import NotebookKernels
+from ...base.errors import CodeInterpError, CommandError, StoreError
+from ...base.translation import translated
+from ...extensions import Route
+from ...models.offered import Models
+from ...session.server.manager import SessionManager
+from ...wire.stores import Journal
 
 T = TypeVar("T")
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...core.approval.decisions import Alone
-from ...core.errors import CommandError
-from ...core.session.messages import Does
-from ...core.wire import commands as c
-from ..extensions import Route
-from ..files.paths import normalize
+from ...base.errors import CommandError
+from ...base.paths import normalize
+from ...extensions import Route
+from ...run.approval.decisions import Alone
+from ...session.messages import Does
+from ...wire import commands as c
 from .base import Handler, converted
 
 ID = r"([0-9a-f]{32})"
@@ -101,7 +101,7 @@ async def command(handler: Handler) -> c.SessionInfo:
 
 
 async def _short(form: ShortForm, handler: Handler, session_id: str, part: str = "") -> Any:
-    from ...core.session.service import COMMANDS  # see ``preload``
+    from ...session.service import COMMANDS  # see ``preload``
 
     needs = COMMANDS[form.command].needs
     await handler.need(*needs)
@@ -120,8 +120,8 @@ async def _carry_out(
     handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
 ) -> c.SessionInfo:
     """``has``: permissions that are known."""
-    from ...core.session.messages import Sender
-    from ...core.session.service import needs_of
+    from ...session.messages import Sender
+    from ...session.service import needs_of
 
     await handler.need(*(one for one in needs_of(command) if one not in has))
     kernels, service = handler.kernels, handler.manager.service

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...core.wire.commands import DoneElsewhere
+from ...wire.commands import DoneElsewhere
 from .base import Handler, Nothing
 from .settings import Status, status
 
 if TYPE_CHECKING:
-    from ..models.registry import LocalServers
+    from ...models.offered.registry import LocalServers
 
 
 async def connections(handler: Handler) -> dict[str, Any]:

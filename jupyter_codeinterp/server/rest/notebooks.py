@@ -6,12 +6,12 @@ from typing import Any, Union
 
 import msgspec
 
-from ...core.errors import CommandError
-from ...core.own_command import Kind, OwnCommand
-from ...core.verify.verification import Verification
-from ..files.paths import normalize
-from ..names import ReferenceNames
-from ..verify import Verifier
+from ...app.notebooks.names import ReferenceNames
+from ...app.verify import Verifier
+from ...base.errors import CommandError
+from ...base.paths import normalize
+from ...run.verify.verification import Verification
+from ...view.own_command import Kind, OwnCommand
 from .base import Handler
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
 
-from ...core.wire.commands import BOTH, CHANGE, EXECUTE, LOOK
-from ..extensions import Route
+from ...extensions import Route
+from ...wire.commands import BOTH, CHANGE, EXECUTE, LOOK
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import connections, notebooks, sessions, settings, windows
@@ -16,7 +16,7 @@ from .base import Handler, UnknownHandler
 from .commands import ID, NUMBER, command, short_routes
 
 if TYPE_CHECKING:
-    from ..extensions import Routes
+    from ...extensions import Routes
 
 
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"

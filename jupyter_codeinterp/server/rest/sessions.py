@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from tornado.iostream import StreamClosedError
 
-from ...core.errors import CommandError
-from ...core.history.changes import Review
-from ...core.wire.commands import NOT_ALLOWED, SessionInfo, UndoTurn
-from ...core.wire.events import Mode
-from ..files.paths import normalize
+from ...base.errors import CommandError
+from ...base.paths import normalize
+from ...journal.changes import Review
+from ...wire.commands import NOT_ALLOWED, SessionInfo, UndoTurn
+from ...wire.events import Mode
 from .base import Handler
 from .commands import NUMBER
 
 if TYPE_CHECKING:
-    from ...core.session.waiting_files import WaitingList, WaitingText
+    from ...session.waiting_files import WaitingList, WaitingText
 
 MAX_QUERY = 200
 """Characters of a search."""
@@ -66,7 +66,7 @@ async def delete(handler: Handler, session_id: str) -> None:
 
 async def export(handler: Handler, session_id: str) -> None:
     # Not at the server's start.
-    from ...core.history.exports import markdown, pictures
+    from ...journal.exports import markdown, pictures
 
     manager = handler.manager
     session = manager.session(session_id)
@@ -86,7 +86,7 @@ def _file_name(title: str) -> str:
 
 async def changes(handler: Handler, session_id: str, turn: str) -> Review:
     """The changes, and what of the kernel this person could undo with them."""
-    from ...core.session.service import needs_of  # see ``preload``
+    from ...session.service import needs_of  # see ``preload``
 
     service, number = handler.manager.service, int(turn)
     for need in needs_of(UndoTurn(session_id, number, files=True)):

@@ -9,10 +9,10 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
-from ...adapters.providers.replay import provider as replay
-from ...core.errors import CommandError
-from ...core.providers import Source
-from ...core.wire.events import Mode
+from ...base.errors import CommandError
+from ...models.replay import provider as replay
+from ...wire.events import Mode
+from ...wire.providers import Source
 from .base import Handler
 
 

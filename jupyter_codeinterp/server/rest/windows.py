@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import CommandError
+from ...base.errors import CommandError
+from ...session.server.windows import Bearer
 from ..socket.handler import bearer_of
-from ..windows import Bearer
 from .base import Handler, Nothing
 
 TOKEN_ONLY = (

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ...adapters.documents.live import WindowState
-from ...core.errors import CodeInterpError, CommandError, StoreError
-from ...core.session.messages import Sender
-from ...core.session.service import COMMANDS, is_to_session, needs_of
-from ...core.wire import commands as c
-from ..files.paths import normalize
-from ..session_manager import SessionManager, changed
-from ..translation import translated
+from ...base.errors import CodeInterpError, CommandError, StoreError
+from ...base.paths import normalize
+from ...base.translation import translated
+from ...notebook.live import WindowState
+from ...session.messages import Sender
+from ...session.server.manager import SessionManager, changed
+from ...session.service import COMMANDS, is_to_session, needs_of
+from ...wire import commands as c
 from .send_queue import MAX_SNAPSHOT, SendQueue
 
 if TYPE_CHECKING:
-    from ...adapters.documents.live import LiveNotebook
-    from ...core.session.session import Session
+    from ...notebook.live import LiveNotebook
+    from ...session.session import Session
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""

@@ -17,8 +17,8 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from ..session_manager import SessionManager
-from ..windows import Bearer, Windows
+from ...session.server.manager import SessionManager
+from ...session.server.windows import Bearer, Windows
 from .send_queue import MAX_SNAPSHOT, SendQueue
 
 if TYPE_CHECKING:

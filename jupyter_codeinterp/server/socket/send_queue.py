@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, Union
 
 import msgspec
 
-from ...core.document.ops import FinishRun, Restore, weight
-from ...core.wire.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
+from ...wire.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
+from ...wire.ops import FinishRun, Restore, weight
 
 # -------------------------------------------------------------------------------------------------
 # Encodes frames as JSON. Large outputs are encoded in a thread.

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from jupyter_codeinterp.core.wire.events import Figure
 from jupyter_codeinterp.features.figures.lookup import look_up
 from jupyter_codeinterp.features.figures.outputs import OutputCell
+from jupyter_codeinterp.wire.events import Figure
 
 FOLDER = Path(__file__).parent
 MARK = re.compile(r"⟦([^|⟧]+)\|([^⟧]+)⟧")

@@ -173,7 +173,7 @@ test('titles, the history, the review of a turn or a cell fetch from another hos
     // Each of them alone makes the server ask.
     const script =
       'import json, sys\n' +
-      'from jupyter_codeinterp.adapters.plain_markdown import markdown_risks\n' +
+      'from jupyter_codeinterp.run.approval.plain_markdown import markdown_risks\n' +
       'all = json.load(sys.stdin)\n' +
       'print(json.dumps([one["name"] for one in all if not markdown_risks(one["text"])]))';
     const plain = execFileSync('python', ['-c', script], {

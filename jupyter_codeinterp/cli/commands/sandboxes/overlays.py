@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....core.visible import visible_line
+from ....app import config as config_files
+from ....base.visible import visible_line
 from ....sandbox.overlay.changes import MOST, FileChange
 from ....sandbox.overlay.changes import changes as changes_of
 from ....sandbox.overlay.keeping import keep
 from ....sandbox.overlay.layer import Layer, layers, place
 from ....sandbox.shared import trees
 from ....sandbox.shared.limits import size
-from ....server.workbench import config as config_files
 from ...local.problems import DONE, FAILED, USAGE, Problem
 from ...terminal.asking import agrees
 

@@ -1,0 +1,31 @@
+"""Insert a Markdown cell."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ....wire.messages import ToolUse
+from ..shared.base import Tool
+from ..shared.calls import Calls
+from ..shared.writing import write
+from .run_cell import Position
+
+
+class AddMarkdown(msgspec.Struct, frozen=True, kw_only=True):
+    position: Position = ""
+    source: str
+
+
+async def _work(calls: Calls, call: ToolUse, given: AddMarkdown) -> None:
+    await write(calls, call, given.source, position=given.position)
+
+
+ADD_MARKDOWN = Tool(
+    "add_markdown",
+    "Write text",
+    "Insert a Markdown cell, without raw HTML.",
+    AddMarkdown,
+    effect="changes",
+    draft="markdown",
+    work=_work,
+)

@@ -1,0 +1,91 @@
+"""Delete cells, or move them as they are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ....run.draft import DraftCell, part_of
+from ....run.turn.notebook import ANCHORS
+from ....wire.messages import ToolUse
+from ..shared.base import Tool
+from ..shared.calls import Calls
+from ..shared.several import Several
+from ..shared.titles import name_of, title_of
+from ..shared.writing import NO_POSITION, delete, to_change
+from .run_cell import Position
+
+
+class DeleteCell(msgspec.Struct, frozen=True, kw_only=True):
+    cell_ids: Annotated[tuple[str, ...], Meta(description="Cells that you have read.")]
+
+
+async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
+    cells = await to_change(calls, call, *dict.fromkeys(given.cell_ids))
+    if len(cells) == 1:
+        await delete(calls, call, cells[0].cell_id)
+    elif cells:
+        drafts = [
+            DraftCell(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
+            for cell in cells
+        ]
+        for draft in drafts:
+            draft.source, draft.title = draft.old_source, title_of("", draft.old_source)
+        title = f"Delete {len(cells)} cells"
+        await Several(calls, call, "delete", drafts).run(title, f"{title}:")
+
+
+DELETE_CELL = Tool(
+    "delete_cell",
+    "Delete a cell",
+    "Delete cells, yours or, if the request needs it, the person's.",
+    DeleteCell,
+    effect="changes",
+    draft="delete",
+    work=_delete,
+)
+
+
+class MoveCell(msgspec.Struct, frozen=True, kw_only=True):
+    cell_ids: Annotated[tuple[str, ...], Meta(description="In the order that they get.")]
+    position: Position
+
+
+async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
+    notebook = calls.turn.notebook
+    cells = await to_change(calls, call, *dict.fromkeys(given.cell_ids))
+    if not cells:
+        return
+    moving = [cell.cell_id for cell in cells]
+    spot = notebook.at(given.position)
+    if spot is None or not given.position:
+        words = NO_POSITION.format(position=given.position, ids=notebook.known_ids())
+        calls.not_started(call, words)
+        return
+    calls.note(call, spot[1])
+    ids = [cell.cell_id for cell in notebook.snapshot.cells]
+    place = ids.index(spot[0].after) + 1 if spot[0].after in ids else 0
+    after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
+    drafts: list[DraftCell] = []
+    for cell in cells:
+        title = f"Move “{name_of(calls.turn, cell)}”"
+        draft = DraftCell(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
+        draft.source, draft.to = cell.source, after
+        after = (cell.cell_id, *after)[:ANCHORS]
+        drafts.append(draft)
+    title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
+    where = f"below cell {place}" if place else "to the top"
+    await Several(calls, call, "move", drafts).run(title, f"{title} {where}:")
+
+
+MOVE_CELL = Tool(
+    "move_cell",
+    "Move a cell",
+    "Move cells that you have read; ids, outputs and tags stay.",
+    MoveCell,
+    effect="changes",
+    work=_move,
+    action="move",
+)

@@ -1,0 +1,156 @@
+"""Restart, interrupt or change the kernel, after the person's decision."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ....base.errors import KernelError
+from ....base.visible import visible_line
+from ....run.lost import Lost, lost_variables
+from ....run.turn.turn import Turn, identity
+from ....view.plain_text import cut
+from ....wire.messages import ToolUse
+from ....wire.ports import KernelControl
+from ..shared.base import Tool
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+
+NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
+ANOTHER = "The kernel was restarted or changed since you decided."
+STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it runs."
+_LONGEST_NAME = 100
+_TO = "Change the kernel to "
+_TITLES = {
+    "restart": "Restart the kernel",
+    "interrupt": "Interrupt the kernel",
+    "change": "Change the kernel",
+}
+
+
+class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
+    action: Annotated[
+        Literal["status", "restart", "interrupt", "change"],
+        Meta(description="status only looks: kernel, kernelspecs, packages for data work."),
+    ]
+    kernelspec: Annotated[
+        str, Meta(description='For "change". A name that is not installed lists those that are.')
+    ] = ""
+
+
+async def _work(calls: Calls, call: ToolUse, given: KernelAction) -> None:
+    turn, control = calls.turn, calls.turn.kernel.control
+    if given.action == "status":
+        words = await _status(turn, control)
+        calls.results[call.id] = turn.results.make(
+            call, "ok", title="Look at the kernel", quoted=turn.untrusted.shown(words)
+        )
+    elif not calls.is_refused(call):
+        title = _TITLES[given.action]
+        try:
+            if control is None:
+                title = KERNEL.label
+                raise KernelError("no_kernel", NOT_AVAILABLE)
+            if given.action == "change":
+                title = _TO + await _known_kernel(control, given.kernelspec)
+            await _ask_and_do(calls, call, given, control, title)
+        except KernelError as error:
+            calls.results[call.id] = turn.results.make(
+                call, "not_started", error.message, title=title
+            )
+
+
+async def _status(turn: Turn, control: KernelControl | None) -> str:
+    info, state = await turn.kernel_info(), await turn.kernel.state()
+    lines: list[str] = []
+    if info is not None:
+        ran = "" if state.cells_run is None else f", {state.cells_run} cells have run in it"
+        does = "dead" if state.dead else "busy" if state.busy else "idle"
+        lines.append(f"{info.language} {info.language_version}: {does}{ran}")
+    with contextlib.suppress(KernelError):
+        specs = await control.specs() if control is not None else {}
+        lines += [f"kernelspec {_line(name)}: {_line(shown)}" for name, shown in specs.items()]
+    for name, version in state.packages.items():
+        lines.append(f"{_line(name)} {_line(version) or 'is not installed'}")
+    return "\n".join(lines) or "The notebook has no kernel."
+
+
+async def _known_kernel(control: KernelControl, wanted: str) -> str:
+    """The display name of a kernelspec. Raises KernelError if it is not installed."""
+    specs = await control.specs()
+    if wanted not in specs:
+        known = ", ".join(sorted(specs)) or "none"
+        raise KernelError("no_kernel", f"There is no kernelspec {wanted!r}. Installed: {known}.")
+    return _line(specs[wanted])
+
+
+async def _ask_and_do(
+    calls: Calls, call: ToolUse, given: KernelAction, control: KernelControl, title: str
+) -> None:
+    """Raises KernelError."""
+    turn, results, lost, why = calls.turn, calls.turn.results, Lost(), ""
+    while True:
+        info = await turn.kernel_info()
+        if given.action != "interrupt":
+            lost = await lost_variables(turn)
+        name = _line(await control.name()) or "The kernel"
+        happens = {
+            "restart": f"{name} restarts.",
+            "interrupt": f"{name} stops what it runs now.",
+            "change": f"{title.removeprefix(_TO)} takes the place of {name}.",
+        }[given.action]
+        words = "\n".join(filter(None, (happens, lost.will_be)))
+        draft = draft_of(call, "kernel", title, words, why)
+        decision = await calls.confirm(call, draft)
+        if decision is None:
+            return
+        now = await turn.kernel_info()
+        if decision.source != draft.source:
+            why = DIFFERS
+        elif (info and identity(info)) != (now and identity(now)):
+            why = ANOTHER
+        else:
+            break
+    # The result in case Stop comes meanwhile.
+    calls.results[call.id] = results.make(
+        call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
+    )
+    if given.action == "interrupt":
+        words = "Interrupted; the kernel is idle." if await control.interrupt() else STILL_BUSY
+        calls.results[call.id] = results.make(call, "ok", words, title=title, summary=words)
+        return
+    words = await _start_anew(turn, control, given)
+    made = results.make(call, "ok", f"{words} {lost.for_model}", title=title, summary=lost.are)
+    done = msgspec.structs.replace(made.done, needed=lost.cells)
+    calls.results[call.id] = msgspec.structs.replace(made, done=done)
+
+
+async def _start_anew(turn: Turn, control: KernelControl, given: KernelAction) -> str:
+    """Restart or change the kernel. Returns words for the model."""
+    if given.action == "restart":
+        await control.restart()
+    else:
+        await control.change(given.kernelspec)
+    info = await turn.kernel_info()
+    # The result reports the new start, so that the next run does not repeat it.
+    turn.kernel_start = identity(info) if info is not None else None
+    done = "The kernel has restarted." if given.action == "restart" else "Changed."
+    return f"{done} Its language is {info.language}." if info is not None else done
+
+
+def _line(name: str) -> str:
+    return cut(visible_line(name), _LONGEST_NAME)
+
+
+KERNEL = Tool(
+    "kernel",
+    "Manage the kernel",
+    "Look at the kernel; or restart, interrupt or change it if the person agrees: they always "
+    "decide. Restart and change lose all variables.",
+    KernelAction,
+    effect="changes",
+    work=_work,
+    action="kernel",
+)

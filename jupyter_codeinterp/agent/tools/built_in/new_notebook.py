@@ -1,0 +1,116 @@
+"""Make a notebook and continue there in a new conversation, after the person's decision."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ....base.errors import CommandError, StoreError
+from ....base.visible import visible_line
+from ....wire.events import WentOn
+from ....wire.messages import ToolUse
+from ....wire.ports import NewNotebooks
+from ..shared.base import Tool
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+
+NOT_AVAILABLE = "Not available here: only this notebook is open. Go on in it."
+TAKEN = "The name was taken meanwhile. Decide again."
+NO_TASK = "Say in one sentence what to do there."
+TOO_LONG = "The task is too long. Say in one sentence what to do there."
+NOT_BEGUN = "Made {name}, but could not go on there: {why}"
+LONGEST_TASK = 1_000
+"""Characters of a task, which the card shows in full."""
+LONGEST_NAME = 60
+"""Characters of a name: with its ending it has less than 255 bytes, as file systems require."""
+_ENDING = ".ipynb"
+_NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
+"""Printable characters that Windows or shells do not allow."""
+
+
+class NewNotebook(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    task: Annotated[str, Meta(description="One sentence: what to do there.")]
+
+
+async def _work(calls: Calls, call: ToolUse, given: NewNotebook) -> None:
+    turn = calls.turn
+    task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
+    if calls.is_refused(call):
+        return
+    if turn.workplace.new_notebooks is None:
+        _not_made(calls, call, NOT_AVAILABLE)
+    elif not task or len(given.task) > LONGEST_TASK:
+        _not_made(calls, call, TOO_LONG if task else NO_TASK)
+    else:
+        name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
+        await _ask_and_go(calls, call, turn.workplace.new_notebooks, name, task)
+
+
+async def _ask_and_go(
+    calls: Calls, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
+) -> None:
+    turn, results, why = calls.turn, calls.turn.results, ""
+    while True:
+        try:
+            name = await notebooks.free_name(wanted)
+        except CommandError as error:
+            _not_made(calls, call, error.message)
+            return
+        title = f"Make {name}"
+        words = f"Make {name} beside this notebook and go on there.\nTask: {task}"
+        draft = draft_of(call, "notebook", title, words, why)
+        decision = await calls.confirm(call, draft)
+        if decision is None:
+            return
+        if decision.source != draft.source:
+            why = DIFFERS
+            continue
+        # The result in case Stop comes meanwhile.
+        calls.results[call.id] = results.make(
+            call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
+        )
+        try:
+            path, session_id = await notebooks.go_on(name, task, decision.window)
+        except (CommandError, StoreError) as error:
+            if error.code == "name_taken":
+                why = TAKEN
+                continue
+            made = error.code != "not_made"
+            words = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
+            _not_made(calls, call, words, title)
+            return
+        turn.went_on = path
+        turn.show(WentOn(draft.draft_id, path, session_id))
+        done = f"Made {name}. A conversation there goes on with the task."
+        calls.results[call.id] = results.make(call, "ok", done, title=title)
+        return
+
+
+def _not_made(calls: Calls, call: ToolUse, words: str, title: str = "") -> None:
+    calls.results[call.id] = calls.turn.results.make(
+        call, "not_started", words, title=title or NEW_NOTEBOOK.label, summary=words
+    )
+
+
+def safe_name(given: str) -> str:
+    """A notebook's file name without folders, control characters and leading dots."""
+    last = re.split(r"[/\\]", given)[-1]
+    shown = _NOT_IN_NAMES.sub("", "".join(c for c in last if c.isprintable()))
+    stem = shown.strip(". ")
+    if stem.lower().endswith(_ENDING):
+        stem = stem[: -len(_ENDING)]
+    return (stem[:LONGEST_NAME].strip(". ") or "Untitled") + _ENDING
+
+
+NEW_NOTEBOOK = Tool(
+    "new_notebook",
+    "Go on in a new notebook",
+    "Make a notebook beside this one and go on there, if the person agrees. This turn then ends.",
+    NewNotebook,
+    effect="changes",
+    work=_work,
+    action="notebook",
+)

@@ -1,0 +1,102 @@
+"""Run existing cells unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ....base.errors import DocumentError
+from ....run.draft import DraftCell, part_of
+from ....run.turn.turn import Turn
+from ....wire.messages import ToolUse
+from ....wire.ops import PRIVATE, CellView
+from ..shared.base import Tool
+from ..shared.calls import Calls
+from ..shared.several import Several
+from ..shared.titles import name_of
+from .run_cell import Timeout
+
+NOTHING = "There is no code cell to run."
+NOT_CODE = "The cell {name!r} is not a code cell that can run: it is {why}."
+
+
+class RunCells(msgspec.Struct, frozen=True, kw_only=True):
+    cell_ids: Annotated[
+        tuple[str, ...],
+        Meta(description='Ids in the order to run, or "all", "above:CELL_ID", "below:CELL_ID".'),
+    ]
+    stop_on_error: Annotated[bool, Meta(description="Default true.")] = True
+    timeout_s: Timeout = None
+
+
+async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
+    try:
+        cells = await _named(calls, call, given.cell_ids)
+    except (DocumentError, LookupError) as error:
+        calls.not_started(call, str(error))
+        return
+    drafts = [_draft(calls.turn, call, cell) for cell in cells]
+    for draft in drafts:
+        draft.timeout = given.timeout_s
+    title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
+    words = f"{title} as they are:" if len(cells) > 1 else "Run it as it is:"
+    several = Several(calls, call, "run_again", drafts)
+    await several.run(title, words, stop_on_error=given.stop_on_error)
+
+
+async def _named(calls: Calls, call: ToolUse, names: Sequence[str]) -> list[CellView]:
+    """The cells in the order of the names, each once. Raises DocumentError, and LookupError with
+    words for the model."""
+    notebook = calls.turn.notebook
+    cells = (await notebook.look()).cells
+    ids = [cell.cell_id for cell in cells]
+    chosen: dict[str, CellView] = {}
+    for name in names:
+        side, colon, rest = name.partition(":")
+        if name == "all":
+            chosen |= {cell.cell_id: cell for cell in cells if _why_not(cell) == ""}
+            continue
+        found = notebook.find(rest.strip() if colon and side in ("above", "below") else name)
+        if found is None or found.cell_id not in ids:
+            raise LookupError(f"There is no cell {name!r}. Cells: {notebook.known_ids()}.")
+        calls.note(call, found.note)
+        at = ids.index(found.cell_id)
+        if colon and side in ("above", "below"):
+            part = cells[:at] if side == "above" else cells[at + 1 :]
+            chosen |= {cell.cell_id: cell for cell in part if _why_not(cell) == ""}
+        elif why := _why_not(cells[at]):
+            raise LookupError(NOT_CODE.format(name=name, why=why))
+        else:
+            chosen[found.cell_id] = cells[at]
+    if not chosen:
+        raise LookupError(NOTHING)
+    return list(chosen.values())
+
+
+def _why_not(cell: CellView) -> str:
+    if cell.cell_type != "code":
+        return cell.cell_type
+    if PRIVATE in cell.tags:
+        return "private"
+    return "" if cell.source.strip() else "empty"
+
+
+def _draft(turn: Turn, call: ToolUse, cell: CellView) -> DraftCell:
+    draft = DraftCell(turn, part_of(call), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
+    draft.source = cell.source
+    turn.context.seen(cell)
+    return draft
+
+
+RUN_CELLS = Tool(
+    "run_cells",
+    "",
+    "Run cells that are in the notebook, unchanged, also the person's. One result for each.",
+    RunCells,
+    effect="changes",
+    work=_work,
+    action="run_again",
+)

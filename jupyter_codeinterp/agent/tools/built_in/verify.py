@@ -1,0 +1,181 @@
+"""Run the notebook from the top in a fresh kernel, after a decision, and compare the outputs.
+
+The live kernel and the notebook do not change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from ....base.errors import CommandError, DocumentError
+from ....run import hooked
+from ....run.approval import code_warnings, policy
+from ....run.hooks import CellCode, Checked, HookNote, checked
+from ....run.turn.turn import Turn
+from ....run.verify import verification
+from ....run.verify.verification import CodeCell, FreshRuns
+from ....view.plain_text import clean
+from ....wire.events import Status
+from ....wire.messages import ToolUse
+from ....wire.ops import PRIVATE
+from ..shared.base import Tool
+from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+
+NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
+NOT_SAVED = "The notebook has unsaved changes, so nothing ran. Ask the person to save it."
+CHANGED = "The notebook changed meanwhile. Decide again."
+WORDS = "Run {count} from the top in a fresh kernel.\n{where}"
+COPY = "In a copy of the notebook's folder."
+IN_PLACE = "In the notebook's own folder: the code may change files there."
+SAVED_WITHIN = 5.0
+"""Seconds that a window has to save the notebook."""
+AGAIN = 0.2
+MOST_NOTES = 5
+
+
+class Verify(msgspec.Struct, frozen=True):
+    pass
+
+
+async def _work(calls: Calls, call: ToolUse, arguments: Verify) -> None:
+    verifying = _Verifying(calls, call)
+    if calls.is_refused(call):
+        return
+    try:
+        if calls.turn.workplace.fresh_runs is None:
+            raise CommandError("not_allowed", NOT_AVAILABLE)
+        await verifying.run(calls.turn.workplace.fresh_runs)
+    except (CommandError, DocumentError) as error:
+        verifying.end("not_started", error.message)
+
+
+class _Verifying:
+    def __init__(self, calls: Calls, call: ToolUse) -> None:
+        self._turn = calls.turn
+        self._calls = calls
+        self._call = call
+
+    async def run(self, fresh: FreshRuns) -> None:
+        turn, in_place, why = self._turn, False, ""
+        while True:
+            cells = await _saved(turn, fresh)
+            said = await _checked(turn, cells)
+            if said.refusal is not None:
+                words = hooked.line(turn, said.refusal)
+                self._calls.results[self._call.id] = turn.results.not_run(
+                    self._call, words, VERIFY.label, "", words
+                )
+                return
+            barred, why_barred = turn.bars(await turn.kernel_info())
+            verdict = policy.decide(
+                "verify",
+                turn.mode,
+                owned=False,
+                suspicious=said.ask or in_place or bool(why),
+                always_ask=turn.always_ask,
+                run_all=turn.run_all,
+                barred=barred,
+            )
+            if verdict == "ask":
+                notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
+                count = f"{len(cells)} cells" if len(cells) > 1 else "1 cell"
+                words = WORDS.format(count=count, where=IN_PLACE if in_place else COPY)
+                draft = draft_of(
+                    self._call, "verify", VERIFY.label, words, why, *why_barred, *notes
+                )
+                decision = await self._calls.confirm(self._call, draft)
+                if decision is None:
+                    return
+                is_same = _sources(await fresh.cells()) == _sources(cells)
+                why = "" if is_same else CHANGED
+                why = why if decision.source == draft.source else DIFFERS
+                if why:
+                    continue
+            # The result in case Stop comes meanwhile.
+            self.end("interrupted", CUT_OFF)
+            try:
+                await self._verify(fresh, cells, in_place)
+            except CommandError as error:
+                if error.code != "in_folder" or in_place:
+                    raise
+                in_place, why = True, error.message
+                continue
+            return
+
+    async def _verify(self, fresh: FreshRuns, cells: Sequence[CodeCell], in_place: bool) -> None:
+        now = await fresh.run(in_place)
+        hidden = {cell.cell_id for cell in cells if PRIVATE in cell.tags}
+        told = "\n".join(verification.lines(now, hidden, self._line))
+        failed = any(cell.status == "failed" for cell in now.cells)
+        status: Status = "ok" if now.state == "done" and not failed else "error"
+        self.end(status, verification.summary(now), self._turn.untrusted.quoted(told))
+
+    def _line(self, text: str) -> str:
+        return " ".join(clean(self._turn.scrub(text)).split())
+
+    def end(self, status: Status, words: str, quoted: str = "") -> None:
+        self._calls.results[self._call.id] = self._turn.results.make(
+            self._call, status, words, title=VERIFY.label, summary=words, quoted=quoted
+        )
+
+
+async def _saved(turn: Turn, fresh: FreshRuns) -> Sequence[CodeCell]:
+    """The cells of the notebook's file, once it equals the open notebook. Raises CommandError."""
+    shown = (await turn.notebook.look()).cells
+    wanted = {
+        cell.cell_id: (cell.source, cell.execution_count)
+        for cell in shown
+        if cell.cell_type == "code" and cell.source.strip() and PRIVATE not in cell.tags
+    }
+    await turn.document.save()
+    for _ in range(round(SAVED_WITHIN / AGAIN)):
+        cells = await fresh.cells()
+        known = {
+            cell.cell_id: (cell.source, cell.count) for cell in cells if PRIVATE not in cell.tags
+        }
+        if known == wanted:
+            return cells
+        await asyncio.sleep(AGAIN)
+    raise CommandError("conflict", NOT_SAVED)
+
+
+def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
+    return [(cell.cell_id, cell.source) for cell in cells]
+
+
+async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
+    """Let the hooks check all cells, as before a run of each."""
+    notes: list[HookNote] = []
+    ask = False
+    for cell in cells:
+        code = CellCode(
+            notebook=turn.document.path,
+            cell_id=cell.cell_id,
+            source=cell.source,
+            files=tuple(name for name, _ in turn.files),
+            session_id=turn.session_id,
+            turn=turn.number,
+        )
+        said = await turn.hooks.before_run(code)
+        keys = await checked(partial(code_warnings.keys, turn.scrub), cell.source)
+        if said.refusal is not None:
+            return said
+        notes += said.notes
+        ask = ask or said.ask or bool(keys)
+    return Checked(tuple(dict.fromkeys(notes)), ask)
+
+
+VERIFY = Tool(
+    "verify",
+    "Verify the notebook",
+    "Run the whole notebook from the top in a fresh kernel and compare; the live kernel and the "
+    "notebook stay as they are.",
+    Verify,
+    effect="changes",
+    work=_work,
+    action="verify",
+)

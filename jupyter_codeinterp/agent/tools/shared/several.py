@@ -1,0 +1,200 @@
+"""One decision about several cells of the notebook, carried out cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ....run import hooked
+from ....run.approval import policy
+from ....run.deciding import carry_out
+from ....run.draft import DraftCell
+from ....run.hooks import HookNote
+from ....run.job import Granted
+from ....run.turn.results import OutputRoom, Result, joined, noted
+from ....view import outputs
+from ....wire.events import Status
+from ....wire.findings import Label
+from ....wire.messages import Image, ToolUse
+from ....wire.ops import CellView, called
+from ....wire.ports import KernelInfo
+from .calls import DIFFERS, Calls, draft_of
+
+LONGEST = 200_000
+"""Characters of code in one decision."""
+MOST_CELLS = 200
+MOST_NOTICES = 15
+TOO_MUCH = "This is more than a person can review at once. Name fewer cells."
+STOPPED = "Stopped in the cell {id}; it may have had effects. Not reached: {ids}."
+PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not added."
+DONE = "{done} of {all} cells{failed}."
+FAILED = "; not ok: {ids}"
+LEFT = " Not reached: {ids}."
+_LEAST = 80
+"""Characters of each cell's outputs, at least."""
+_MOST_IDS = 30
+_OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
+"""Statuses after which the other cells never run."""
+
+
+class _Checks(NamedTuple):
+    """``notes``: what the checks say of each cell; ``refusal``: why nothing may run."""
+
+    notes: dict[str, tuple[HookNote, ...]] = {}
+    notices: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+    ask: bool = False
+    refusal: str = ""
+
+
+class Several:
+    """One call about several cells. Its result includes those of the cells, in the room of one."""
+
+    def __init__(
+        self, calls: Calls, call: ToolUse, action: policy.Action, drafts: Sequence[DraftCell]
+    ) -> None:
+        self._calls = calls
+        self._turn = calls.turn
+        self._call = call
+        self._action = action
+        self._drafts = drafts
+
+    async def run(self, title: str, words: str, *, stop_on_error: bool = True) -> None:
+        """Ask, then carry out each cell. ``words`` say what happens to the cells."""
+        granted = await self._ask(title, words)
+        if granted is None:
+            return
+        turn, results, call = self._turn, self._calls.results, self._call
+        result = results[call.id] = turn.results.make(call, "interrupted", title=title)
+        characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
+        status: Status = "ok"
+        failed: list[str] = []
+        for number, draft in enumerate(self._drafts, 1):
+            draft.room = OutputRoom(
+                max(_LEAST, characters // (len(self._drafts) - number + 1)), images
+            )
+            after = _ids(self._drafts[number:])
+            cut_off = STOPPED.format(id=draft.cell_id, ids=after)
+            results[call.id] = noted(result, turn.untrusted.inert(cut_off))
+            one = await self._carry_out(draft, granted.get(draft.cell_id))
+            characters -= len(one.text)
+            images -= sum(isinstance(part, Image) for part in one.block.content)
+            result = results[call.id] = joined(result, one, "")
+            if one.done.status != "ok":
+                status = one.done.status
+                failed.append(draft.cell_id)
+                if stop_on_error or status in _OVER:
+                    break
+        named = FAILED.format(ids=", ".join(failed[:_MOST_IDS])) if failed else ""
+        all_told = DONE.format(done=number, all=len(self._drafts), failed=named)
+        if number < len(self._drafts):
+            all_told += LEFT.format(ids=_ids(self._drafts[number:]))
+        if len(self._drafts) == 1:
+            all_told = ""
+        head = turn.results.make(call, status, all_told, title=title, summary=all_told)
+        content = (*head.block.content, *result.block.content[1:])
+        if len(self._drafts) == 1:  # The cell's own result says it all.
+            content = one.block.content
+        block = msgspec.structs.replace(head.block, content=content)
+        results[call.id] = msgspec.structs.replace(head, block=block)
+
+    async def _carry_out(self, draft: DraftCell, granted: Granted | None) -> Result:
+        """The draft of one cell, with a card of its own."""
+        part = draft.call
+        self._calls.card(part.id, part.name)
+        job = self._calls.open(draft)
+        await carry_out(job, draft.source, granted=granted)
+        if job.next_inputs:
+            self._calls.note(self._call, PROPOSED.format(id=draft.cell_id))
+        self._calls.ended(part)
+        return self._calls.results[part.id]
+
+    # --- the decision ----------------------------------------------------------------
+
+    async def _ask(self, title: str, words: str) -> dict[str, Granted] | None:
+        """Ask for a decision if the policy wants it. Returns the person's permission for each cell;
+        {} if the policy decides cell by cell. None if nothing runs: the call has its result."""
+        turn, call, why = self._turn, self._call, ""
+        listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._drafts)}"
+        if len(listing) > LONGEST or len(self._drafts) > MOST_CELLS:
+            self._calls.not_started(call, TOO_MUCH)
+            return None
+        while True:
+            info = await turn.kernel_info()
+            checks = await self._check(info)
+            if checks.refusal:
+                self._end(title, checks.refusal)
+                return None
+            if len(checks.notices) > MOST_NOTICES:
+                self._calls.not_started(call, TOO_MUCH)
+                return None
+            runs = any(draft.runs for draft in self._drafts)
+            barred, why_barred = turn.bars(info) if runs else (False, ())
+            verdict = policy.decide(
+                self._action,
+                turn.mode,
+                owned=all(draft.is_owned for draft in self._drafts),
+                suspicious=checks.ask or bool(why),
+                always_ask=turn.always_ask,
+                run_all=turn.run_all,
+                barred=barred,
+            )
+            if verdict == "run":
+                return {}
+            if verdict == "refuse":
+                self._end(title, policy.refusal(self._action, turn.mode))
+                return None
+            draft = msgspec.structs.replace(
+                draft_of(call, "cells", title, listing, why, *why_barred, *checks.notices),
+                labels=checks.labels,
+                runs=runs,
+                can_run_all=runs and turn.can_run_all and not barred,
+            )
+            decision = await self._calls.confirm(call, draft)
+            if decision is None:
+                return None
+            if decision.run_all:
+                turn.let_all_run()
+            if decision.source == draft.source:
+                return {one: Granted(decision, info, notes) for one, notes in checks.notes.items()}
+            why = DIFFERS
+
+    async def _check(self, info: KernelInfo | None) -> _Checks:
+        """Check the cells, up to the first one that may not run."""
+        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[str]()
+        labels: dict[Label, None] = {}
+        asks = False
+        for draft in self._drafts:
+            said = await draft.check(draft.source, info)
+            place = f"Cell {turn.notebook.stands(draft.cell_id).partition('/')[0]}: "
+            if said.refusal is not None:
+                return _Checks(refusal=place + hooked.line(turn, said.refusal))
+            notices += [place + hooked.line(turn, note) for note in said.notes]
+            labels |= dict.fromkeys(await draft.labels(draft.source, info))
+            notes[draft.cell_id] = said.notes
+            asks |= said.ask
+        return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
+
+    def _end(self, title: str, words: str) -> None:
+        self._calls.results[self._call.id] = self._turn.results.not_run(
+            self._call, words, title, ""
+        )
+
+
+def _ids(drafts: Sequence[DraftCell]) -> str:
+    return ", ".join(draft.cell_id for draft in drafts[:_MOST_IDS]) or "none"
+
+
+def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
+    """The cells with place, execution count and full source. The source is indented, so it cannot
+    look like the head of another cell."""
+    places = {cell.cell_id: (place, cell) for place, cell in enumerate(cells, 1)}
+    parts: list[str] = []
+    for draft in drafts:
+        place, cell = places[draft.cell_id]
+        lines = "\n    ".join(draft.source.splitlines())
+        name = called(place, cell.execution_count).capitalize()
+        parts.append(f"{name}\n    {lines}")
+    return "\n\n".join(parts)

@@ -1,0 +1,34 @@
+"""The titles of tools' cards."""
+
+from __future__ import annotations
+
+from ....run.turn.turn import Turn
+from ....wire.ops import CellView, called
+
+TITLE_LENGTH = 60
+"""Characters of a card's title."""
+
+
+def title_so_far(title: object, source: str) -> str:
+    """The card's name while ``source`` is being written; "" until it is known."""
+    given = isinstance(title, str) and bool(title.strip())
+    whole_lines, _, _ = source.rpartition("\n")
+    return title_of(title, whole_lines) if given or whole_lines.strip() else ""
+
+
+def title_of(title: object, source: str) -> str:
+    """The card's name: the title, else the first comment or line of the source."""
+    text = title if isinstance(title, str) and title.strip() else ""
+    if not text:
+        lines = (line.strip() for line in source.splitlines())
+        text = next((line for line in lines if line and not line.startswith("%%")), "")
+        text = text.lstrip("#").strip() or "Cell"
+    text = " ".join(text.split())
+    return text if len(text) <= TITLE_LENGTH else text[: TITLE_LENGTH - 1] + "…"
+
+
+def name_of(turn: Turn, cell: CellView) -> str:
+    """What a card calls a cell that is there: its title, else its number and first line."""
+    place = int(turn.notebook.stands(cell.cell_id).partition("/")[0] or 0)
+    number = called(place, cell.execution_count)
+    return turn.titles.get(cell.cell_id) or title_of(f"{number}: {title_of('', cell.source)}", "")

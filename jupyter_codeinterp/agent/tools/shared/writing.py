@@ -1,0 +1,179 @@
+"""What tools do with cells: write, delete or run one as a call of a step."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ....run.deciding import carry_out
+from ....run.draft import DraftCell
+from ....run.expected import Contract
+from ....run.job import CellJob
+from ....run.turn.results import joined
+from ....run.turn.turn import Turn, new_cell_id
+from ....view import outputs
+from ....wire.messages import ToolUse
+from ....wire.ops import PRIVATE, CellView, RanCode, normalise
+from .calls import Calls
+from .titles import title_of
+
+PUT_FORWARD = "The code proposed another cell (set_next_input):"
+RECORD = (
+    "{id!r} is code that the person ran; the cell itself is not known here, so it stays. Write a "
+    "new cell, or tell the person what to change."
+)
+NO_POSITION = (
+    "There is no position {position!r}. Use start, end, before:ID or after:ID. Cells: {ids}."
+)
+
+
+class How(msgspec.Struct, frozen=True):
+    """How to run a source. ``run``: whether it runs at all; ``timeout``: seconds, None for the
+    turn's limit."""
+
+    expects: Contract | None = None
+    timeout: float | None = None
+    run: bool = True
+
+
+AS_USUAL = How()
+
+
+# --- what a call does --------------------------------------------------------------------
+
+
+async def write(
+    calls: Calls,
+    call: ToolUse,
+    source: str,
+    how: How = AS_USUAL,
+    *,
+    position: str = "",
+    cell_id: str = "",
+) -> None:
+    """Write a new cell at ``position``, or ``cell_id``."""
+    turn = calls.turn
+    spot = turn.notebook.at(position)
+    if calls.is_refused(call):
+        return
+    if spot is None:
+        words = NO_POSITION.format(position=position, ids=turn.notebook.known_ids())
+        calls.not_started(call, words)
+        return
+    calls.note(call, spot[1])
+    job = calls.opened(calls.tool(call), call.id, call.input, source)
+    if job is None:
+        raise RuntimeError(f"{call.name} has no draft")
+    draft = job.draft
+    kept = "" if call.input.get("title") else turn.titles.get(cell_id)
+    draft.title = kept or calls.title(call)
+    draft.expects, draft.timeout, draft.only_edits = how.expects, how.timeout, not how.run
+    if cell_id:
+        cell = turn.notebook.snapshot.cell(cell_id)
+        draft.is_code = cell is not None and cell.cell_type == "code"
+    await carry_out(job, source)
+    await _put_forward(calls, call, job)
+
+
+async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | None) -> None:
+    if calls.is_refused(call):
+        return
+    turn = calls.turn
+    draft = DraftCell(turn, call, "scratch", "", calls.title(call))
+    draft.timeout = timeout
+    job = calls.open(draft)
+    await carry_out(job, source)
+    await _put_forward(calls, call, job)
+
+
+async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
+    turn = calls.turn
+    seen = turn.context.source_seen(cell_id) or ""
+    title = title_of(f"Delete: {turn.titles.get(cell_id) or title_of('', seen)}", "")
+    draft = DraftCell(turn, call, "delete", cell_id, title, seen)
+    job = calls.open(draft)
+    await carry_out(job, seen)
+
+
+async def _put_forward(calls: Calls, call: ToolUse, job: CellJob) -> None:
+    """Handle drafts that the code proposed (set_next_input); they ask in every mode."""
+    waiting = [(job.draft.cell_id, source) for source in job.next_inputs]
+    number = 0
+    while waiting:
+        after, source = waiting.pop(0)
+        number += 1
+        part = ToolUse(f"{call.id}-next{number}", "run_cell", {})
+        proposed = await run_part(calls, part, source, "", after, suspicious=True)
+        waiting += [(proposed.draft.cell_id, text) for text in proposed.next_inputs]
+        results = calls.results
+        results[call.id] = joined(results[call.id], results[part.id], PUT_FORWARD)
+
+
+async def run_part(
+    calls: Calls,
+    part: ToolUse,
+    source: str,
+    title: str,
+    after: str = "",
+    *,
+    suspicious: bool = False,
+) -> CellJob:
+    """Run a new cell with its own card, as a part of another call. ``suspicious`` asks in every
+    mode."""
+    turn = calls.turn
+    draft = DraftCell(turn, part, "insert", new_cell_id(), title_of(title, source))
+    calls.card(part.id, part.name)
+    job = calls.open(draft)
+    draft.insert(turn.notebook.above(after or turn.notebook.place().after))
+    await carry_out(job, normalise(source), suspicious=suspicious)
+    calls.ended(part)
+    return job
+
+
+# --- whether a cell can be changed -------------------------------------------------------
+
+
+async def to_change(calls: Calls, call: ToolUse, *names: str) -> list[CellView]:
+    """The cells with these names, if the model knows their current source; else none, and the call
+    has its result."""
+    if calls.is_refused(call):
+        return []
+    notebook, found_cells = calls.turn.notebook, dict[str, CellView]()
+    for name in names:
+        found = notebook.find(name)
+        cell = await notebook.look_at(found.cell_id) if found is not None else None
+        if found is None or cell is None:
+            words = f"There is no cell {name!r}. Cells: {notebook.known_ids()}."
+            calls.not_started(call, words)
+            return []
+        calls.note(call, found.note)
+        if (stale := _stale(calls.turn, cell)) is not None:
+            _end_stale(calls, call, *stale)
+            return []
+        found_cells[cell.cell_id] = cell
+    return list(found_cells.values())
+
+
+def _stale(turn: Turn, cell: CellView) -> tuple[str, str] | None:
+    """Why a cell cannot be changed (it is private, or the model does not know its source), and the
+    source to show, if any. None if it can be changed."""
+    if PRIVATE in cell.tags:
+        return f"The person keeps the cell {cell.cell_id!r} private. It cannot be changed.", ""
+    if isinstance(cell, RanCode):
+        return RECORD.format(id=cell.cell_id), ""
+    seen = turn.context.source_seen(cell.cell_id)
+    if seen == cell.source:
+        return None
+    why = "You have not read this cell" if seen is None else "The person changed this cell"
+    if len(cell.source) > outputs.BUDGET:
+        return f"{why}, and it is too long to show in full. Nothing was changed.", ""
+    turn.context.seen(cell)
+    return f"{why}. Nothing was changed. It reads:", cell.source
+
+
+def _end_stale(calls: Calls, call: ToolUse, words: str, source: str) -> None:
+    job = calls.jobs.pop(call.id, None)
+    title = (job.draft.title if job is not None else "") or calls.title(call)
+    quoted = calls.turn.untrusted.shown(source) if source else ""
+    calls.results[call.id] = calls.turn.results.make(
+        call, "not_started", words, title=title, summary=words, quoted=quoted
+    )

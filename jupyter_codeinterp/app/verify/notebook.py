@@ -1,0 +1,82 @@
+"""Reads a notebook's cells from its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...base.errors import CommandError
+from ...run.verify.verification import CodeCell
+from ...wire.ops import joined
+from ..notebooks.notebook_kernels import NotebookKernels, no_notebook
+
+MOST_CELLS = 2_000
+
+
+class Book(msgspec.Struct, frozen=True):
+    """``kernel``: the kernelspec's name; "" for the server's default. ``language`` is in lower
+    case; "" if unknown."""
+
+    path: str
+    kernel: str
+    language: str
+    cells: tuple[CodeCell, ...]
+
+
+async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
+    """Raises CommandError ``unknown_notebook`` or ``malformed``."""
+    content = await _content(contents, path)
+    cells = tuple(_code_cells(content.get("cells")))
+    if not cells:
+        raise CommandError("malformed", "The notebook has no code to run.")
+    if len(cells) > MOST_CELLS:
+        words = "The notebook has more than {limit:,} code cells."
+        raise CommandError("malformed", words, limit=MOST_CELLS)
+    kernel, language = await _kernel(kernels, path, content)
+    return Book(path, kernel, language, cells)
+
+
+async def _content(contents: Any, path: str) -> Any:
+    try:
+        model = await ensure_async(contents.get(path, content=True, type="notebook"))
+    except web.HTTPError as error:
+        raise no_notebook(path, error) from None
+    return model["content"]
+
+
+async def _kernel(kernels: NotebookKernels, path: str, content: Any) -> tuple[str, str]:
+    """The kernelspec's name and the language, as in ``Book``."""
+    spec = (await kernels.metadata(path)).get("kernelspec", {})
+    language = spec.get("language") or _language(content.get("metadata"))
+    return str(spec.get("name", "")), str(language).lower()
+
+
+def _language(metadata: Any) -> str:
+    for name, key in (("language_info", "name"), ("kernelspec", "language")):
+        part = metadata.get(name) if isinstance(metadata, dict) else None
+        if isinstance(part, dict) and isinstance(part.get(key), str):
+            return str(part[key])
+    return ""
+
+
+def _code_cells(cells: Any) -> list[CodeCell]:
+    found: list[CodeCell] = []
+    for place, cell in enumerate(cells if isinstance(cells, list) else (), 1):
+        source = joined(cell.get("source"))
+        if cell.get("cell_type") != "code" or not source.strip():
+            continue
+        count, tags = cell.get("execution_count"), cell.get("metadata", {}).get("tags")
+        found.append(
+            CodeCell(
+                str(cell.get("id", "")),
+                place,
+                source,
+                count if isinstance(count, int) else None,
+                tuple(one for one in cell.get("outputs") or () if isinstance(one, dict)),
+                tuple(map(str, tags)) if isinstance(tags, list) else (),
+            )
+        )
+    return found

@@ -1,1 +1,0 @@
-"""Changes to a notebook, and outputs that are safe to show."""

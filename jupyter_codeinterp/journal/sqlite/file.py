@@ -1,0 +1,358 @@
+"""The journal's file: opening, checking, migrating; its faults in words."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ...base.errors import StoreError
+from . import schema
+
+# -------------------------------------------------------------------------------------------------
+# How far the journal was known to be on the disk, in a small file beside it.
+#
+# SQLite accepts a write-ahead log that lost its end, and silently has less. The mark reveals
+# that. We write it after the log is on the disk, so it never claims too much.
+
+MISSING = (
+    "The end of the journal is missing. The last messages of a conversation are lost; saved "
+    "notebooks are not affected."
+)
+LOST = "The journal of earlier conversations is gone. Another program emptied or deleted it."
+
+
+class LastEvent(msgspec.Struct, frozen=True):
+    """The last event on the disk. The log is in order, so all earlier ones are there, too."""
+
+    session_id: str
+    seq: int
+
+
+def mark_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}-mark")
+
+
+def write(path: Path, last: LastEvent) -> None:
+    file = mark_file(path)
+    file.touch(mode=0o600)
+    file.write_bytes(msgspec.json.encode(last))
+
+
+def forget(path: Path, session_id: str) -> None:
+    """Record a deletion on purpose."""
+    last = _read(path)
+    if last is not None and last.session_id == session_id:
+        mark_file(path).unlink(missing_ok=True)
+
+
+def missing(path: Path, db: sqlite3.Connection) -> str:
+    """A message for the person, once, if the journal holds less than it did."""
+    last = _read(path)
+    if last is None:
+        return ""
+    found = db.execute(
+        "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?", (last.session_id,)
+    ).fetchone()[0]
+    if found >= last.seq:
+        return ""
+    mark_file(path).unlink(missing_ok=True)
+    return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
+
+
+def _read(path: Path) -> LastEvent | None:
+    """The mark; None without one, or if its writing was cut off."""
+    with suppress(FileNotFoundError, msgspec.MsgspecError):
+        return msgspec.json.decode(mark_file(path).read_bytes(), type=LastEvent)
+    return None
+
+
+_QUICKLY_CHECKED = 500_000
+"""Bytes of a file whose check takes some 10 ms."""
+_QUICKLY_REBUILT = 5_000_000
+"""Bytes of a file whose rewriting takes some 50 ms."""
+_LONGEST_LOG = 16_000_000
+"""Bytes to which a checkpoint cuts the write-ahead log."""
+LOCK_WAIT = 0.5
+"""Seconds. Other processes lock the file for milliseconds; the event loop waits with us."""
+
+_NETWORK = frozenset({
+    0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x01021997, 0x65735546, 0x00C36400, 0x0BD00BD0,
+    0x47504653, 0x5346414F, 0x19830326, 0x7461636F, 0x01161970,
+})  # fmt: skip
+"""Linux's numbers: NFS, SMB (3), 9P, FUSE, Ceph, Lustre, GPFS, AFS, BeeGFS, OCFS2, GFS2."""
+
+# (part of SQLite's message, our code, our message)
+_FAULTS = (
+    ("full", "disk_full", "The disk is full. The conversation could not be saved."),
+    ("readonly", "read_only", "The journal's file is read-only."),
+    ("locked", "locked", "Another program has locked the journal's file."),
+    ("malformed", "damaged", "The journal's file is damaged."),
+    ("not a database", "damaged", "The journal's file is damaged."),
+    ("unable to open", "not_found", "Could not open the journal's file."),
+    ("FOREIGN KEY", "unknown_session", "The journal does not have this session."),
+    ("UNIQUE", "repeated", "The journal already has this number."),
+)
+# Errors of the operating system, by the part of SQLite's message for the same fault.
+_SYSTEM_FAULTS = {
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.EFBIG: "full",
+    errno.EROFS: "readonly",
+    errno.EACCES: "readonly",
+    errno.EPERM: "readonly",
+    errno.EEXIST: "unable to open",
+    errno.ENOTDIR: "unable to open",
+    errno.EISDIR: "unable to open",
+    errno.ENOENT: "unable to open",
+}
+
+
+class OpenedJournal(NamedTuple):
+    """``notice``: what had to be done to the file, or "". ``fault``: why ``db`` is read-only; it
+    then holds what can be read."""
+
+    db: sqlite3.Connection
+    notice: str
+    fault: StoreError | None
+
+
+def open_file(path: Path) -> OpenedJournal:
+    """Open or create the journal at ``path``. Always returns a database that can be read.
+
+    A damaged file is moved aside, not deleted, and a new one begun.
+    """
+    try:
+        with in_words():
+            db, notice = _open_or_begin(path)
+            return OpenedJournal(db, notice, None)
+    except StoreError as fault:
+        return OpenedJournal(_open_read_only(path), "", fault)
+
+
+def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
+    _prepare(path)
+    try:
+        db = _connect(path)
+    except sqlite3.DatabaseError as error:
+        if _fault(error).code != "damaged":
+            raise
+        notice = _move_aside(path)
+        _prepare(path)
+        return _connect(path), notice
+    try:
+        return db, missing(path, db)
+    except BaseException:
+        db.close()
+        raise
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Another connection to an open journal, for a thread."""
+    db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
+    try:
+        _set_up(db, db.execute("PRAGMA journal_mode").fetchone()[0])
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+@contextmanager
+def step(db: sqlite3.Connection, writing: threading.Lock) -> Iterator[None]:
+    """A short transaction of a thread on a connection of its own. Writers of this process hold
+    ``writing``, so that the event loop waits for one step at most."""
+    with writing, db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def _set_up(db: sqlite3.Connection, mode: str) -> None:
+    db.execute("PRAGMA foreign_keys=ON")
+    # Deleted data must be nowhere in the file.
+    db.execute("PRAGMA secure_delete=ON")
+    db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
+    # Without a write-ahead log, each append waits for the disk.
+    db.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
+    # SQLite would checkpoint in the middle of an append, which then waits for the disk: 50 ms and
+    # more. `fold_log` does it instead.
+    db.execute("PRAGMA wal_autocheckpoint=0")
+
+
+def journal_mode(db: sqlite3.Connection, path: Path) -> str:
+    """Write-ahead logging, or ``delete`` where the file system cannot do it. Servers on two
+    machines would share no memory, and damage the file: so not on a network drive."""
+    for mode in ("WAL", "DELETE")[_kind_of_file_system(path.parent) in _NETWORK :]:
+        found: str = db.execute(f"PRAGMA journal_mode={mode}").fetchone()[0]
+        if found == "wal":
+            break
+    return found
+
+
+def _kind_of_file_system(folder: Path) -> int:
+    """Linux's number for the file system; 0 on other systems."""
+    about = ctypes.create_string_buffer(512)  # The C structure has 120 bytes; the kind is first.
+    if sys.platform != "linux" or ctypes.CDLL(None).statfs(bytes(folder), about) != 0:
+        return 0
+    return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF
+
+
+def sync_log(path: Path, last: LastEvent | None = None) -> None:
+    """Wait until the write-ahead log is on the disk; without a log, each append has waited.
+    ``last`` is the log's last event: the next opening checks that it is still there."""
+    log = path.with_name(f"{path.name}-wal")
+    with in_words():
+        with suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
+            os.fsync(file.fileno())
+        if last is not None:
+            write(path, last)
+
+
+def file_id(path: Path) -> tuple[int, int] | None:
+    """Identifies the file, even if another takes its place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def fold_log(path: Path, writing: threading.Lock, empty: bool) -> bool:
+    """Checkpoint the write-ahead log, so that it restarts; ``empty``: also truncate it. Return
+    whether that failed, because others read the log."""
+    left = False
+    with in_words(), closing(connect(path)) as db:
+        # Others may write meanwhile; their writes stay in the log.
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if empty:
+            db.execute("PRAGMA busy_timeout=0")
+            with writing:  # Little is left to checkpoint: milliseconds.
+                left = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0
+            db.execute(f"PRAGMA busy_timeout={int(LOCK_WAIT * 1_000)}")
+        # The first write to a log waits for the disk, so it should be no append.
+        db.execute("PRAGMA application_id=0")
+    return left
+
+
+def _wants_check(path: Path) -> bool:
+    """Always check a small file. A large one, whose check would delay the server's start, only
+    if its last writer did not close it."""
+    left_open = path.with_name(f"{path.name}-wal").exists()
+    return left_open or (path.exists() and path.stat().st_size < _QUICKLY_CHECKED)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    wants_check = _wants_check(path)
+    db = sqlite3.connect(path, LOCK_WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        _enable_shrinking(db, path)
+        _set_up(db, journal_mode(db, path))
+        if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("malformed")
+        schema.migrate(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _enable_shrinking(db: sqlite3.Connection, path: Path) -> None:
+    """Let ``retention`` shrink the file step by step. SQLite needs an empty file or a full
+    rewrite for this setting, so large files go without."""
+    if db.execute("PRAGMA auto_vacuum").fetchone()[0] == 0:
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        small = 0 < path.stat().st_size < _QUICKLY_REBUILT
+        if small and _version(db) <= len(schema.MIGRATIONS):
+            # Another server may be using the file: try again another time.
+            with suppress(sqlite3.OperationalError):
+                db.execute("VACUUM")
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    """Open the journal read-only if possible; else an empty one."""
+    log = path.with_name(f"{path.name}-wal")
+    # In a read-only folder, SQLite reads a file without a log only as immutable.
+    for how in ("mode=ro", "immutable=1"):
+        try:
+            if how == "immutable=1" and log.exists() and log.stat().st_size:
+                break
+            name = f"{path.absolute().as_uri()}?{how}"
+            db = sqlite3.connect(name, uri=True, timeout=LOCK_WAIT, isolation_level=None)
+        except (sqlite3.Error, OSError):
+            continue
+        try:
+            if _version(db) == len(schema.MIGRATIONS):
+                return db
+        except sqlite3.Error:
+            pass
+        db.close()
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    schema.migrate(db)
+    db.execute("PRAGMA query_only=ON")
+    return db
+
+
+def _version(db: sqlite3.Connection) -> int:
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _prepare(path: Path) -> None:
+    """Make folder and file owner-only: SQLite gives its side files the same mode."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
+def _move_aside(path: Path) -> str:
+    damaged = _free_name(path)
+    path.rename(damaged)
+    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark_file(path)):
+        if side.exists():
+            side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
+    return (
+        f"The journal of earlier conversations was damaged. It was renamed to {damaged.name}, and "
+        "a new journal was started."
+    )
+
+
+def _free_name(path: Path) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    damaged, number = path.with_name(f"{path.name}.damaged-{stamp}"), 1
+    while damaged.exists():
+        number += 1
+        damaged = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
+    return damaged
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn file errors into StoreError; let program errors pass."""
+    try:
+        yield
+    except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
+        raise
+    except (sqlite3.Error, OSError) as error:
+        raise _fault(error) from error
+
+
+def _fault(error: Exception) -> StoreError:
+    text = str(error)
+    if isinstance(error, OSError) and error.errno in _SYSTEM_FAULTS:
+        text = _SYSTEM_FAULTS[error.errno]
+    for part, code, words in _FAULTS:
+        if part in text:
+            return StoreError(code, words)
+    why = error.strerror if isinstance(error, OSError) else error
+    return StoreError("disk_error", f"Could not read or write the journal: {why}.")

@@ -1,0 +1,222 @@
+"""Ops and receipts in the journal, and their outputs: each stored once, in parts, under its digest.
+
+A thread encodes and writes large outputs on its own connection. The event loop writes to the same
+file and waits for one part at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+
+from ...base.errors import StoreError
+from ...wire.ops import FinishRun, Op, Output, Receipt, Restore, fits
+from ...wire.stores import StoredOp
+from ..ledger import light_op, light_receipt, whole_op
+from .file import connect, in_words, step
+from .journal import JournalFile, read
+from .schema import add_part, begin, end, parts, put, written
+from .writer import append
+
+_Ops = list[StoredOp]
+_OpsBySession = list[tuple[str, list[StoredOp]]]
+
+_NEW = "INSERT INTO ops SELECT ?, ?, ifnull(max(number), 0) + 1, ?, ?, ?, ? FROM ops"
+_COLUMNS = "seq, turn, op, receipt, outputs"
+
+
+AT_ONCE = 50_000
+"""Characters of outputs that the event loop writes itself: less than 2 ms."""
+
+
+class Ops(JournalFile):
+    @append
+    def append_op(self, session_id: str, op: StoredOp) -> None:
+        with self._transaction():
+            self._add_op(session_id, op)
+
+    def _add_op(self, session_id: str, stored: StoredOp) -> None:
+        """Needs an open transaction."""
+        op, outputs = light_op(stored.op)
+        kept = stored.op.kept if isinstance(stored.op, (FinishRun, Restore)) else ""
+        digest = stored.outputs or kept or (outputs and self._put_outputs(session_id, outputs))
+        receipt = (
+            self._without_outputs(session_id, stored.receipt)
+            if stored.receipt is not None
+            else None
+        )
+        uses = [digest, receipt.outputs if receipt is not None else ""]
+        self._db.executemany(
+            "INSERT OR IGNORE INTO output_uses SELECT digest, ? FROM outputs WHERE digest = ?",
+            [(session_id, use) for use in uses if use],
+        )
+        written = (self._written(op), digest or None, receipt and self._written(receipt))
+        self._db.execute(_NEW, (session_id, stored.seq, stored.turn, *written))
+        if isinstance(op, FinishRun):
+            self._db.execute(
+                "INSERT OR REPLACE INTO cell_outputs VALUES (?, ?, ?)",
+                (session_id, op.cell_id, digest or ""),
+            )
+
+    def _without_outputs(self, session_id: str, receipt: Receipt) -> Receipt:
+        """Move the receipt's outputs to their own table. Needs an open transaction."""
+        light, outputs = light_receipt(receipt)
+        if not outputs:
+            return receipt
+        return msgspec.structs.replace(light, outputs=self._put_outputs(session_id, outputs))
+
+    @append
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
+        with self._transaction():
+            light = self._without_outputs(session_id, receipt)
+            updated = self._db.execute(
+                "UPDATE ops SET receipt = ? WHERE session_id = ? AND seq = ?",
+                (self._written(light), session_id, seq),
+            )
+            if not updated.rowcount:
+                raise StoreError("unknown_op", f"No op {seq} to set a receipt for.")
+
+    def last_op(self, session_id: str) -> int:
+        query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"
+        return max(0, self._number(query, session_id))
+
+    def ops(self, session_id: str, after: int = 0) -> _Ops:
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM ops WHERE session_id = ? AND seq > ? ORDER BY seq",
+            (session_id, after),
+        )
+        return [_op(row) for row in rows]
+
+    def whole_ops(self, session_id: str, after: int = 0) -> _Ops:
+        return self._whole(session_id, self.ops(session_id, after))
+
+    def _whole(self, session_id: str, ops: _Ops) -> _Ops:
+        return [
+            whole_op(stored, self.outputs(session_id, stored.outputs)) if stored.outputs else stored
+            for stored in ops
+        ]
+
+    @append
+    def set_saved(self, session_id: str, seq: int) -> None:
+        """Raise the number, never lower it. No effect without such a session."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = max(saved, ?) WHERE session_id = ?", (seq, session_id)
+            )
+
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
+                " WHERE ops.session_id = sessions.session_id))"
+                " WHERE notebook IN (?, ?) AND ? IN ('', session_id)",
+                (*self._names(notebook), session_id),
+            )
+            if not session_id:
+                forget = "DELETE FROM silenced WHERE notebook IN (?, ?)"
+                self._db.execute(forget, self._names(notebook))
+
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        rows = self._rows(
+            "SELECT session_id, saved FROM sessions WHERE notebook IN (?, ?) AND saved > 0",
+            self._names(notebook),
+        )
+        return dict(rows)
+
+    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> _OpsBySession:
+        above = ("JOIN json_each(?) AS above ON above.key = session_id", "above.value")
+        return self._by_session(notebook, *above, json.dumps(dict(seqs)))
+
+    def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        found = self._by_session(notebook, "", "s.saved")
+        free = {key for key in {key for key, _ in found} if self.holder(key) is None}
+        return [(session_id, ops) for session_id, ops in found if session_id in free]
+
+    def _by_session(self, notebook: str, join: str, above: str, *given: str) -> _OpsBySession:
+        rows = self._rows(
+            f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id) {join}"
+            f" WHERE s.notebook IN (?, ?) AND ops.seq > {above}"
+            " ORDER BY ops.number, session_id, ops.seq",
+            (*given, *self._names(notebook)),
+        )
+        return [
+            (session_id, self._whole(session_id, [_op(row[1:]) for row in group]))
+            for session_id, group in groupby(rows, key=itemgetter(0))
+        ]
+
+    # --- outputs -----------------------------------------------------------------------
+
+    async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
+        """Store outputs and return their digest; "" on failure. The op or receipt then carries
+        the outputs itself, and its write raises the error."""
+        if not outputs or fits(outputs, AT_ONCE) or self._fault is not None:
+            return ""
+        try:
+            return await asyncio.to_thread(self._keep_outputs, session_id, outputs)
+        except StoreError:
+            return ""
+
+    def _keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
+        new = written(outputs, self._scrub)
+        with in_words(), closing(connect(self._path)) as db:
+            with step(db, self._writing):
+                missing = begin(db, session_id, new, time.time())
+            for start, part in parts(new) if missing else ():
+                with step(db, self._writing):
+                    add_part(db, new.digest, start, part)
+            with step(db, self._writing):
+                end(db, new.digest)
+        return new.digest
+
+    def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        self._drain()
+        with in_words():
+            return _outputs_of(self._db, session_id, digest)
+
+    async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        return await asyncio.to_thread(self._kept_outputs, session_id, digest)
+
+    def _kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        self._drain()
+        with in_words(), closing(connect(self._path)) as db:
+            return _outputs_of(db, session_id, digest)
+
+    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
+        rows = self._rows(query, (session_id, cell_id))
+        return await self.kept_outputs(session_id, rows[0][0]) if rows else None
+
+    def _put_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
+        """Store outputs and return their digest. Needs an open transaction."""
+        new = written(outputs, self._scrub)
+        put(self._db, session_id, new, time.time())
+        return new.digest
+
+
+def _op(row: tuple[Any, ...]) -> StoredOp:
+    seq, turn, op, receipt, outputs = row
+    answered = read(receipt, Receipt) if receipt is not None else None
+    return StoredOp(seq, turn, read(op, Op), answered, outputs or "")
+
+
+def _outputs_of(db: sqlite3.Connection, session_id: str, digest: str) -> tuple[Output, ...] | None:
+    """None if parts are missing, or no op of the session refers to them."""
+    rows = db.execute(
+        "SELECT p.content FROM outputs o JOIN output_uses u USING (digest)"
+        " JOIN output_parts p USING (digest)"
+        " WHERE o.digest = ? AND u.session_id = ? AND o.whole ORDER BY p.start",
+        (digest, session_id),
+    ).fetchall()
+    if not rows:
+        return None
+    found: tuple[Output, ...] = read(b"".join(row[0] for row in rows), tuple[Output, ...])
+    return found

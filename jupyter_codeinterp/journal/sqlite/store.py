@@ -1,0 +1,415 @@
+"""The journal in one SQLite file: sessions, events, messages, ops and outputs.
+
+Synchronous, for one thread: an append takes 0.1 ms. ``settle`` and ``tidy`` wait for the disk in
+a thread of their own; on a network drive, appends do as well (``writer.py``). All written text
+passes ``scrub``. The caller numbers events; folding streamed parts leaves gaps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterable
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...wire.commands import SessionInfo
+from ...wire.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
+from ...wire.messages import Message
+from ...wire.stores import Beginning
+from .file import LOCK_WAIT, LastEvent, in_words
+from .journal import moved, read, reader
+from .ops import Ops
+from .writer import append
+
+# -------------------------------------------------------------------------------------------------
+# Searches the person's messages and the model's answers for a word.
+#
+# It reads all events without an index: 100,000 of them take 0.1 s, in a thread on its own
+# connection.
+
+_MARKS = re.compile(r"([^\w\s]{32,})")
+_TEXTS = (
+    "SELECT session_id, kind, data FROM events"
+    " WHERE kind IN ('turn_started', 'messages_heard', 'text_done', 'text_delta')"
+    " ORDER BY session_id, seq"
+)
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """The searched fields of these events."""
+
+    text: str = ""
+
+
+def fold(text: str) -> str:
+    """Equal for texts that differ in case, or in how an accent is written."""
+    if not text.isascii():
+        # Normalizing a long row of combining marks takes too long, and nobody searches for one.
+        parts = _MARKS.split(text)
+        parts[::2] = [unicodedata.normalize("NFC", part) for part in parts[::2]]
+        text = "".join(parts)
+    return text.casefold()
+
+
+def sessions_with(path: Path, word: str) -> set[str]:
+    """Ids of the sessions in the journal ``path`` that contain ``word``. Raises StoreError."""
+    with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as db:
+        sessions = groupby(db.execute(_TEXTS), key=itemgetter(0))
+        return {session_id for session_id, events in sessions if _says(events, word)}
+
+
+def _says(events: Iterable[tuple[str, str, str]], word: str) -> bool:
+    word = fold(word)
+    # Decode only the few entries that contain the word: it may be in a key instead of a text.
+    written = msgspec.json.encode(word).decode()[1:-1]
+    streamed: list[str] = []
+    for _, kind, data in events:
+        if kind == "text_delta":
+            streamed.append(_text(data))
+            continue
+        if streamed and word in fold("".join(streamed)):
+            return True
+        if written in fold(data) and word in fold(_text(data)):
+            return True
+        streamed = []
+    return word in fold("".join(streamed))
+
+
+def _text(data: str) -> str:
+    return str(read(data, _Text).text)
+
+
+_Sessions = list[SessionInfo]
+_Numbered = list[tuple[int, Event]]
+_Written = list[tuple[int, bytes]]
+_Deltas = list[tuple[int, ThinkingDelta]]
+_Rows = list[tuple[Any, ...]]
+
+_NEW_SESSION = "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)"
+_BY_NOTEBOOK = ("sessions", "silenced")
+_NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?)"
+
+# A branch copies its share of the session, so that each can be deleted without the other.
+_FIRST = "SELECT id FROM messages WHERE session_id = :of ORDER BY id LIMIT :messages"
+
+_COPIES = (
+    # New rows are numbered in the order of the old ones; `base` is below all of them.
+    f"""INSERT INTO messages (session_id, conversation, data)
+        SELECT :new, conversation, data FROM messages WHERE id IN ({_FIRST}) ORDER BY id""",
+    """INSERT INTO prompts SELECT :new, digest, text FROM prompts
+        WHERE session_id = :of AND digest IN
+            (SELECT digest FROM requests WHERE session_id = :of AND step <= :steps)""",
+    """INSERT INTO requests
+        SELECT :new, step, digest, data, conversation, :base +
+            (SELECT count(*) FROM messages m WHERE m.session_id = :of AND m.id <= last_message)
+        FROM requests WHERE session_id = :of AND step <= :steps""",
+)
+
+
+class SqliteStore(Ops):
+    """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``JournalFile``).
+
+    Every method raises StoreError: disk_full, read_only, locked, damaged, not_found, too_new,
+    unknown_session, repeated, disk_error.
+    """
+
+    # --- sessions --------------------------------------------------------------------
+
+    def create(self, info: SessionInfo) -> None:
+        with self._transaction():
+            self._db.execute(_NEW_SESSION, self._row(info))
+
+    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        new = info.session_id
+        with self._transaction():
+            self._db.execute(_NEW_SESSION, self._row(info))
+            self._db.executemany(_NEW_EVENT, self._event_rows(new, beginning.events))
+            for op in beginning.ops:
+                self._add_op(new, op)
+            _copy_conversation(self._db, of, new, beginning.messages, beginning.steps)
+
+    @append
+    def update(self, info: SessionInfo) -> None:
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET info = ?, notebook = ?, changed = ? WHERE session_id = ?",
+                self._row(info),
+            )
+
+    def get(self, session_id: str) -> SessionInfo | None:
+        return next(iter(self._sessions("session_id = ?", session_id)), None)
+
+    def list(self, notebook: str | None = None) -> _Sessions:
+        if notebook is None:
+            return self._sessions("true")
+        return self._sessions("notebook IN (?, ?)", *self._names(notebook))
+
+    async def search(self, word: str, notebook: str | None = None) -> _Sessions:
+        found = await asyncio.to_thread(sessions_with, self._path, word)
+        return [
+            info
+            for info in self.list(notebook)
+            if info.session_id in found or fold(word) in fold(info.title)
+        ]
+
+    def rename_notebook(self, old: str, new: str) -> None:
+        names = (self._names(new)[0], *self._names(old))
+        with self._transaction():
+            for table in _BY_NOTEBOOK:
+                self._db.execute(
+                    f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook IN (?, ?)", names
+                )
+
+    def move_folder(self, old: str, new: str) -> int:
+        """Give the conversations of the folder or notebook ``old`` to ``new``; whole paths. Return
+        the number of conversations."""
+        old, new = self._scrub(old), self._scrub(new)
+        count = 0
+        with self._transaction():
+            for table in _BY_NOTEBOOK:
+                for (name,) in self._rows(f"SELECT DISTINCT notebook FROM {table}"):
+                    if (to := moved(name, old, new)) is None:
+                        continue
+                    done = self._db.execute(
+                        f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook = ?", (to, name)
+                    )
+                    count += done.rowcount if table == "sessions" else 0
+        return count
+
+    def delete(self, session_id: str) -> None:
+        """Delete a session and all its data, if it exists."""
+        with self._transaction():
+            self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+        self._forget(session_id)
+
+    # --- findings --------------------------------------------------------------------
+
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
+        whole, relative = self._names(notebook)
+        with self._transaction():
+            if silenced:
+                self._db.execute("INSERT OR IGNORE INTO silenced VALUES (?, ?)", (whole, key))
+            else:
+                forget = "DELETE FROM silenced WHERE notebook IN (?, ?) AND key = ?"
+                self._db.execute(forget, (whole, relative, key))
+
+    def silenced(self, notebook: str) -> frozenset[str]:
+        query = "SELECT key FROM silenced WHERE notebook IN (?, ?)"
+        rows = self._rows(query, self._names(notebook))
+        return frozenset(key for (key,) in rows)
+
+    # --- spending -------------------------------------------------------
+
+    @append
+    def spend(self, day: str, dollars: float) -> None:
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO spending VALUES (?, ?) ON CONFLICT (day) "
+                "DO UPDATE SET dollars = dollars + excluded.dollars",
+                (day, dollars),
+            )
+
+    def spent(self, day: str) -> float:
+        rows = self._rows("SELECT dollars FROM spending WHERE day = ?", (day,))
+        return float(rows[0][0]) if rows else 0.0
+
+    # --- events ----------------------------------------------------------------------
+
+    @append
+    def append_events(self, session_id: str, events: _Numbered) -> None:
+        rows = self._event_rows(session_id, events)
+        with self._transaction():
+            self._db.executemany(_NEW_EVENT, rows)
+            for seq, event in events:
+                if isinstance(event, TextDone):
+                    self._drop_deltas(session_id, seq, event.block)
+                elif isinstance(event, StepDiscarded):
+                    self._drop_deltas(session_id, seq)
+                elif isinstance(event, TurnEnded):
+                    self._fold_thinking(session_id, seq)
+            if events:
+                self._appended = LastEvent(session_id, events[-1][0])
+
+    def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
+        return [
+            (
+                *(session_id, seq, event.__struct_config__.tag),
+                *(getattr(event, "block", None), self._written(event)),
+            )
+            for seq, event in events
+        ]
+
+    def last_seq(self, session_id: str) -> int:
+        query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
+        return self._number(query, session_id)
+
+    def events(self, session_id: str, after: int = 0) -> _Numbered:
+        rows = self._rows(
+            "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq",
+            (session_id, after),
+        )
+        decode = reader(Event)
+        return [(seq, decode(data)) for seq, data in rows]
+
+    def written_events(self, session_id: str, after: int, most: int) -> _Written:
+        rows = self._rows(
+            "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (session_id, after, most),
+        )
+        return [(seq, data.encode()) for seq, data in rows]
+
+    def _drop_deltas(self, session_id: str, seq: int, block: int | None = None) -> None:
+        """Delete the parts of text blocks in the step of ``seq``: the complete block is stored.
+
+        (A stopped turn has no complete block, and keeps its parts.)
+        """
+        self._db.execute(
+            "DELETE FROM events WHERE session_id = ? AND seq > ? AND seq < ?"
+            " AND kind = 'text_delta' AND block = ifnull(?, block)",
+            (session_id, self._last(session_id, seq, "step_started"), seq, block),
+        )
+
+    def _fold_thinking(self, session_id: str, seq: int) -> None:
+        """Merge each thinking block of the turn that ends with ``seq`` into its first event."""
+        rows = self._db.execute(
+            "SELECT seq, kind, block, data FROM events WHERE session_id = ? AND seq > ?"
+            " AND seq < ? AND kind IN ('thinking_delta', 'step_started') ORDER BY seq",
+            (session_id, self._last(session_id, seq, "turn_started"), seq),
+        )
+        step = 0
+        parts: dict[tuple[int, int], _Deltas] = {}
+        for number, kind, block, data in rows:
+            if kind == "step_started":
+                step = number
+            else:
+                delta = msgspec.json.decode(data, type=ThinkingDelta)
+                parts.setdefault((step, block), []).append((number, delta))
+        for (_, block), deltas in parts.items():
+            whole = ThinkingDelta(block, "".join(delta.text for _, delta in deltas))
+            self._db.execute(
+                "UPDATE events SET data = ? WHERE session_id = ? AND seq = ?",
+                (self._written(whole), session_id, deltas[0][0]),
+            )
+            self._db.executemany(
+                "DELETE FROM events WHERE session_id = ? AND seq = ?",
+                [(session_id, number) for number, _ in deltas[1:]],
+            )
+
+    def _last(self, session_id: str, before: int, kind: str) -> int:
+        row = self._db.execute(
+            "SELECT seq FROM events WHERE session_id = ? AND seq < ? AND kind = ?"
+            " ORDER BY seq DESC LIMIT 1",
+            (session_id, before, kind),
+        ).fetchone()
+        return row[0] if row else 0
+
+    # --- messages and requests -------------------------------------------------------
+
+    @append
+    def append_messages(
+        self, session_id: str, messages: tuple[Message, ...], conversation: int
+    ) -> None:
+        with self._transaction():
+            self._db.executemany(
+                "INSERT INTO messages (session_id, conversation, data) VALUES (?, ?, ?)",
+                [(session_id, conversation, self._written(message)) for message in messages],
+            )
+
+    def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
+        """The latest conversation's number and messages. Numbers count from 1, also in an empty
+        session."""
+        rows = self._rows(
+            "SELECT conversation, data FROM messages WHERE session_id = ? AND conversation ="
+            " (SELECT max(conversation) FROM messages WHERE session_id = ?) ORDER BY id",
+            (session_id, session_id),
+        )
+        number = rows[0][0] if rows else 1
+        return number, tuple(read(data, Message) for _, data in rows)
+
+    def count_messages(self, session_id: str) -> int:
+        return self._number("SELECT count(*) FROM messages WHERE session_id = ?", session_id)
+
+    def all_messages(self, session_id: str) -> tuple[Message, ...]:
+        rows = self._rows(
+            "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
+        )
+        return tuple(read(row[0], Message) for row in rows)
+
+    @append
+    def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
+        """Store the system prompt once: it is the same in every step."""
+        system = self._scrub(str(request.get("system", "")))
+        digest = hashlib.sha256(system.encode()).hexdigest()
+        rest = {key: value for key, value in request.items() if key != "system"}
+        with self._transaction():
+            self._db.execute(
+                "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)", (session_id, digest, system)
+            )
+            self._db.execute(
+                "INSERT OR REPLACE INTO requests SELECT ?, ?, ?, ?, ifnull(max(conversation),"
+                " 1), ifnull(max(id), 0) FROM messages WHERE session_id = ?",
+                (session_id, step, digest, self._written(rest), session_id),
+            )
+
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        """The stored request, with the ``messages`` of that time in Messages API form."""
+        rows = self._rows(
+            "SELECT r.data, p.text, r.last_message, r.conversation FROM requests r"
+            " JOIN prompts p USING (session_id, digest) WHERE r.session_id = ? AND r.step = ?",
+            (session_id, step),
+        )
+        if not rows:
+            return None
+        data, system, last, conversation = rows[0]
+        messages = self._rows(
+            "SELECT data FROM messages WHERE session_id = ? AND conversation = ? AND id <= ?"
+            " ORDER BY id",
+            (session_id, conversation, last),
+        )
+        request = read(data, dict[str, Any])
+        return {
+            **request,
+            "system": system,
+            "messages": [read(row[0], dict[str, Any]) for row in messages],
+        }
+
+    # --- the file --------------------------------------------------------------------
+
+    def _row(self, info: SessionInfo) -> tuple[str, str, float, str]:
+        return self._written(info), self._names(info.notebook)[0], info.changed, info.session_id
+
+    def _sessions(self, where: str, *values: str) -> _Sessions:
+        """Sessions below the root folder, newest first. Path and last number come from the
+        journal's own columns."""
+        rows = self._rows(
+            "SELECT info, notebook, (SELECT max(seq) FROM events e"
+            " WHERE e.session_id = s.session_id)"
+            f" FROM sessions s WHERE {where} ORDER BY changed DESC, session_id",
+            values,
+        )
+        return [
+            msgspec.structs.replace(
+                read(info, SessionInfo), notebook=notebook, last_seq=last_seq or 0
+            )
+            for info, stored, last_seq in rows
+            if (notebook := self._root.relative(stored)) is not None
+        ]
+
+
+def _copy_conversation(
+    db: sqlite3.Connection, of: str, new: str, messages: int, steps: int
+) -> None:
+    """Copy the first messages and the requests of the first steps. Needs an open transaction."""
+    base: int = db.execute("SELECT ifnull(max(id), 0) FROM messages").fetchone()[0]
+    values = {"of": of, "new": new, "messages": messages, "steps": steps, "base": base}
+    for statement in _COPIES:
+        db.execute(statement, values)

@@ -1,0 +1,132 @@
+"""A kernel of a gateway, through the server's kernel manager."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jupyter_client.session import Session
+from jupyter_core.utils import ensure_async
+from jupyter_server.gateway.gateway_client import gateway_request
+from tornado.web import HTTPError
+
+from ...base.errors import KernelError
+from ..wire import KernelMessage, Spec
+from ..wire.port import GONE
+from .wire import NOT_FOUND, SHUT_DOWN, GatewayWire
+
+AGAIN = 5.0
+"""Seconds after which a kernel that could not be reached is worth another attempt."""
+
+log = logging.getLogger(__name__)
+
+
+class GatewayProcess:
+    """Implements ``Process``. A gateway tells nothing about a kernel's process."""
+
+    is_here = False
+    is_sandboxed = False
+    written = None
+    is_ending = False
+    autorestarts = False
+    """The gateway restarts a kernel that died, and says so on the wire."""
+    number = None
+
+    def __init__(self, kernels: Any, kernel_id: str) -> None:
+        """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""
+        self._kernels = kernels
+        self._kernel_id = kernel_id
+        self._km = kernels.get_kernel(kernel_id)
+        self._restarted: Callable[[], None] = lambda: None
+        self._spec: Spec | None = None
+        self._ended = ""
+        self._ended_at = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        return self._kernel_id in self._kernels
+
+    @property
+    def seems_busy(self) -> bool:
+        return getattr(self._km, "execution_state", "") == "busy"
+
+    @property
+    def gone(self) -> str:
+        return self._ended or GONE
+
+    def limit_hit(self, error: str, since: float) -> str:
+        return ""
+
+    def refused(self, since: float) -> str:
+        return ""
+
+    def connections(self, since: float) -> tuple[()]:
+        return ()
+
+    async def spec(self) -> Spec | None:
+        if self._spec is None:
+            name = (self._km.kernel or {}).get("name", "")
+            try:
+                found = await self._kernels.kernel_spec_manager.get_kernel_spec(name)
+            except (HTTPError, KeyError):
+                return Spec(name, "") if name else None
+            spec = found.get("spec", {})
+            self._spec = Spec(spec.get("display_name", name), spec.get("language", ""))
+        return self._spec
+
+    async def is_alive(self) -> bool:
+        return not self._ended or asyncio.get_running_loop().time() > self._ended_at + AGAIN
+
+    async def check(self) -> None:
+        try:
+            await gateway_request(self._km.kernel_url, method="GET")
+        except HTTPError as error:
+            if error.status_code == NOT_FOUND:
+                self._end(SHUT_DOWN)
+
+    async def interrupt(self) -> None:
+        try:
+            await ensure_async(self._km.interrupt_kernel())
+        except HTTPError as error:
+            words = f"The gateway did not interrupt the kernel: {_why(error)}"
+            raise KernelError("kernel_dead", words) from None
+
+    async def restart(self) -> None:
+        try:
+            await ensure_async(self._kernels.restart_kernel(self._kernel_id))
+        except HTTPError as error:
+            raise RuntimeError(_why(error)) from None
+
+    async def kill(self) -> None:
+        await self.restart()
+
+    def on_restart(self, restarted: Callable[[], None]) -> None:
+        self._restarted = restarted
+
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> GatewayWire:
+        self._ended = ""
+        session = Session(config=self._km.config)
+        return GatewayWire(self._kernel_id, session, on_iopub, lambda: self._restarted(), self._end)
+
+    def _end(self, why: str) -> None:
+        log.info("Kernel %s: %s", self._kernel_id, why)
+        self._ended = why
+        self._ended_at = asyncio.get_running_loop().time()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        self._kernels.notify_connect(self._kernel_id)
+        try:
+            yield
+        finally:
+            self._kernels.notify_disconnect(self._kernel_id)
+
+    def close(self) -> None:
+        self._restarted = lambda: None
+
+
+def _why(error: HTTPError) -> str:
+    return str(error.log_message or error.reason or error.status_code)

@@ -1,0 +1,252 @@
+"""Ports: the wire that carries messages to a kernel and back, and the process behind it.
+
+Each kind of connection has a ``Wire`` and a ``Process``: ``zmq`` for kernels of this machine,
+``gateway`` for those of a gateway. ``kernels/zmq/link.py`` uses both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from jupyter_client.session import Session
+
+from ...base.errors import KernelError
+from ...wire.findings import Observation
+from ..inside.mark import AGENT
+
+if TYPE_CHECKING:
+    from ...sandbox.overlay.written import Written
+
+GONE = "The kernel died or was restarted. All its variables are gone."
+YIELD_AFTER = 0.005
+"""Seconds after which a busy reader yields to the event loop."""
+
+
+class KernelMessage(NamedTuple):
+    """``content`` is None if it was too large to read; ``size`` is its length in bytes.
+    ``session`` is the sender's: it changes with the kernel process."""
+
+    msg_type: str
+    msg_id: str
+    session: str
+    parent_id: str
+    parent_type: str
+    subshell: str | None
+    content: dict[str, Any] | None
+    size: int
+
+
+def execute_request(code: str, *, silent: bool) -> dict[str, Any]:
+    return {
+        "code": code,
+        "silent": silent,
+        "store_history": not silent,
+        "user_expressions": {},
+        "allow_stdin": False,
+        "stop_on_error": False,
+    }
+
+
+def message_of(
+    header: dict[str, Any], parent: dict[str, Any], content: dict[str, Any] | None, size: int
+) -> KernelMessage:
+    return KernelMessage(
+        msg_type=header["msg_type"],
+        msg_id=header.get("msg_id", ""),
+        session=header.get("session", ""),
+        parent_id=parent.get("msg_id", ""),
+        parent_type=parent.get("msg_type", ""),
+        subshell=parent.get("subshell_id"),
+        content=content,
+        size=size,
+    )
+
+
+class Expected:
+    """A reply that we wait for, and whether its request has been sent."""
+
+    def __init__(self, channel: str, reply: asyncio.Future[KernelMessage]) -> None:
+        self.channel = channel
+        self.reply = reply
+        self.sent = False
+
+    def fail(self, error: KernelError) -> None:
+        if not self.reply.done():
+            self.reply.set_exception(error)
+
+
+class Wire(ABC):
+    """A connection to one kernel process, with a session of its own: clients that share an
+    identity take each other's replies."""
+
+    lag = 2.0
+    """Seconds between a reply and its ``idle`` at most; a flooded kernel drops messages."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.cuts = 0
+        """How often the connection was cut. It comes back by itself; messages may be lost."""
+        self._replies: dict[str, Expected] = {}
+
+    @property
+    def session_id(self) -> str:
+        """Our session id, as in the header of each request."""
+        return str(self._session.session)
+
+    @abstractmethod
+    async def send(
+        self,
+        channel: str,
+        msg_type: str,
+        content: dict[str, Any],
+        *,
+        msg_id: str = "",
+        subshell: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        at_once: bool = False,
+    ) -> None:
+        """Wait until the kernel is connected, then send. Cancelling before that sends nothing.
+        Raises KernelError ``kernel_dead`` if the wire is closed, and with ``at_once``
+        ``unconnected`` instead of waiting for a connection that was cut.
+
+        Nothing else runs between sending and returning, so the caller knows whether it was sent.
+        """
+
+    def close(self) -> None:
+        """Fail the requests that wait for a reply; unsent ones are never sent."""
+        for expected in list(self._replies.values()):
+            expected.fail(KernelError("kernel_dead", "The kernel is gone."))
+
+    async def request(
+        self,
+        channel: str,
+        msg_type: str,
+        content: dict[str, Any],
+        *,
+        msg_id: str = "",
+        subshell: str | None = None,
+    ) -> KernelMessage:
+        """Send, and wait for the reply. Raises KernelError ``kernel_dead`` if the wire is closed,
+        and ``unheard`` if the reply was lost with a connection."""
+        msg_id = msg_id or uuid.uuid4().hex
+        reply = self.expect(msg_id, channel)
+        try:
+            await self.send(channel, msg_type, content, msg_id=msg_id, subshell=subshell)
+            return await reply
+        finally:
+            reply.cancel()
+
+    def expect(self, msg_id: str, channel: str = "shell") -> asyncio.Future[KernelMessage]:
+        """The reply to a request that is about to be sent."""
+        reply: asyncio.Future[KernelMessage] = asyncio.get_running_loop().create_future()
+        self._replies[msg_id] = Expected(channel, reply)
+        reply.add_done_callback(lambda _: self._replies.pop(msg_id, None))
+        return reply
+
+    def _on_reply(self, message: KernelMessage) -> None:
+        expected = self._replies.get(message.parent_id)
+        if expected is not None and not expected.reply.done():
+            expected.reply.set_result(message)
+
+    def _message(
+        self,
+        msg_type: str,
+        content: dict[str, Any],
+        msg_id: str,
+        subshell: str | None,
+        metadata: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        msg = self._session.msg(msg_type, content, metadata={AGENT: True, **(metadata or {})})
+        if msg_id:
+            msg["header"]["msg_id"] = msg["msg_id"] = msg_id
+        if subshell:
+            msg["header"]["subshell_id"] = subshell
+        return msg
+
+
+class Spec(NamedTuple):
+    """A kernelspec's display name and language."""
+
+    display_name: str
+    language: str
+
+
+class Process(Protocol):
+    """The process of one kernel, as the server's manager reaches it."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine."""
+
+    @property
+    def is_sandboxed(self) -> bool: ...
+
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the manager still has the kernel."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether somebody shuts it down or restarts it."""
+
+    @property
+    def number(self) -> int | None:
+        """The process id; None where it cannot be seen."""
+
+    @property
+    def seems_busy(self) -> bool:
+        """Whether the manager last saw the kernel busy."""
+
+    @property
+    def autorestarts(self) -> bool: ...
+
+    @property
+    def gone(self) -> str:
+        """What to say of a kernel that died."""
+
+    def limit_hit(self, error: str, since: float) -> str:
+        """The sandbox limit that code hit which was sent at ``since`` (``time.monotonic``); "" for
+        none. ``error``: name and text."""
+
+    def refused(self, since: float) -> str:
+        """The connections that a sandbox refused since then, in words; "" for none."""
+
+    def connections(self, since: float) -> tuple[Observation, ...]:
+        """What a sandbox saw of connections since then."""
+
+    async def spec(self) -> Spec | None: ...
+
+    async def is_alive(self) -> bool: ...
+
+    async def check(self) -> None:
+        """Find out whether a kernel that does not answer still exists."""
+
+    async def interrupt(self) -> None:
+        """Raises KernelError."""
+
+    async def restart(self) -> None:
+        """Return when the new process answers. Raises RuntimeError or TimeoutError."""
+
+    async def kill(self) -> None:
+        """End a process that does not react. No effect on one that has ended."""
+
+    def on_restart(self, restarted: Callable[[], None]) -> None:
+        """Call this when the manager restarts the kernel, before the new process exists."""
+
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> Wire:
+        """Connect to the current process. ``on_iopub`` gets every message that it publishes."""
+
+    def counted(self) -> AbstractContextManager[None]:
+        """Count as a connection of the kernel, so that the server does not cull it as unused."""
+
+    def close(self) -> None:
+        """Forget the function of ``on_restart``."""

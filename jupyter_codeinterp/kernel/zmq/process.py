@@ -1,0 +1,129 @@
+"""A kernel process of this machine, through the server's kernel manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import zmq.asyncio
+from jupyter_core.utils import ensure_async
+from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
+
+from ...sandbox import is_sandboxed
+from ...wire.findings import Observation
+from ..wire import KernelMessage, Spec
+from ..wire.port import GONE
+from .wire import ZmqWire
+
+if TYPE_CHECKING:
+    # Only a sandboxed kernel needs it.
+    from ...sandbox.overlay.written import Written
+
+
+class LocalProcess:
+    """Implements ``Process``."""
+
+    is_here = True
+
+    def __init__(
+        self, kernels: MappingKernelManager, kernel_id: str, context: zmq.asyncio.Context
+    ) -> None:
+        self._kernels: Any = kernels
+        self._kernel_id = kernel_id
+        self._context = context
+        self._km: Any = kernels.get_kernel(kernel_id)
+        self._restarted: Callable[[], None] | None = None
+
+    @property
+    def is_sandboxed(self) -> bool:
+        return is_sandboxed(self._km)
+
+    @property
+    def written(self) -> Written | None:
+        return self._km.provisioner.written if self.is_sandboxed else None
+
+    @property
+    def is_known(self) -> bool:
+        return self._kernel_id in self._kernels
+
+    @property
+    def is_ending(self) -> bool:
+        # A shutdown or restart begins with an interrupt, which may end a run normally just before.
+        return bool(self._km.shutting_down)
+
+    @property
+    def number(self) -> int | None:
+        pid: int | None = getattr(self._km.provisioner, "pid", None)
+        return pid
+
+    @property
+    def seems_busy(self) -> bool:
+        return getattr(self._km, "execution_state", "") == "busy"
+
+    @property
+    def autorestarts(self) -> bool:
+        return bool(self._km.autorestart)
+
+    @property
+    def gone(self) -> str:
+        # A sandbox knows which limit the kernel hit.
+        why = getattr(self._km.provisioner, "why_ended", "")
+        return f"{why} {GONE}" if isinstance(why, str) and why else GONE
+
+    def limit_hit(self, error: str, since: float) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.hit(error, since)) if self.is_sandboxed else ""
+
+    def refused(self, since: float) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.refused(since)) if self.is_sandboxed else ""
+
+    def connections(self, since: float) -> tuple[Observation, ...]:
+        if not self.is_sandboxed:
+            return ()
+        refused, connected, lost = self._km.provisioner.connections(since)
+        named = (Observation("refused", refused), Observation("connected", connected))
+        listed = tuple(one for one in named if one.names)
+        return (*listed, Observation("lost")) if lost else listed
+
+    async def spec(self) -> Spec | None:
+        spec = self._km.kernel_spec
+        return Spec(str(spec.display_name), str(spec.language)) if spec else None
+
+    async def is_alive(self) -> bool:
+        return bool(await ensure_async(self._km.is_alive()))
+
+    async def check(self) -> None:
+        """Do nothing: ``is_alive`` asks the operating system."""
+
+    async def interrupt(self) -> None:
+        await ensure_async(self._km.interrupt_kernel())
+
+    async def restart(self) -> None:
+        answered = await ensure_async(self._kernels.restart_kernel(self._kernel_id))
+        if answered is not None:
+            await answered
+
+    async def kill(self) -> None:
+        if self._km.provisioner is not None:
+            await self._km.provisioner.kill()
+
+    def on_restart(self, restarted: Callable[[], None]) -> None:
+        self._restarted = restarted
+        self._kernels.add_restart_callback(self._kernel_id, restarted)
+
+    def connect(self, on_iopub: Callable[[KernelMessage], None]) -> ZmqWire:
+        return ZmqWire(self._km, self._context, on_iopub)
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        self._kernels.notify_connect(self._kernel_id)
+        try:
+            yield
+        finally:
+            self._kernels.notify_disconnect(self._kernel_id)
+
+    def close(self) -> None:
+        if self._restarted is not None:
+            self._km.remove_restart_callback(self._restarted)

@@ -1,0 +1,253 @@
+"""The Messages API: a request, its stream, and its errors.
+
+Importing this module imports the SDK (1.2 s), and making a connection reads certificates and
+files (60 ms): both belong in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import anthropic
+import msgspec
+
+from ...wire.messages import (
+    AnyBlock,
+    Message,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    without_pictures,
+)
+from ...wire.ports import ModelEvent, ModelInfo, ModelRequest, ToolSpec
+from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
+from ..http.connection import Event, HttpConnection, SdkErrors
+from ..http.faults import ApiRefusal, Fault, no_key, status_of
+from ..http.listing import entry
+from ..http.service import ModelServer, custom_headers
+
+BRIEF = 300
+"""Tokens of a brief answer."""
+_EPHEMERAL = {"type": "ephemeral"}
+
+
+class MessagesConnection(HttpConnection):
+    errors = SdkErrors(
+        anthropic.APIStatusError,
+        anthropic.APITimeoutError,
+        anthropic.APIConnectionError,
+        anthropic.AnthropicError,
+    )
+    stream_class = anthropic.AsyncStream[object]
+    make_http_client = anthropic.DefaultAsyncHttpxClient
+    models_path = "/v1/models"
+    answers_path = "/v1/messages"
+
+    def make_client(self) -> Any:
+        client = anthropic.AsyncAnthropic(
+            **_authentication(self.server),
+            base_url=self.server.base_url,
+            **self.client_options,
+        )
+        if self.server.is_claude and not self.server.secret and client.credentials is None:
+            raise no_key(self.server)
+        return client
+
+    @property
+    def client_options(self) -> dict[str, Any]:
+        return {**super().client_options, "open_telemetry": False}
+
+    def talk(
+        self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
+    ) -> tuple[Event, MessagesReader]:
+        body = request_body(
+            request,
+            self.options.max_tokens,
+            claude=self.server.is_claude,
+            automatic_caching=self.server.service.automatic_caching,
+        )
+        return body, MessagesReader(answer)
+
+    async def info(self, model: str) -> ModelInfo:
+        path = f"{self.models_path}/{quote(model, safe='')}"
+        with self.faults(model):
+            return self.info_of(entry((await self.get(path)).content))
+
+    def page_query(self, after: str) -> Mapping[str, object]:
+        return {"limit": 100, **({"after_id": after} if after else {})}
+
+    def refusal(self, error: Exception) -> ApiRefusal:
+        assert isinstance(error, anthropic.APIStatusError)
+        found = (str(each) for each in (error.type, error.error_code) if each)
+        kinds = frozenset(found)
+        status = status_of(kinds) if error.status_code == 200 else error.status_code
+        return ApiRefusal(status, error.api_message, kinds, headers=error.response.headers)
+
+    def other_fault(self, error: Exception, model: str) -> Fault:
+        if isinstance(error, anthropic.CredentialsError):  # of the profile on disk
+            return no_key(self.server)
+        return super().other_fault(error, model)
+
+
+def _authentication(server: ModelServer) -> dict[str, Any]:
+    """The client's arguments. Without any, the SDK takes Anthropic's credentials from disk and
+    environment; so other servers and services get an explicit absence of a key."""
+    headers: dict[str, str | anthropic.Omit] = {}
+    if not (server.of_environment and server.service.headers_variable):
+        headers |= omitted_headers()
+    x_api_key = server.service.x_api_key and not (server.is_claude or server.is_token)
+    if server.secret and x_api_key:
+        headers["X-Api-Key"] = server.secret
+    if server.secret or server.is_claude:
+        return {"api_key": server.secret, "default_headers": headers}
+    return {"api_key": "", "default_headers": headers | {"Authorization": anthropic.Omit()}}
+
+
+def omitted_headers() -> dict[str, str | anthropic.Omit]:
+    """Keeps out the environment's headers, which every SDK client sends unless overridden."""
+    return {name: anthropic.Omit() for name, _ in custom_headers("ANTHROPIC_CUSTOM_HEADERS")}
+
+
+# --- the request -----------------------------------------------------------------------------
+
+
+def request_body(
+    request: ModelRequest,
+    max_tokens: int,
+    *,
+    claude: bool = True,
+    automatic_caching: bool = True,
+) -> Event:
+    """``claude`` and ``automatic_caching`` as in ``Service``.
+
+    Each message is translated by itself, so a resent message is the same byte for byte. Its
+    content is not copied; ``msgspec`` encodes it. Copying a long conversation would take a good
+    part of the server's time in a step.
+    """
+    most = min(max_tokens, BRIEF) if request.brief else max_tokens
+    body: Event = {"model": request.model, "max_tokens": most}
+    if request.system:
+        system: Event = {"type": "text", "text": request.system}
+        if claude:
+            system["cache_control"] = _EPHEMERAL
+        body["system"] = [system]
+    if request.tools:
+        body["tools"] = [_tool(tool, claude) for tool in request.tools]
+        if request.answer_only:
+            body["tool_choice"] = {"type": "none"}
+    if claude and automatic_caching:
+        body["cache_control"] = _EPHEMERAL
+    if claude and not request.brief:
+        body["thinking"] = {"type": "adaptive", "display": "summarized"}
+    body["messages"] = [_message(message, claude) for message in request.messages]
+    if claude and not automatic_caching and body["messages"]:
+        content = body["messages"][-1]["content"]
+        content[-1] = {**msgspec.to_builtins(content[-1]), "cache_control": _EPHEMERAL}
+    return body
+
+
+def _tool(tool: ToolSpec, claude: bool) -> Event:
+    made: Event = msgspec.to_builtins(tool)
+    # People see only a source while it streams; for other tools it would waste 31 bytes a request.
+    if claude and "source" in tool.input_schema.get("properties", {}):
+        made["eager_input_streaming"] = True
+    return made
+
+
+def _message(message: Message, claude: bool) -> Event:
+    content: list[AnyBlock] = []
+    images: list[AnyBlock] = []
+    for block in message.content:
+        if isinstance(block, ToolResult):
+            block = _result(block, claude, images)
+        if not _is_refused(block, claude):
+            content.append(block)
+    content += images
+    if not content or isinstance(content[-1], (Thinking, RedactedThinking)):
+        content.append(Text(NOTHING_SAID))
+    return {"role": message.role, "content": content}
+
+
+def _result(result: ToolResult, claude: bool, images: list[AnyBlock]) -> ToolResult:
+    """The result without what the server refuses. Images of a result, which only Claude accepts
+    there, go to ``images``: they follow the results, in the same message."""
+    content = [part for part in result.content if not _is_refused(part, claude)]
+    if not claude:
+        content, pictures = without_pictures(content)
+        images += pictures
+    return ToolResult(result.tool_use_id, tuple(content), result.is_error)
+
+
+def _is_refused(block: AnyBlock, claude: bool) -> bool:
+    if isinstance(block, Text):
+        return not block.text.strip()
+    if isinstance(block, Thinking):
+        return not block.signature and (claude or not block.thinking)
+    return False
+
+
+# --- the stream ------------------------------------------------------------------------------
+
+
+class MessagesReader:
+    """Skips events and blocks of unknown types."""
+
+    complete = False
+
+    def __init__(self, answer: AnswerBuilder) -> None:
+        self._answer = answer
+        self._stop_reason = ""
+        self._detail = ""
+
+    def feed(self, event: Event) -> Iterable[ModelEvent]:
+        kind = event.get("type")
+        index = event.get("index")
+        key = index if isinstance(index, int) else 0
+        if kind == "message_start":
+            return self._answer.count(mapping(event, "message").get("usage"))
+        if kind == "content_block_start":
+            return self._start(key, mapping(event, "content_block"))
+        if kind == "content_block_delta":
+            return self._more(key, mapping(event, "delta"))
+        if kind == "content_block_stop":
+            return self._answer.stop(key)
+        if kind == "message_delta":
+            delta = mapping(event, "delta")
+            self._stop_reason = string(delta, "stop_reason") or self._stop_reason
+            details = mapping(delta, "stop_details")
+            self._detail = string(details, "explanation") or string(details, "category")
+            self._answer.count(event.get("usage"))
+        elif kind == "message_stop":
+            return self._answer.finish(self._stop_reason, self._detail)
+        return ()
+
+    def _start(self, key: int, block: Event) -> list[ModelEvent]:
+        kind = block.get("type")
+        if kind == "text":
+            return [*self._answer.start_text(key), *self._more(key, block)]
+        if kind == "thinking":
+            return [*self._answer.start_thinking(key), *self._more(key, block)]
+        if kind == "tool_use":
+            call_id, name, whole = (
+                string(block, "id"),
+                string(block, "name"),
+                mapping(block, "input"),
+            )
+            return self._answer.start_call(key, call_id, name, whole)
+        shown = self._answer.start_other(key)
+        if kind == "redacted_thinking":
+            self._answer.redacted(string(block, "data"))
+        return shown
+
+    def _more(self, key: int, delta: Event) -> list[ModelEvent]:
+        if signature := string(delta, "signature"):
+            self._answer.sign(key, signature)
+        names = ("text", "thinking", "partial_json")
+        piece = next(filter(None, (string(delta, name) for name in names)), "")
+        return self._answer.more(key, piece)
+
+    def end(self, done: bool) -> Iterable[ModelEvent]:
+        return ()

@@ -1,0 +1,321 @@
+"""The Model: requests, retries before the first event, and information about models.
+
+A worker thread imports the SDK on first use (1.2 s and 66 MB for Anthropic's, 0.5 s for
+OpenAI's).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import ipaddress
+import random
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from importlib.util import find_spec
+from math import ceil, inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ...base.errors import ModelError
+from ...wire.messages import Text, tool_uses
+from ...wire.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRead,
+    ModelRequest,
+    ModelRetry,
+    Prices,
+)
+from . import facts, files, markup
+from .facts import completed, known_info, lacks_price
+from .faults import Fault
+from .service import ConnectionOptions, ModelServer, Service, resolve
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from .connection import HttpConnection
+
+ATTEMPTS = 6
+STREAM_ATTEMPTS = 3
+"""Attempts if the server breaks off each answer before its first word."""
+LONGEST_WAIT = 60.0
+"""Most seconds of a server's ``retry-after`` that a call waits. A longer one ends it with an error
+that names the time."""
+INFO_TIMEOUT = 1.0
+"""Most seconds that a turn waits for the server's information about its model."""
+LIST_TIMEOUT = 10.0
+ASK_AGAIN_AFTER = 300.0
+"""Seconds before asking again a server that had no information about a model."""
+NEAREST_TIMEOUT = 5.0
+"""Seconds to look for names similar to an unknown model's."""
+MOST_NAMES = 500
+"""Most names that are compared with an unknown one."""
+UNPARSED = (
+    "{place} sent a tool call as text, so nothing ran: it does not parse this model's tool calls. "
+    "Start llama.cpp with --jinja, or vLLM with --enable-auto-tool-choice and --tool-call-parser. "
+    "Or choose another model."
+)
+CLOUD_ENDINGS = ("-cloud", ":cloud")
+"""Name endings of models that Ollama runs in its cloud (docs.ollama.com/cloud)."""
+
+
+def backoff(attempt: int) -> float:
+    """Seconds to wait after failed attempt 1, 2, …: doubled each time, 1 to 30. Jitter keeps
+    many clients from returning at once."""
+    longest = min(30.0, 2.0**attempt)
+    return random.uniform(longest / 2, longest)
+
+
+class HttpModel:
+    """Implements ``Model``, and ``Connection`` of wire/providers.py, for one service.
+
+    endpoint        returns (API key, address), each None for the environment's or the service's.
+                    Called before each request, so a key may change at any time. Its key belongs
+                    to its address.
+    prices          US dollars per million tokens by model id, over the built-in ones
+    wait, attempts  seconds after a failed attempt, if the server names none; most attempts
+    options         as in ``ConnectionOptions``
+
+    Cancelling a stream that waits for the server closes the connection at once. A consumer that
+    stops in between closes it with ``aclose`` (``contextlib.aclosing``).
+    """
+
+    always_ask = False
+
+    def __init__(
+        self,
+        service: Service,
+        endpoint: Callable[[], tuple[str | None, str | None]] = lambda: (None, None),
+        *,
+        prices: Mapping[str, Prices] | None = None,
+        wait: Callable[[int], float] = backoff,
+        attempts: int = ATTEMPTS,
+        **options: Any,
+    ) -> None:
+        self._service = service
+        self._endpoint = endpoint
+        self._options = ConnectionOptions(**options)
+        self._prices = dict(prices or {})
+        self._wait = wait
+        self._attempts = attempts
+        self._connecting = asyncio.Lock()
+        self._http: httpx2.AsyncClient | None = None
+        self._connection: tuple[ModelServer, HttpConnection] | None = None
+        self._infos: dict[tuple[ModelServer, str], tuple[ModelInfo, float]] = {}
+        self._without: dict[tuple[ModelServer, str], frozenset[str]] = {}
+        """What each model refused: ``images``, a parameter, the digest of a file."""
+
+    # --- the Model -----------------------------------------------------------------------
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """The events of one answer.
+
+        A model may end its turn without a word: the message's ``content`` is then (). A later
+        request has "(nothing said)", because the API refuses an empty message. Tool call ids are
+        unique in the conversation: a repeated one gets a suffix. Images or parameters that a
+        model refused are not sent to it again.
+        """
+        attempt = 1
+        while True:
+            begun = False
+            try:
+                async with aclosing(self._answer(request)) as events:
+                    async for event in events:
+                        begun = begun or not isinstance(event, ModelRead)
+                        yield event
+                return
+            except Fault as fault:
+                if begun:
+                    message = f"The answer was cut off. {fault.message}"
+                    raise ModelError("broken_stream", message) from None
+                if self._record_refusal(fault.without, request):
+                    continue
+                most = min(self._attempts, STREAM_ATTEMPTS if fault.in_stream else ATTEMPTS)
+                if not fault.again or attempt >= most or (fault.retry_after or 0) > LONGEST_WAIT:
+                    raise await self._failed_for(request.model, fault, attempt) from None
+                retry = self._retry(fault, attempt)
+            attempt += 1
+            yield retry
+            await asyncio.sleep(retry.delay)
+
+    async def info(self, model: str) -> ModelInfo:
+        """The server's information about the model, else the built-in one. Takes at most a
+        second and never raises."""
+        try:
+            server, connection = await self._connect()
+            model = server.own_name(model)
+        except (Fault, ModelError):
+            # Without a server, only an admin's prices are known.
+            return completed(known_info(model), "", self._prices.get(model), local=False)
+        key = (server, model)
+        info, until = self._infos.get(key, (None, 0.0))
+        if info is None or monotonic() > until:
+            try:
+                info = await asyncio.wait_for(connection.info(model), INFO_TIMEOUT)
+                until = inf
+            except (Fault, asyncio.TimeoutError):
+                info = known_info(model)
+                until = monotonic() + ASK_AGAIN_AFTER
+            self._infos[key] = (info, until)
+        await self._load_prices((info,), server)
+        info = self._completed(info, server)
+        if "images" in self._without.get(key, ()):
+            return msgspec.structs.replace(info, images=False)
+        return info
+
+    async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
+        """The server's models; the built-in ones if it has no list. ``fallback=False``: no
+        built-in ones, to test whether there is a model server. Raises ModelError."""
+        try:
+            server, connection = await self._connect()
+            infos = await asyncio.wait_for(connection.models(), LIST_TIMEOUT)
+        except asyncio.TimeoutError:
+            raise ModelError("offline", "Loading the list of models took too long.") from None
+        except Fault as fault:
+            if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
+                raise _failed(fault, 1) from None
+            infos = tuple(known_info(model) for model in self._service.models)
+        await self._load_prices(infos, server)
+        return tuple(self._completed(info, server) for info in infos)
+
+    async def prepare(self) -> None:
+        """Import heavy modules, without network access. Raises ModelError."""
+        try:
+            await self._connect()
+        except Fault as fault:
+            raise _failed(fault, 1) from None
+
+    async def aclose(self) -> None:
+        """Close all connections. The model can be used again afterwards."""
+        http, self._http, self._connection = self._http, None, None
+        if http is not None:
+            await http.aclose()
+
+    # --- internals --------------------------------------------------------------------------
+
+    async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        server, connection = await self._connect()
+        request = msgspec.structs.replace(request, model=server.own_name(request.model))
+        without = self._without.get((server, request.model), frozenset())
+        request = files.fitted(request, server.takes, without)
+        async with aclosing(connection.answer(request, without)) as events:
+            async for event in events:
+                if isinstance(event, ModelDone):
+                    _check_calls(event, request, server.place)
+                yield event
+
+    async def _connect(self) -> tuple[ModelServer, HttpConnection]:
+        """The one connection, replaced when the credentials change."""
+        server = resolve(self._service, *self._endpoint(), self._options.environment)
+        async with self._connecting:
+            if self._connection is None or self._connection[0] != server:
+                self._http, connection = await asyncio.to_thread(self._open, server)
+                self._connection = (server, connection)
+            return self._connection
+
+    def _open(self, server: ModelServer) -> tuple[httpx2.AsyncClient, HttpConnection]:
+        service = self._service
+        if not all(map(_is_there, service.modules)):
+            words = f"{service.label} needs more packages. Install them and restart:"
+            install = f'pip install "jupyter_codeinterp[{service.extra}]"'
+            raise ModelError("not_installed", f"{words} {install}")
+        kind = service.connection()
+        http = self._http or kind.make_http_client(**kind.http_options)
+        return http, kind(server, http, self._options)
+
+    def _record_refusal(self, what: str, request: ModelRequest) -> bool:
+        """Record what the model refused, if the request had it; return whether it did."""
+        if not what or self._connection is None:
+            return False
+        server = self._connection[0]
+        key = (server, server.own_name(request.model))
+        known = self._without.get(key, frozenset())
+        given_up = files.given_up(what, request)
+        if not given_up - known:
+            return False
+        self._without[key] = known | given_up
+        return True
+
+    async def _failed_for(self, model: str, fault: Fault, attempts: int) -> ModelError:
+        """The error for the fault, with names similar to an unknown model's."""
+        error = _failed(fault, attempts)
+        if fault.code != "unknown_model":
+            return error
+        try:
+            listed = await asyncio.wait_for(self.list_models(fallback=False), NEAREST_TIMEOUT)
+        except (ModelError, asyncio.TimeoutError):
+            return error
+        names = [info.id for info in listed[:MOST_NAMES] if info.id != model]
+        near = await asyncio.to_thread(difflib.get_close_matches, model[:200], names, 3, 0.5)
+        if not near:
+            return error
+        said = " or ".join(f"“{name}”" for name in near)
+        return ModelError(error.code, f"{error.message} Similar models: {said}.")
+
+    def _retry(self, fault: Fault, attempt: int) -> ModelRetry:
+        named = fault.retry_after
+        delay = self._wait(attempt) if named is None else named
+        return ModelRetry(fault.code, fault.message, delay, attempt)
+
+    async def _load_prices(self, infos: Sequence[ModelInfo], server: ModelServer) -> None:
+        """Load other packages' prices, off the event loop, if a model needs them."""
+        vendor = server.vendor
+        if vendor and any(lacks_price(info, vendor) for info in infos):
+            await asyncio.to_thread(facts.load, vendor)
+
+    def _completed(self, info: ModelInfo, server: ModelServer) -> ModelInfo:
+        here = self._service.runs_here and is_loopback(server.base_url)
+        local = here and not info.id.endswith(CLOUD_ENDINGS)
+        info = msgspec.structs.replace(info, takes=server.takes)
+        return completed(info, server.vendor, self._prices.get(info.id), local=local)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent package is missing
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the address is this machine's own, which no other machine reaches."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:
+    """Raises ModelError if the server sent a tool call as text: the turn would end without it."""
+    if request.answer_only or tool_uses(done.message):
+        return
+    blocks = done.message.content
+    answer = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    if markup.ends_with_call(answer, [tool.name for tool in request.tools]):
+        raise ModelError("bad_request", UNPARSED.format(place=place))
+
+
+def _failed(fault: Fault, attempts: int) -> ModelError:
+    wait = fault.retry_after or 0
+    when = f"Try again in {_duration(wait)}." if wait > LONGEST_WAIT else "Try again later."
+    words = f" Gave up after {attempts} attempts." if attempts > 1 else ""
+    if attempts > 1 or wait > LONGEST_WAIT:
+        words += f" {when}"
+    return ModelError(fault.code, fault.message + words, fault.retry_after)
+
+
+def _duration(seconds: float) -> str:
+    """In words, rounded up."""
+    for unit, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds > 2 * unit:
+            return f"{ceil(seconds / unit)} {name}"
+    return f"{ceil(seconds)} seconds"

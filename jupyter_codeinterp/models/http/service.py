@@ -1,0 +1,253 @@
+"""A service of models behind HTTP: one row of a table. And which key goes to which address.
+
+The server's start needs this file: it imports no SDK, no HTTP client and no model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Union
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from ...base.errors import ModelError
+from ...wire.messages import PDF
+from ...wire.providers import origin
+
+Environment = Mapping[str, str]
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_API_PATHS = ("/chat/completions", "/responses", "/models")
+"""Paths that people copy with an address, and that are not part of it."""
+
+
+class ConnectionOptions(msgspec.Struct, frozen=True):
+    """Of each connection.
+
+    max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
+                  of code. An answer cut there ends with stop_reason ``max_tokens``.
+    stall         seconds without a byte until a stream is dead; None: the service's
+    environment   holds the service's variables
+    learn         gets each credential found or made, to redact it in all texts
+    """
+
+    max_tokens: int = 16_000
+    stall: Union[float, None] = None
+    environment: Environment = os.environ
+    learn: Callable[[str], None] = lambda secret: None
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """One service, or one kind of server.
+
+    connection     the class of its connections (a HttpConnection); imports the SDK, so it runs in
+                   a worker thread
+    url            its address; "" if a person must name one (``unsaid`` asks for it)
+    url_variable   of the environment, may name another address, to which the keys in
+                   ``key_variables`` then belong
+    address        an address out of other variables; "" if they are incomplete
+    settle         makes an address from the name of a region, project or resource, in the form
+                   ``place_looks``; "" for anything else
+    parts          reads what the SDK's client of a cloud needs out of an address; the environment
+                   completes it
+    path           path of the API at an address without one
+    its_host       whether an address is the service's own; None: if it has the origin of ``url``
+    local          it runs on the person's machine at its usual port, without a key
+    runs_here      its models run on the server itself: on this machine they cost nothing
+    own_prices     published prices of its models are those at its own address
+    token_variable   the one of these that holds a token, which no server reads in ``X-Api-Key``
+    headers_variable   holds headers for the environment's address, which often carry a key
+    secret_variables   hold other secrets than keys
+    chosen_by      a variable that nothing else uses: without it, variables for other programs
+                   do not offer its models
+    extra          the extra of this package that has ``modules``, which it needs
+    sign_in        how a person gets credentials of the machine; ``renew``: how to refresh them
+    models         known ones, if it has no list
+    hides          name parts of models that hold no conversation in text
+    images         media types of images that its models accept; ``documents``: and PDFs
+
+    For the Messages API:
+
+    claude         where it has all features of Anthropic's own API, and refuses thinking without
+                   a signature. Other servers get the plain API
+    automatic_caching  it accepts ``cache_control`` on the request; else the last block has it
+    x_api_key      the key goes into ``X-Api-Key`` too; many servers read only that
+    list_url       where models are listed, if not at ``/v1/models`` of the address: a path
+                   of the same origin
+    key_url        requested first, to test the key, where anybody may read the list
+
+    For Chat Completions:
+
+    bridge         an assistant message must separate a tool result from the person's next
+                   message (Mistral: "Unexpected role 'user' after role 'tool'")
+    asks_usage     it accepts ``stream_options``
+    """
+
+    name: str
+    label: str
+    connection: Callable[[], Any]
+    url: str = ""
+    url_variable: str = ""
+    address: Union[Callable[[Environment], str], None] = None
+    settle: Callable[[str], str] = lambda place: ""
+    parts: Callable[[str, Environment], tuple[str, ...]] = lambda url, environment: ()
+    path: str = ""
+    place_looks: str = ""
+    unsaid: str = ""
+    its_host: Union[Callable[[str], bool], None] = None
+    local: bool = False
+    runs_here: bool = False
+    own_prices: bool = True
+    key_variables: tuple[str, ...] = ()
+    key_looks: str = ""
+    key_page: str = ""
+    token_variable: str = ""
+    headers_variable: str = ""
+    secret_variables: tuple[str, ...] = ()
+    chosen_by: str = ""
+    extra: str = ""
+    modules: tuple[str, ...] = ()
+    sign_in: str = ""
+    renew: str = ""
+    default_model: str = ""
+    models: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
+    images: tuple[str, ...] = IMAGES
+    documents: bool = False
+    claude: Literal["nowhere", "at its host", "everywhere"] = "nowhere"
+    automatic_caching: bool = True
+    x_api_key: bool = False
+    list_url: str = ""
+    key_url: str = ""
+    bridge: bool = False
+    asks_usage: bool = True
+
+    def home(self, environment: Environment) -> str:
+        """The environment's address; "" if it is incomplete."""
+        named = environment.get(self.url_variable, "").strip()
+        return named or (self.address(environment) if self.address else self.url)
+
+    @property
+    def keyless(self) -> bool:
+        """Whether its servers answer without a key that a person enters."""
+        return self.local or bool(self.sign_in) or not (self.url or self.place_looks)
+
+
+class ModelServer(msgspec.Struct, frozen=True):
+    """Where requests go, and with what. Equal servers can share a connection.
+
+    ``of_environment``: the environment names this address, so its other headers belong there, too.
+    ``is_token``: the secret is the one of ``token_variable``. ``signs_in``: without a secret, the
+    libraries of the cloud may use credentials that they find on the machine.
+    """
+
+    service: Service
+    base_url: str
+    secret: Union[str, None] = None
+    of_environment: bool = False
+    is_token: bool = False
+    signs_in: bool = False
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is the service itself: failures on the way to it are the network's."""
+        if self.service.its_host is not None:
+            return self.service.its_host(self.base_url)
+        return not self.service.local and origin(self.base_url) == origin(self.service.url)
+
+    @property
+    def is_claude(self) -> bool:
+        where = self.service.claude
+        return where == "everywhere" or (where == "at its host" and self.is_public)
+
+    @property
+    def place(self) -> str:
+        """Its name for people."""
+        if self.service.place_looks:
+            return f"{self.service.label} ({origin(self.base_url)})"
+        at = f"The model server at {origin(self.base_url)}"
+        return self.service.label if self.is_public else at
+
+    @property
+    def vendor(self) -> str:
+        """The provider whose published prices apply; "" for none."""
+        if not self.service.own_prices:
+            return ""
+        return self.service.name if self.is_claude or self.is_public else ""
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Media types of the files that are sent unchanged."""
+        documents = self.service.documents or self.is_claude
+        return (*self.service.images, PDF) if documents else self.service.images
+
+    def own_name(self, model: str) -> str:
+        """The server's name for the model. Anthropic's names have no slash: it can only follow
+        the provider's name. Other servers' names may have any. Raises ModelError
+        ``unknown_model``."""
+        if not (self.service.claude == "at its host" and self.is_public):
+            return model
+        name = model.removeprefix(f"{self.service.name}/")
+        if "/" in name:
+            raise ModelError("unknown_model", f"No provider has the model “{model}”.")
+        return name
+
+
+def resolve(
+    service: Service, key: str | None, url: str | None, environment: Environment
+) -> ModelServer:
+    """Bind a key to an address, and to no other.
+
+    A given key belongs to the given address (or the environment's). The environment's own key
+    belongs to the environment's address, or to the service, and goes to no other origin. Raises
+    ModelError ``wrong_key`` for a key that no server can have issued, ``bad_request`` for an
+    impossible address or none.
+    """
+    home = service.home(environment)
+    address = (url or "").strip() or home
+    if not address:
+        words = f"{service.label} needs a place to connect to. {service.unsaid}"
+        raise ModelError("bad_request", words)
+    if not origin(address):
+        raise ModelError("bad_request", f"“{address}” is not the address of a model server.")
+    at_home = origin(address) == origin(home)
+    secret, variable = header_safe(key), ""
+    if secret is None and at_home:
+        for variable in service.key_variables:
+            if secret := header_safe(environment.get(variable)):
+                break
+    is_token = bool(secret) and variable == service.token_variable != ""
+    named = environment.get(service.url_variable, "").strip()
+    its_own = service.its_host is not None and service.its_host(address)
+    signs_in = bool(service.sign_in) and (its_own or (bool(named) and at_home))
+    root = _root(address, service.path) if service.path else address
+    return ModelServer(service, root, secret, at_home, is_token, signs_in)
+
+
+def _root(url: str, api: str) -> str:
+    """The base address of the API's paths. An address without a path gets ``api``."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    for end in _API_PATHS:
+        path = path.removesuffix(end)
+    return urlunsplit((parts.scheme, parts.netloc, path or api, "", ""))
+
+
+def header_safe(secret: str | None) -> str | None:
+    """The secret without surrounding blanks. Refuses an illegal one here, because an HTTP
+    library would quote it in its error message."""
+    secret = (secret or "").strip()
+    if secret and not (secret.isascii() and secret.isprintable() and " " not in secret):
+        raise ModelError(
+            "wrong_key",
+            "The API key contains invalid characters. Copy the complete key and paste it again.",
+        )
+    return secret or None
+
+
+def custom_headers(variable: str) -> list[tuple[str, str]]:
+    """Headers from the environment, one a line, that an SDK sends with each request."""
+    lines = os.environ.get(variable, "").split("\n")
+    found = (line.partition(":") for line in lines)
+    return [(name.strip(), value) for name, colon, value in found if colon]

@@ -1,0 +1,216 @@
+"""The models of a Jupyter server, for ``%%ai`` in its kernels: requests, and the events of answers.
+
+A request is a ModelRequest as JSON. The answer has one event a line, so that the server's own
+adapter alone speaks to the model's API. The server counts and limits these calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, Union
+from urllib.parse import quote
+
+import msgspec
+
+from ..base.errors import ModelError
+from ..wire.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRead,
+    ModelRequest,
+    ModelRetry,
+    ModelToolInput,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_TIMEOUT = 10.0
+SILENCE = 900.0
+"""Seconds without a byte. The server itself notices a silent model sooner."""
+MOST_TOKENS = 100_000
+"""Of one answer: more than an admin will set."""
+OTHER_VERSION = (
+    "The Jupyter server does not understand this request. Install the same version of "
+    "jupyter_codeinterp in the environments of server and kernel."
+)
+
+
+class Failure(msgspec.Struct, frozen=True, tag=True):
+    """A ModelError: the body of a refusal, or the last line of an answer."""
+
+    code: str
+    message: str
+    retry_after: Union[float, None] = None
+
+    @classmethod
+    def of(cls, error: ModelError) -> Failure:
+        return cls(error.code, error.message, error.retry_after)
+
+
+class ModelList(msgspec.Struct, frozen=True):
+    models: tuple[ModelInfo, ...]
+
+
+class GrownInput(msgspec.Struct, frozen=True, tag=True):
+    """A ModelToolInput, with only the text added to each property since the last one. Sending the
+    whole input each time would take some 25 MB for a cell of 20 kB."""
+
+    event: ModelToolInput
+    grown: dict[str, str]
+
+
+_lines: msgspec.json.Decoder[Union[ModelEvent, GrownInput, Failure]]
+_lines = msgspec.json.Decoder(Union[ModelEvent, GrownInput, Failure])
+
+
+class EventWriter:
+    """Writes one answer's events as lines."""
+
+    def __init__(self) -> None:
+        self._inputs: dict[int, dict[str, Any]] = {}
+
+    def line(self, event: ModelEvent | ModelError) -> bytes:
+        if isinstance(event, ModelError):
+            return msgspec.json.encode(Failure.of(event)) + b"\n"
+        if not isinstance(event, ModelToolInput):
+            return msgspec.json.encode(event) + b"\n"
+        before, self._inputs[event.block] = self._inputs.get(event.block, {}), event.partial
+        grown = {
+            name: value[len(before[name]) :]
+            for name, value in event.partial.items()
+            if isinstance(value, str) and _begins(value, before.get(name))
+        }
+        rest = {name: value for name, value in event.partial.items() if name not in grown}
+        line = GrownInput(msgspec.structs.replace(event, partial=rest), grown)
+        return msgspec.json.encode(line) + b"\n"
+
+
+class EventReader:
+    """Reads the lines of an EventWriter. Raises ModelError for a failure's."""
+
+    def __init__(self) -> None:
+        self._inputs: dict[int, dict[str, Any]] = {}
+
+    def event(self, line: bytes | str) -> ModelEvent:
+        read = _lines.decode(line)
+        if isinstance(read, Failure):
+            raise _model_error(read)
+        if not isinstance(read, GrownInput):
+            return read
+        event = read.event
+        before = self._inputs.get(event.block, {})
+        grown = {name: before[name] + more for name, more in read.grown.items()}
+        partial = self._inputs[event.block] = {**grown, **event.partial}
+        return msgspec.structs.replace(event, partial=partial)
+
+
+def _begins(value: str, before: object) -> bool:
+    return isinstance(before, str) and bool(before) and value.startswith(before)
+
+
+def _model_error(failure: Failure) -> ModelError:
+    return ModelError(failure.code, failure.message, failure.retry_after)
+
+
+class JupyterServerModel:
+    """Implements ``Connection``. ``url`` is the server's model endpoint."""
+
+    always_ask = False
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url
+        self._token = token
+        self._client: httpx2.AsyncClient | None = None
+        self._infos: dict[str, ModelInfo] = {}
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        import httpx2
+
+        from .http.answer import Unbounded
+        from .http.bounded import BoundedBody
+
+        begun, reader = False, EventReader()
+        body = msgspec.json.encode(request)
+        try:
+            async with self._http().stream("POST", f"{self._url}/ask", content=body) as response:
+                if response.status_code != 200:
+                    raise _refused(await response.aread())
+                bounded = response.stream
+                assert isinstance(bounded, BoundedBody)
+                bounded.expect_stream(MOST_TOKENS)
+                async for line in response.aiter_lines():
+                    event = reader.event(line)
+                    begun = begun or not isinstance(event, (ModelRead, ModelRetry))
+                    bounded.note_progress()
+                    yield event
+                    if isinstance(event, ModelDone):
+                        return
+            raise ModelError("broken_stream", "The Jupyter server ended the answer early.")
+        except (httpx2.HTTPError, Unbounded) as error:
+            raise _unreachable(error, begun) from None
+        except (msgspec.MsgspecError, LookupError, TypeError):
+            raise ModelError("server_error", OTHER_VERSION) from None
+
+    async def info(self, model: str) -> ModelInfo:
+        """The server's information, asked once. Never raises: a request will say what is wrong."""
+        if model not in self._infos:
+            try:
+                found: ModelInfo = await self._get(f"models/{quote(model, safe='')}", ModelInfo)
+            except ModelError:
+                return ModelInfo(model, model)
+            self._infos[model] = found
+        return self._infos[model]
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """Raises ModelError."""
+        listed: ModelList = await self._get("models", ModelList)
+        return listed.models
+
+    async def aclose(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _get(self, path: str, kind: Any) -> Any:
+        import httpx2
+
+        from .http.answer import Unbounded
+
+        try:
+            response = await self._http().get(f"{self._url}/{path}")
+        except (httpx2.HTTPError, Unbounded) as error:
+            raise _unreachable(error, False) from None
+        if response.status_code != 200:
+            raise _refused(response.content)
+        try:
+            return msgspec.json.decode(response.content, type=kind)
+        except (ValueError, RecursionError):
+            raise ModelError("server_error", OTHER_VERSION) from None
+
+    def _http(self) -> httpx2.AsyncClient:
+        import httpx2
+
+        from .http.connection import CLIENT_OPTIONS
+
+        if self._client is None:
+            headers = {**CLIENT_OPTIONS["headers"], "Authorization": f"Bearer {self._token}"}
+            timeout = httpx2.Timeout(SILENCE, connect=CONNECT_TIMEOUT)
+            options = {**CLIENT_OPTIONS, "headers": headers, "timeout": timeout}
+            self._client = httpx2.AsyncClient(**options)
+        return self._client
+
+
+def _refused(body: bytes) -> ModelError:
+    try:
+        return _model_error(msgspec.json.decode(body, type=Failure))
+    except (ValueError, RecursionError):
+        return ModelError("server_error", OTHER_VERSION)
+
+
+def _unreachable(error: Exception, begun: bool) -> ModelError:
+    """Without the error's own chain, which holds the token."""
+    reason = str(error)[:200] or type(error).__name__
+    words = f"The Jupyter server cannot be reached: {reason}"
+    return ModelError("broken_stream" if begun else "offline", words)

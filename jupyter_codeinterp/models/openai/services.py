@@ -1,0 +1,128 @@
+"""OpenAI, and services and servers that speak its APIs. One row each.
+
+Addresses and variables are those of each service's own documentation, November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ...wire.providers import Provider
+from ..http.provider import provider_of
+from ..http.service import Service
+
+if TYPE_CHECKING:
+    from ..http.connection import HttpConnection
+
+_COMMON: dict[str, Any] = {
+    "headers_variable": "OPENAI_CUSTOM_HEADERS",
+    "path": "/v1",
+    "extra": "openai",
+    "modules": ("openai",),
+}
+_RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
+_NAME = "Name the address of the model server, such as {}."
+
+
+def _of_resource(resource: str) -> str:
+    found = _RESOURCE.fullmatch(resource)
+    return f"https://{resource}.openai.azure.com/openai/v1" if found else ""
+
+
+def _responses() -> type[HttpConnection]:
+    from .responses import ResponsesConnection  # heavy SDK, in a worker thread only
+
+    return ResponsesConnection
+
+
+def _chat() -> type[HttpConnection]:
+    from .chat import ChatConnection  # heavy SDK, in a worker thread only
+
+    return ChatConnection
+
+
+_NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
+
+SERVICES = (
+    Service(
+        name="openai",
+        label="OpenAI",
+        connection=_responses,
+        url="https://api.openai.com/v1",
+        key_variables=("OPENAI_API_KEY",),
+        **_COMMON,
+        url_variable="OPENAI_BASE_URL",
+        hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "search"),
+        documents=True,  # developers.openai.com/api/docs/guides/file-inputs
+        key_looks="sk-…",
+        key_page="https://platform.openai.com/api-keys",
+    ),
+    # learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: the v1 API, where a model
+    # is the name of a deployment
+    Service(
+        name="azure-openai",
+        label="Azure OpenAI",
+        connection=_responses,
+        key_variables=("AZURE_OPENAI_API_KEY",),
+        **{**_COMMON, "path": "/openai/v1"},
+        url_variable="AZURE_OPENAI_ENDPOINT",
+        hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "ada"),
+        documents=True,  # learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
+        key_looks="of the resource, under Keys and Endpoint",
+        key_page="https://ai.azure.com",
+        settle=_of_resource,
+        place_looks="my-resource",
+        unsaid=_NAME.format(_of_resource("my-resource")),
+    ),
+    Service(
+        name="gemini",
+        label="Gemini",
+        connection=_chat,
+        url="https://generativelanguage.googleapis.com/v1beta/openai",
+        key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        **_COMMON,
+        hides=(*_NO_TALK, "imagen", "veo", "aqa", "live", "lyria"),
+        images=("image/png", "image/jpeg", "image/webp"),  # ai.google.dev, image understanding
+        key_looks="AIza…",
+        key_page="https://aistudio.google.com/apikey",
+    ),
+    Service(
+        name="mistral",
+        label="Mistral",
+        connection=_chat,
+        url="https://api.mistral.ai/v1",
+        key_variables=("MISTRAL_API_KEY",),
+        **_COMMON,
+        bridge=True,
+        asks_usage=False,
+        hides=(*_NO_TALK, "ocr", "voxtral"),
+        key_page="https://console.mistral.ai/api-keys",
+    ),
+    Service(
+        name="xai",
+        label="xAI",
+        connection=_chat,
+        url="https://api.x.ai/v1",
+        key_variables=("XAI_API_KEY",),
+        **_COMMON,
+        hides=(*_NO_TALK, "imagine", "video"),
+        images=("image/png", "image/jpeg"),  # docs.x.ai, image understanding
+        key_looks="xai-…",
+        key_page="https://console.x.ai",
+    ),
+    Service(
+        name="openai-compatible",
+        label="OpenAI-compatible server",
+        connection=_chat,
+        key_variables=("OPENAI_COMPATIBLE_API_KEY",),
+        **_COMMON,
+        url_variable="OPENAI_COMPATIBLE_BASE_URL",
+        runs_here=True,
+        unsaid=_NAME.format("http://127.0.0.1:8080/v1"),
+    ),
+)
+
+
+def providers() -> tuple[Provider, ...]:
+    return tuple(provider_of(service) for service in SERVICES)

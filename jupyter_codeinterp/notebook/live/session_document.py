@@ -1,0 +1,140 @@
+"""A live notebook for one session: numbers and journals its ops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from ...journal.event_log import DeferredWrites
+from ...journal.ledger import light_receipt
+from ...wire.ops import CellView, Op, Output, Receipt, Snapshot
+from ...wire.stores import SessionStore, StoredOp
+from .live_preview import StreamKind
+from .notebook import LiveNotebook
+from .outbox import LATER
+
+log = logging.getLogger(__name__)
+
+
+class SessionDocument:
+    """Implements the ``Document`` port."""
+
+    def __init__(
+        self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str
+    ) -> None:
+        """``notebook`` returns the session's notebook at its current path."""
+        self._notebook = notebook
+        self._store = store
+        self._session_id = session_id
+        self._seq = store.last_op(session_id)
+        self._turn = 0
+        self._looked = False
+        self._keeping: set[asyncio.Task[None]] = set()
+        self._receipts = DeferredWrites(
+            lambda error: log.warning("Storing a receipt later: %s", error.message)
+        )
+        """A receipt that cannot be stored is stored with the next one."""
+
+    def begin_turn(self, turn: int) -> None:
+        """Assign ops from now on to this turn; 0 for none."""
+        self._turn = turn
+        self._looked = False
+        # Another server may have worked on the session meanwhile.
+        self._seq = max(self._seq, self._store.last_op(self._session_id))
+
+    def end_turn(self) -> None:
+        self._notebook().end_turn(self._session_id)
+
+    @property
+    def path(self) -> str:
+        return self._notebook().path
+
+    @property
+    def acts(self) -> int:
+        return self._notebook().acts
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        return self._notebook().protected
+
+    async def snapshot(self) -> Snapshot:
+        """Read the notebook. A turn cannot begin in a closed notebook; in mid-turn, wait for a
+        window or the file writer as ops do."""
+        return await self._read(())
+
+    async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
+        return (await self._read(cell_ids)).cells
+
+    async def _read(self, cell_ids: tuple[str, ...]) -> Snapshot:
+        notebook = self._notebook()
+        if not (self._looked or notebook.may_begin):
+            raise notebook.why_not
+        self._looked = True
+        return await notebook.read(cell_ids)
+
+    async def save(self) -> None:
+        """Request a save; neither awaited nor answered."""
+        self._notebook().save()
+
+    def apply(self, op: Op) -> Awaitable[Receipt]:
+        seq = self._seq + 1
+        self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
+        self._seq = seq
+        return self._journaled(seq, self._notebook().apply(self._session_id, seq, op))
+
+    def apply_later(self, turn: int, op: Op) -> None:
+        seq = max(self._seq, self._store.last_op(self._session_id)) + 1
+        self._store.append_op(self._session_id, StoredOp(seq, turn, op, LATER))
+        self._seq = seq
+        self._notebook().apply_later(self._session_id, seq, op)
+
+    def _journaled(self, seq: int, answer: asyncio.Future[Receipt]) -> asyncio.Future[Receipt]:
+        """The receipt as the journal stores it, as soon as it has come."""
+        kept: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+
+        def confirmed(_: object) -> None:
+            if answer.cancelled():
+                kept.cancel()
+            elif light_receipt(answer.result())[1]:
+                task = asyncio.ensure_future(self._keep(seq, answer.result(), kept))
+                self._keeping.add(task)
+                task.add_done_callback(self._keeping.discard)
+            else:
+                self._set_receipt(seq, answer.result(), kept)
+
+        if answer.done():
+            confirmed(answer)
+        else:
+            answer.add_done_callback(confirmed)
+        return kept
+
+    async def _keep(self, seq: int, receipt: Receipt, kept: asyncio.Future[Receipt]) -> None:
+        light, outputs = light_receipt(receipt)
+        digest = await self._store.keep_outputs(self._session_id, outputs)
+        if digest:
+            receipt = msgspec.structs.replace(light, outputs=digest)
+        self._set_receipt(seq, receipt, kept)
+
+    def _set_receipt(self, seq: int, receipt: Receipt, kept: asyncio.Future[Receipt]) -> None:
+        self._receipts.do(partial(self._store.set_receipt, self._session_id, seq, receipt))
+        if not kept.done():
+            kept.set_result(receipt)
+
+    def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
+        self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)
+
+    on_outputs: Callable[[tuple[Output, ...]], None] | None = None
+    """A terminal's function, which also gets the changed outputs of a running cell."""
+
+    def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
+        if self.on_outputs is not None:
+            self.on_outputs(outputs)
+        self._notebook().outputs(self._session_id, cell_id, run_id, start, outputs)
+
+    def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        self._notebook().display(display_id, data, metadata)

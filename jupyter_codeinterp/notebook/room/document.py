@@ -1,0 +1,358 @@
+"""Works in the room of a shared notebook, frame by frame, as a window does in its copy.
+
+The server closes a room some time after the last person has left. Unsaved changes may be lost.
+The notebook's next room is a new document: it gets the ops that it lacks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol, Union
+
+from pycrdt import Map
+
+from ...base.errors import DocumentError
+from ...wire.commands import (
+    OpFrame,
+    OpReceipt,
+    OutputsFrame,
+    ReadNotebook,
+    ServerFrame,
+    SnapshotTaken,
+    StreamFrame,
+)
+from ...wire.ops import Cell, CellView, Insert, Op, Receipt, protected_in
+from ..content import views
+from . import rooms, saves
+from .gone import GoneCells, Ids
+from .presence import Presence
+from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
+from .saves import Saves
+from .shared import ORIGIN, SharedNotebook, concerns_ids
+
+log = logging.getLogger(__name__)
+
+BROKEN = "Cannot work in the shared notebook. See the server's log for the reason."
+PART = 50
+"""Cells read in one step, which takes some milliseconds."""
+TRIES = 3
+PAUSE = 0.01
+"""Seconds between looks at a document that is being loaded."""
+
+
+class FindCell(NamedTuple):
+    """Request: check that the notebook has this cell."""
+
+    cell_id: str
+
+
+class LookAtRoom(NamedTuple):
+    """Request: check that the room and the file still exist. A new room gets missing ops."""
+
+
+Whole = tuple[tuple[CellView, ...], dict[str, Any]]
+"""The requested cells, and the notebook's metadata."""
+Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame, FindCell, LookAtRoom]
+
+
+class RoomNotebook(saves.SavedNotebook, Protocol):
+    """Sends ops and reads to the room, and gets the answers."""
+
+    path: str
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether a turn works in the notebook."""
+
+    def receive(self, window: RoomDocument, command: OpReceipt) -> None: ...
+
+    def answer(self, window: RoomDocument, command: SnapshotTaken) -> None: ...
+
+    def reopened(self, window: RoomDocument, applied: Mapping[str, int]) -> None:
+        """The room is a new one, and holds only the ops ``applied``."""
+
+    def changed_by_others(self, window: RoomDocument) -> None:
+        """A person, or another program, has changed the notebook."""
+
+    def cells_gone(self, cell_ids: Ids) -> None:
+        """People have deleted these cells."""
+
+    def lost(self, reason: str, gone: bool = False) -> None:
+        """The room cannot be used; ``gone``: the notebook does not exist."""
+
+
+class RoomDocument:
+    def __init__(
+        self,
+        notebook: RoomNotebook,
+        rooms: Rooms,
+        look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        is_elsewhere: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        """``look`` reads the version of the notebook's file, and the ops that it holds.
+        ``is_elsewhere`` tells, for a missing file, whether the notebook has a new path or gets
+        one in a moment."""
+        self._look = look
+        self._is_elsewhere = is_elsewhere
+        self._notebook = notebook
+        self._rooms = rooms
+        self._room: Room | None = None
+        self._path = ""
+        """The notebook's path when its room was opened."""
+        self._shared: SharedNotebook | None = None
+        self._streamed: dict[str, str] = {}
+        self._untrusted: set[str] = set()
+        self._frames: asyncio.Queue[Work] = asyncio.Queue()
+        self._worker: asyncio.Task[None] | None = None
+        self._gone = GoneCells(
+            lambda: self._in_transaction(lambda shared: shared.ids), notebook.cells_gone
+        )
+        self._saves = Saves(notebook, rooms, look, lambda: self._frames.put_nowait(LookAtRoom()))
+        self._presence: Presence | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
+        """The ops that the room holds, and no remark. Raises DocumentError."""
+        await self._rooms.check(self._notebook.path)
+        self._gone.know(cells)
+        try:
+            applied = await self._enter()
+        except BaseException:
+            self._leave()
+            raise
+        self._worker = asyncio.ensure_future(self._work())
+        return applied, ""
+
+    async def close(self) -> None:
+        """Leave the room. Each op is applied and answered in one step, so none is half done."""
+        self._leave()
+        if self._worker is not None:
+            self._worker.cancel()
+        await asyncio.sleep(0)  # cancelled tasks end
+
+    async def look(self) -> tuple[str, dict[str, int]]:
+        """The version of the notebook's file, and the ops that it holds. Raises DocumentError."""
+        return await self._look()
+
+    def look_for(self, cell_id: str) -> None:
+        """A page misses this cell: report the cell as gone if the room lacks it, too."""
+        self._frames.put_nowait(FindCell(cell_id))
+
+    def rest(self) -> None:
+        """The last turn has ended: hide the agent from the people in the room."""
+        if self._presence is not None:
+            self._presence.leave()
+
+    def send(self, frame: ServerFrame) -> None:
+        if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame, StreamFrame)):
+            self._frames.put_nowait(frame)
+
+    # --- work ------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while True:
+            frame = await self._frames.get()
+            try:
+                if not self._is_open and await self._enter_anew():
+                    continue
+                await self._carry_out(frame)
+            except RoomClosed:
+                self._frames.put_nowait(LookAtRoom())
+            except DocumentError as error:
+                if not await self._may_be_found(error):
+                    return self._lose(error)
+                self._frames.put_nowait(frame)
+            except Exception:
+                log.exception("Cannot work in the room of %s", self._notebook.path)
+                return self._lose(DocumentError("unreadable", BROKEN))
+
+    def _lose(self, error: DocumentError) -> None:
+        self._leave()
+        self._notebook.lost(error.message, gone=error.code == "no_file")
+
+    async def _may_be_found(self, error: DocumentError) -> bool:
+        """For a missing file: whether the notebook has a new path, or the file is back, as after
+        ``git checkout``."""
+        if error.code != "no_file":
+            return False
+        if await self._is_elsewhere(self._path):
+            return True
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as now:
+            return now.code != "no_file"
+        return True
+
+    # --- the room --------------------------------------------------------------------
+
+    @property
+    def _is_open(self) -> bool:
+        moved = self._notebook.path != self._path
+        return self._room is not None and self._room.is_open and not moved
+
+    async def _enter(self) -> dict[str, int]:
+        """The ops that the room holds. Raises DocumentError."""
+        self._path = self._notebook.path
+        self._room = await self._rooms.open(self._path)
+        self._follow(self._room)
+        applied: dict[str, int] = await self._in_transaction(lambda shared: shared.applied)
+        self._gone.look()
+        return applied
+
+    async def _enter_anew(self) -> bool:
+        """Whether people share a new document. The notebook then sends unanswered frames again."""
+        before = self._shared.document if self._shared is not None else None
+        applied = await self._enter()
+        assert self._room is not None
+        if self._room.document is before:
+            return False
+        while not self._frames.empty():
+            self._frames.get_nowait()
+        self._notebook.reopened(self, applied)
+        return True
+
+    async def _carry_out(self, frame: Work) -> None:
+        if isinstance(frame, OpFrame):
+            op = (frame.session_id, frame.seq, frame.op)
+            receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
+            if isinstance(frame.op, Insert):
+                self._gone.know((frame.op.cell_id,))
+            self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
+        elif isinstance(frame, ReadNotebook):
+            if frame.request_id:
+                self._notebook.answer(self, await self._read(frame))
+        elif isinstance(frame, FindCell):
+            if frame.cell_id not in await self._in_transaction(lambda shared: shared.ids):
+                self._notebook.cells_gone(frozenset({frame.cell_id}))
+        elif isinstance(frame, LookAtRoom):
+            await self._look_at_file()
+        else:
+            await self._in_transaction(lambda shared: self._show(shared, frame))
+
+    async def _look_at_file(self) -> None:
+        """Raises DocumentError if the file is gone or read-only. One failed look does not
+        stop the work; the next save reports a lasting failure."""
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as error:
+            if error.code != "unreadable":
+                raise
+            log.warning("Cannot look at the file of a shared notebook: %s", error.message)
+
+    def _apply(self, shared: SharedNotebook, session_id: str, seq: int, op: Op) -> Receipt:
+        receipt = shared.apply(session_id, seq, op)
+        self._be_seen_in(shared, op.cell_id)
+        return receipt
+
+    def _show(self, shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
+        """Show a preview: an op brings the same later."""
+        if isinstance(frame, OutputsFrame):
+            shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
+        elif frame.kind != "edit":
+            shared.stream(frame.cell_id, frame.start, frame.text)
+            self._be_seen_in(shared, frame.cell_id)
+
+    def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
+        if not self._notebook.has_turn:
+            return  # The turn has ended: nobody would hide the agent again.
+        text = shared.text(cell_id)
+        if self._presence is not None and text is not None:
+            self._presence.works_in(cell_id, text)
+
+    async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
+        """Read in parts, so that the server can do other work in between; in one step if others
+        keep moving cells."""
+        for _ in range(TRIES):
+            if (read := await self._read_in_parts(frame.cell_ids)) is not None:
+                break
+        else:
+            read = await self._in_transaction(lambda shared: _whole(shared, frame.cell_ids))
+        cells, metadata = read
+        read_at = (frame.notebook, frame.epoch, frame.request_id, cells)
+        return SnapshotTaken(*read_at, protected=protected_in({"metadata": metadata}))
+
+    async def _read_in_parts(self, cell_ids: tuple[str, ...]) -> Whole | None:
+        """None if others have moved cells meanwhile."""
+        places, order, metadata = await self._in_transaction(
+            lambda shared: (shared.places(cell_ids), shared.order, shared.metadata)
+        )
+        cells: list[CellView] = []
+        for start in range(0, len(places), PART):
+            part = places[start : start + PART]
+            read = await self._in_transaction(partial(_part, places=part, order=order))
+            if read is None:
+                return None
+            cells += views({"cells": read})
+            await asyncio.sleep(0)
+        return tuple(cells), metadata
+
+    async def _in_transaction(self, work: Callable[[SharedNotebook], Any]) -> Any:
+        """Call ``work`` in a transaction, once no other is open and the room has read its file.
+        Raises RoomClosed, or DocumentError if that takes too long."""
+        assert self._shared is not None and self._room is not None
+        shared, room, document = self._shared, self._room, self._shared.document
+        end = asyncio.get_running_loop().time() + rooms.LOADING
+        while asyncio.get_running_loop().time() < end:
+            if not room.is_open:
+                raise RoomClosed()
+            try:
+                transaction = document.ydoc.transaction(origin=ORIGIN)
+            except RuntimeError:  # another transaction is open
+                await asyncio.sleep(PAUSE)
+                continue
+            with transaction:
+                if room.is_loaded and shared.is_loaded:
+                    return work(shared)
+            await asyncio.sleep(PAUSE)
+        words = NOT_OPENED.format(path=self._notebook.path, words=NOT_LOADED)
+        raise DocumentError("unreadable", words)
+
+    # --- what others do --------------------------------------------------------------
+
+    def _follow(self, room: Room) -> None:
+        self._stop_listening()
+        document = room.document
+        self._shared = shared = SharedNotebook(document, self._streamed, self._untrusted)
+        meta = document.ydoc.get("meta", type=Map)
+        watched = (
+            (document.ycells, document.ycells.observe_deep(self._on_change)),
+            (meta, meta.observe_deep(self._on_change)),
+        )
+        stop_saves = room.follow_saves(self._saves.on_save)
+        awareness = room.awareness
+        self._presence = presence = Presence(room, self._path)
+        people = awareness.observe(lambda topic, changes: presence.others_changed())
+
+        def stop() -> None:
+            self._stop_listening = lambda: None
+            presence.leave()
+            stop_saves()
+            awareness.unobserve(people)
+            shared.close()
+            for watched_type, subscription in watched:
+                watched_type.unobserve(subscription)
+
+        self._stop_listening = stop
+
+    def _leave(self) -> None:
+        self._stop_listening()
+        self._gone.close()
+        self._saves.close()
+
+    def _on_change(self, events: Any, transaction: Any) -> None:
+        if transaction.origin != ORIGIN:
+            self._notebook.changed_by_others(self)
+            if any(map(concerns_ids, events)):
+                self._gone.look()
+
+
+def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] | None:
+    """The cells at these places, if they are still there."""
+    return shared.read(places) if shared.order == order else None
+
+
+def _whole(shared: SharedNotebook, cell_ids: tuple[str, ...]) -> Whole:
+    return tuple(views({"cells": shared.read(shared.places(cell_ids))})), shared.metadata

@@ -1,0 +1,91 @@
+"""After each save of a room: which ops the file holds, or why the save failed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from ...base.errors import DocumentError
+from .rooms import Rooms
+
+log = logging.getLogger(__name__)
+
+NOT_SAVED = (
+    "The shared notebook could not read or write its file, which may lack the last changes. The "
+    "next save that works has them. The reason: {words}"
+)
+SETTLING = 1.0
+"""Seconds that a server needs to close a room."""
+
+
+class SavedNotebook(Protocol):
+    path: str
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
+
+    def saved_in_room(self, applied: Mapping[str, int]) -> None:
+        """The notebook's file holds these ops."""
+
+    def not_saved(self, words: str) -> None:
+        """The room could not save what the agent has done."""
+
+
+class Saves:
+    def __init__(
+        self,
+        notebook: SavedNotebook,
+        rooms: Rooms,
+        look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        look_at_room: Callable[[], None],
+    ) -> None:
+        """``look`` reads the version of the notebook's file, and the ops that it holds.
+        ``look_at_room`` checks that the room and the file still exist."""
+        self._notebook = notebook
+        self._rooms = rooms
+        self._look = look
+        self._look_at_room = look_at_room
+        self._failed = False
+        """Whether the last save failed. People were told once."""
+        self._heard: asyncio.Queue[str] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    def on_save(self, words: str) -> None:
+        """The room was saved or closed (``words`` is ""), or could not read or write its file."""
+        if words or self._notebook.has_unsaved:
+            self._heard.put_nowait(words)
+            if self._task is None:
+                self._task = asyncio.ensure_future(self._follow())
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _follow(self) -> None:
+        while True:
+            words = await self._heard.get()
+            try:
+                words = await self._why_not(words)
+                if words and not self._failed:
+                    self._notebook.not_saved(NOT_SAVED.format(words=words))
+                self._failed = bool(words)
+                if not words:
+                    self._notebook.saved_in_room((await self._look())[1])
+            except DocumentError as error:
+                log.info("Cannot tell what the file holds: %s", error.message)
+            except Exception:
+                log.exception("Cannot read the file of %s", self._notebook.path)
+            if self._notebook.has_unsaved:
+                await asyncio.sleep(SETTLING)
+                self._look_at_room()
+
+    async def _why_not(self, words: str) -> str:
+        """Why the room cannot be saved, or "". A room counts a read-only file as saved."""
+        try:
+            await self._rooms.check(self._notebook.path)
+        except DocumentError as error:
+            return "" if error.code == "no_file" else error.message
+        return words

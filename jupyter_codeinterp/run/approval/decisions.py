@@ -1,0 +1,262 @@
+"""Pending decisions on drafts and answers to questions.
+
+A decision needs the draft's id and its one-time nonce. The first one wins and covers exactly the
+source that it carries. Any other gets an error and changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from ...base.errors import CommandError
+from ...wire.events import Draft
+from .policy import is_barred
+
+BY_HAND = "Run by hand."
+REJECTED = "The person rejected this cell."
+NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
+Alone = Literal["", "run", "edits", "all"]
+"""What a turn may do in which nobody can be asked; "" if a person can."""
+ALONE: dict[Alone, str] = {
+    "": "",
+    "run": "Nobody can be asked: cells that are there can be run, not changed or deleted (add "
+    "cells instead); nothing can be installed; the kernel stays.",
+    "edits": "Nobody can be asked: cells can be changed, not deleted; nothing can be installed; "
+    "the kernel stays.",
+    "all": "Nobody can be asked, so nobody answers questions.",
+}
+"""What the model reads about each ``Alone``."""
+_WAYS_OUT = {
+    "edit": "Cells that are there are not changed without a person; run_cells runs them unchanged. "
+    "If the request wants that very cell changed, give the change in the answer and say that it "
+    "was not made. Otherwise add a new cell instead.",
+    "delete": "Cells that are there are not deleted without a person; leave it.",
+    "kernel": "Go on with the kernel as it is.",
+    "notebook": "Work in this notebook.",
+}
+_ANOTHER_WAY = "Go on without it, or find a way that needs no decision."
+_NO_CODE = (
+    "No other code runs in this kernel without a decision, either. Answer from the results so far, "
+    "and say why the work ends here."
+)
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """A decision on exactly ``source``. ``reason`` is for the model."""
+
+    action: Literal["run", "reject"]
+    by: Literal["person", "policy", "nobody", "stop"]
+    source: str
+    run_all: bool = False
+    reason: str = ""
+    edited: bool = False
+    """Whether ``source`` differs from the model's."""
+    window: int = 0
+    """The window that decided; 0 for none."""
+    said: str = ""
+    """The person's words with a rejection."""
+    person: str = ""
+    """The name of the person who decided, if several share the notebook."""
+
+    def with_source(self, source: str, *, edited: bool) -> Decision:
+        return msgspec.structs.replace(self, source=source, edited=edited)
+
+
+@dataclass
+class RunByHand:
+    """A run of a draft's cell by a notebook command."""
+
+    source: str
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class QuestionReply(NamedTuple):
+    """The answer to a question, from ``window`` (0: unknown)."""
+
+    text: str
+    window: int = 0
+
+
+def unasked(draft: Draft) -> str:
+    """The result for a draft that nobody could review: a line with the reasons for asking, and one
+    with what the model can do instead."""
+    why = " ".join((NOBODY, *draft.notices))
+    way_out = _NO_CODE if is_barred(draft) else _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)
+    return f"{why}\n{way_out}"
+
+
+def new_nonce() -> str:
+    return secrets.token_urlsafe(16)
+
+
+class Decisions:
+    """The pending drafts and questions of a session. Call all methods on the event loop."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        """``changed`` is called when ``waiting`` may have changed."""
+        self._changed = changed
+        self._drafts: dict[str, tuple[Draft, asyncio.Future[Decision]]] = {}
+        self._decided: set[str] = set()
+        self._by_hand: dict[str, RunByHand | None] = {}
+        """The person's runs of watched cells, by cell id; None before a run."""
+        self._questions: dict[str, asyncio.Future[QuestionReply]] = {}
+        self._news: list[asyncio.Future[None]] = []
+        self._asked = 0.0
+        self.written_about = False
+        """Whether the person has sent a message about the waiting draft."""
+        self.cell_source: str | None = None
+        """The source of the draft's cell at that message; None if unchanged."""
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._drafts or self._questions)
+
+    @property
+    def asked(self) -> dict[str, Literal["question", "draft"]]:
+        """Pending questions (call ids) and drafts (nonces)."""
+        questions = [call for call, answer in self._questions.items() if not answer.done()]
+        drafts = [draft.nonce for draft, word in self._drafts.values() if not word.done()]
+        return {**dict.fromkeys(questions, "question"), **dict.fromkeys(drafts, "draft")}
+
+    @property
+    def draft(self) -> Draft | None:
+        """The waiting draft, of which there is at most one."""
+        return next((draft for draft, word in self._drafts.values() if not word.done()), None)
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the pending request; 0 without one."""
+        return time.monotonic() - self._asked if self.waiting else 0.0
+
+    async def ask(self, draft: Draft) -> Decision:
+        """Wait for the person's decision on ``draft``, without a time limit."""
+        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        with self._open(self._drafts, draft.draft_id, (draft, future)):
+            self.written_about, self.cell_source = False, None
+            self._tell()
+            return await future
+
+    def discuss(self, source: str | None) -> None:
+        """Record that the person has sent a message about the waiting draft, which keeps waiting.
+        ``source``: its cell's; None if unchanged."""
+        draft = self.draft
+        unchanged = draft is None or source == draft.source
+        self.written_about, self.cell_source = True, None if unchanged else source
+        self._tell()
+
+    def news(self) -> asyncio.Future[None]:
+        """Resolves when a draft begins to wait, or when the person writes about it."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._news.append(future)
+        return future
+
+    def _tell(self) -> None:
+        news, self._news = self._news, []
+        for future in news:
+            if not future.done():
+                future.set_result(None)
+
+    @contextmanager
+    def _open(self, which: dict[str, Any], key: str, value: Any) -> Iterator[None]:
+        which[key] = value
+        self._asked = time.monotonic()
+        self._changed()
+        try:
+            yield
+        finally:
+            del which[key]
+            self._changed()
+
+    @contextmanager
+    def watch(self, cell_id: str) -> Iterator[None]:
+        """While active, ``by_hand`` returns the person's run of this cell."""
+        self._by_hand[cell_id] = None
+        try:
+            yield
+        finally:
+            del self._by_hand[cell_id]
+
+    def by_hand(self, cell_id: str) -> RunByHand | None:
+        return self._by_hand.get(cell_id)
+
+    def run_by_hand(self, cell_id: str, source: str, ended: bool) -> None:
+        """Record that the person runs this cell by a notebook command. If its draft waits, that
+        is their decision."""
+        if cell_id not in self._by_hand:
+            return
+        run = self._by_hand[cell_id]
+        if run is None:
+            run = self._by_hand[cell_id] = RunByHand(source)
+            for draft, future in self._drafts.values():
+                if draft.cell_id == cell_id and not future.done():
+                    self._decided.add(draft.nonce)
+                    future.set_result(Decision("run", "person", source, reason=BY_HAND))
+        if ended:
+            run.ended.set()
+
+    def decide(
+        self,
+        draft_id: str,
+        nonce: str,
+        action: Literal["run", "reject"],
+        source: str,
+        run_all: bool,
+        window: int = 0,
+        said: str = "",
+        person: str = "",
+        nobody: bool = False,
+    ) -> Draft:
+        """Decide on a waiting draft, and return it. ``said``: the person's words with a rejection;
+        ``person``: their name if several share the notebook. ``nobody``: a program rejects the
+        draft because it has nobody to ask.
+
+        Raises CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
+        waiting = self._drafts.get(draft_id)
+        if waiting is None or waiting[1].done():
+            if nonce in self._decided:
+                raise CommandError("already_decided", "This cell was already decided.")
+            raise CommandError("unknown_draft", "This cell is no longer waiting for a decision.")
+        draft, future = waiting
+        if not secrets.compare_digest(draft.nonce.encode(), nonce.encode()):
+            raise CommandError(
+                "stale_decision", "This cell was proposed again. Review it once more."
+            )
+        self._decided.add(nonce)
+        if action == "run":
+            run_all = run_all and draft.can_run_all
+            decision = Decision("run", "person", source, run_all, window=window)
+        elif nobody:
+            decision = Decision("reject", "nobody", source, reason=unasked(draft), window=window)
+        else:
+            reason = f"{REJECTED} They say: {said}" if said else REJECTED
+            decision = Decision("reject", "person", source, reason=reason, window=window, said=said)
+        decision = msgspec.structs.replace(decision, person=person)
+        future.set_result(decision)
+        return draft
+
+    def gone(self, cell_id: str) -> None:
+        """Reject a draft whose cell the person deleted."""
+        for draft, future in self._drafts.values():
+            if draft.cell_id == cell_id and not future.done():
+                reason = "The person deleted this cell."
+                future.set_result(Decision("reject", "person", draft.source, reason=reason))
+
+    async def question(self, call_id: str) -> QuestionReply:
+        future: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()
+        with self._open(self._questions, call_id, future):
+            return await future
+
+    def answer(self, call_id: str, text: str, window: int = 0) -> None:
+        """Answer a question. Raises CommandError ``unknown_question``."""
+        future = self._questions.get(call_id)
+        if future is None or future.done():
+            raise CommandError("unknown_question", "This question is no longer open.")
+        future.set_result(QuestionReply(text, window))

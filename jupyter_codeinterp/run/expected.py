@@ -1,0 +1,190 @@
+"""What the model expects of a cell before it runs: the result's type and size, and which variables
+may change. It is compared with the kernel's report, and never hides a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Union
+
+import msgspec
+from msgspec import Meta
+
+from ..wire.findings import Finding
+from .hooks import Change
+
+NAME = "Expected result"
+LONGEST = 100
+"""Characters of a name."""
+MOST_NAMES = 50
+_SAME = {
+    "array": "ndarray",
+    "boolean": "bool",
+    "dataframe": "DataFrame",
+    "dictionary": "dict",
+    "index": "Index",
+    "integer": "int",
+    "nonetype": "None",
+    "none": "None",
+    "numeric": "number",
+    "series": "Series",
+    "string": "str",
+    "table": "DataFrame",
+    "text": "str",
+}
+
+COUNTED = ("list", "tuple", "set", "dict")
+
+Rows = tuple[int, Union[int, None]]
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """What the model expects of the variable ``name``, or else of the cell's last value. Raises
+    ValueError, worded for the model, if it cannot be compared."""
+
+    name: Annotated[
+        Union[str, None], Meta(description="A variable; default: the cell's last value.")
+    ] = None
+    type: Annotated[Union[str, None], Meta(description="Such as DataFrame.")] = None
+    columns: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Columns that it must have.")
+    ] = None
+    rows: Annotated[
+        Union[int, str, None], Meta(description='A number, or a range: "10-20", "1-".')
+    ] = None
+    may_change: Annotated[
+        Union[tuple[str, ...], None], Meta(description="Existing variables that may change.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.name and not _is_name(self.name):
+            raise ValueError("name must be the name of a variable")
+        if len(self.type or "") > LONGEST:
+            raise ValueError("type must be the name of a type")
+        for names in (self.columns or (), self.may_change or ()):
+            if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
+                raise ValueError(
+                    f"columns and may_change take {MOST_NAMES} names of {LONGEST} characters"
+                )
+        if not all(map(_is_name, self.may_change or ())):
+            raise ValueError("may_change takes names of variables")
+        if self.rows is not None and self.bounds is None:
+            raise ValueError('rows must be a number or a range, as "10-20" or "1-"')
+
+    @property
+    def bounds(self) -> Rows | None:
+        """The fewest and the most rows; None if ``rows`` is not readable."""
+        if isinstance(self.rows, int):
+            return (self.rows, self.rows) if 0 <= self.rows < 10**12 else None
+        parts = [part.strip() for part in (self.rows or "").split("-")]
+        if len(parts) > 2 or not _is_count(parts[0]):
+            return None
+        low = int(parts[0])
+        if len(parts) == 1:
+            return low, low
+        if not parts[1]:
+            return low, None
+        return (low, int(parts[1])) if _is_count(parts[1]) and low <= int(parts[1]) else None
+
+    @property
+    def kind(self) -> str:
+        """The type's usual name without its module, such as ``DataFrame``."""
+        last = (self.type or "").strip().split(".")[-1]
+        return _SAME.get(last.lower(), last)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the kernel must report on; empty if nothing."""
+        about = (self.name, self.type, self.columns, self.rows)
+        if not any(part not in (None, "", ()) for part in about):
+            return {}
+        return {"name": self.name or "", "columns": list(self.columns or ())}
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= LONGEST and text.isidentifier()
+
+
+def _is_count(text: str) -> bool:
+    return 0 < len(text) <= 12 and text.isascii() and text.isdigit()
+
+
+class ResultSeen(msgspec.Struct, frozen=True):
+    """The value that a contract describes, as the kernel saw it after the run. ``kinds``: names of
+    its class and base classes; () if the variable does not exist. ``missing``: columns of the
+    contract that it lacks; None if the kernel did not compare them."""
+
+    kinds: tuple[str, ...] = ()
+    rows: Union[int, None] = None
+    missing: Union[tuple[str, ...], None] = None
+
+
+def findings(
+    contract: Contract, result: ResultSeen | None, changes: Sequence[Change]
+) -> list[Finding]:
+    """What differs in a run that succeeded."""
+    found = list(_result(contract, result)) if result is not None else []
+    if contract.may_change is not None:
+        found += _changes(contract, contract.may_change, changes)
+    return found
+
+
+def held(contract: Contract, result: ResultSeen | None) -> str:
+    """The parts of a contract without findings, if the kernel could compare all of them."""
+    if result is None:
+        return ""
+    known = {"rows": result.rows is not None, "columns": result.missing is not None}
+    parts = [part for part in ("type", "rows", "columns") if getattr(contract, part)]
+    return ", ".join(parts) if all(known.get(part, True) for part in parts) else ""
+
+
+def _result(contract: Contract, result: ResultSeen) -> Iterator[Finding]:
+    it = f"`{contract.name}`" if contract.name else "the cell's last value"
+    if not result.kinds:
+        yield Finding(NAME, f"Expected a variable {it}; there is none.")
+        return
+    kind, got = contract.kind, result.kinds[0]
+    if kind and kind not in result.kinds:
+        yield Finding(NAME, f"Expected {it} to be of type {kind}, got {got}.")
+        return
+    bounds = contract.bounds
+    if bounds is not None and result.rows is not None:
+        low, high = bounds
+        if result.rows < low or (high is not None and result.rows > high):
+            what = "items" if set(COUNTED) & set(result.kinds) else "rows"
+            words = f"Expected {_range(low, high)} {what} in {it}, got {result.rows:,}."
+            yield Finding(NAME, words)
+    elif bounds is not None:
+        yield Finding(
+            NAME, f"The rows of {it} cannot be counted: its type is {got}.", None, (), "model"
+        )
+    if result.missing:
+        columns = _listed(tuple(map(repr, result.missing)))
+        verb = "is" if len(result.missing) == 1 else "are"
+        yield Finding(NAME, f"Expected {columns} in {it}, which {verb} missing.")
+
+
+def _range(low: int, high: int | None) -> str:
+    if high is None:
+        return f"at least {low:,}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _changes(
+    contract: Contract, allowed: tuple[str, ...], changes: Sequence[Change]
+) -> Iterator[Finding]:
+    """A finding on changed variables of the person's that the model did not name."""
+    names = [
+        f"`{change.name}`"
+        for change in changes
+        if change.persons and change.how != "added" and change.name not in (*allowed, contract.name)
+    ]
+    if not names:
+        return
+    only = _listed(tuple(f"`{name}`" for name in allowed[:5]))
+    expected = f"Expected changes of {only} only" if only else "Expected no changed variable"
+    yield Finding(NAME, f"{expected}; changed: {_listed(tuple(names[:5]))}.")
+
+
+def _listed(values: tuple[str, ...]) -> str:
+    """``'a', 'b' and 'c'``"""
+    return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))

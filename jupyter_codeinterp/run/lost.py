@@ -1,0 +1,119 @@
+"""The variables that a kernel's end loses, and the cells that define them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Union
+
+import msgspec
+
+from ..base.errors import DocumentError, KernelError
+from ..base.off_loop import off_loop
+from ..base.visible import visible_line
+from ..cell_code.cell_names import names_of
+from ..view.plain_text import cut
+from ..wire.ops import CellView
+from .turn.turn import Turn
+
+MOST_NAMES = 20
+"""Names in a text, for people and the model."""
+MOST_CELLS = 10
+"""Cells in a text for the model."""
+_LONGEST = 60
+"""Characters of a name or cell id."""
+DEFINE_AGAIN = (
+    "To define a variable again, call edit_cell with the unchanged source of its cell, from the "
+    "top down."
+)
+
+
+Definitions = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """``names``: lost variables; None if unknown, for example because the kernel is busy.
+    ``defined``: the cells that define some of them, each with these names."""
+
+    names: Union[tuple[str, ...], None] = ()
+    defined: Definitions = ()
+
+    @property
+    def cells(self) -> tuple[str, ...] | None:
+        """Cells to run again; None if nothing is lost."""
+        return None if self.names == () else tuple(cell_id for cell_id, _ in self.defined)
+
+    @property
+    def will_be(self) -> str:
+        """A sentence for the person before the decision."""
+        if self.names is None:
+            return "All variables will be gone."
+        return f"{self._counted} will be gone: {_listed(self.names)}." if self.names else ""
+
+    @property
+    def are(self) -> str:
+        """A sentence for the person afterwards."""
+        if self.names is None:
+            return "All variables are gone."
+        return f"{self._counted} gone: {_listed(self.names)}." if self.names else ""
+
+    @property
+    def for_model(self) -> str:
+        if self.names == ():
+            return "There were no variables."
+        if not self.defined:
+            return self.are
+        cells = "; ".join(
+            f"{_short(cell_id)} ({_listed(names)})" for cell_id, names in self.defined[:MOST_CELLS]
+        )
+        more = len(self.defined) - MOST_CELLS
+        rest = f"; {more} more cells" if more > 0 else ""
+        return f"{self.are} Cells that define them: {cells}{rest}. {DEFINE_AGAIN}"
+
+    @property
+    def _counted(self) -> str:
+        count = len(self.names or ())
+        return "1 variable" if count == 1 else f"{count} variables"
+
+
+async def lost_variables(turn: Turn) -> Lost:
+    """What would be lost if the kernel ended now."""
+    names: tuple[str, ...] | None = None
+    with suppress(KernelError):
+        found = await turn.variables()
+        names = None if found is None else tuple(str(one.get("name", "")) for one in found)
+    cells: tuple[CellView, ...] = ()
+    with suppress(DocumentError):
+        cells = (await turn.notebook.look()).cells
+    defined = await off_loop(
+        lambda: _definitions(cells, names),
+        sum(len(cell.source) for cell in cells),
+        lambda: (),
+    )
+    return Lost(names, defined)
+
+
+def _definitions(cells: tuple[CellView, ...], names: tuple[str, ...] | None) -> Definitions:
+    known = None if names is None else frozenset(names)
+    found = []
+    for cell in cells:
+        here = defines(cell) if known is None else defines(cell) & known
+        if here:
+            found.append((cell.cell_id, tuple(sorted(here))))
+    return tuple(found)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(map(_short, names[:MOST_NAMES]))
+    more = len(names) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _short(name: str) -> str:
+    return cut(visible_line(name), _LONGEST)
+
+
+def defines(cell: CellView) -> frozenset[str]:
+    """The names that a code cell binds; empty for other cells."""
+    if cell.cell_type != "code":
+        return frozenset()
+    return names_of(cell.source).defines | frozenset(cell.assigns)

@@ -1,0 +1,278 @@
+"""Runs exactly the decided bytes, in that cell, in that kernel.
+
+    hold      wait until the kernel is idle, and check that it is still the same one
+    begin     the notebook compares the cell with the decided source, and shows [*]
+    execute   run those bytes; outputs stream into the cell
+    finish    the cell has all outputs, and the result is ready for the model
+
+If the cell or kernel has changed, nothing runs and the person decides again. ``DraftCell.source``
+is then the cell's current source.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from ..base.errors import DocumentError, KernelError
+from ..base.off_loop import off_loop
+from ..journal.prose import known_language
+from ..notebook.passive import is_passive, passive_data
+from ..view.outputs import Seen, size
+from ..view.plain_text import clean
+from ..wire.events import KernelWaiting, Note, RunProgress, RunStarted
+from ..wire.ops import BeginRun, Receipt, SetSource, Snapshot, digest
+from ..wire.ports import (
+    DisplayUpdated,
+    EnginesWork,
+    ExecutionDone,
+    KernelInfo,
+    OutputsChanged,
+    Slot,
+)
+from .by_hand import EDITED
+from .draft import DraftCell
+from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
+from .staleness import NotebookCell, Watch
+from .states import CellEvent, CellState
+from .turn.turn import Turn, identity
+
+RESTARTED_BEFORE = (
+    "The kernel was restarted or changed since your last cell. All earlier variables are gone."
+)
+CHANGED = "The cell changed after you decided."
+OUTPUT_HIDDEN = (
+    "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
+    "hidden. Run the cell yourself to see it."
+)
+STALE_INPUT = "[This run read what may be out of date: {reason}]"
+WAITS = 0.2
+"""Seconds before the card says that the run waits for the kernel."""
+
+
+async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
+    """Wait for the idle kernel and run exactly the decided bytes, in that cell, in that kernel.
+    None if that has not happened."""
+    turn, draft = job.turn, job.draft
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            holding = asyncio.ensure_future(stack.enter_async_context(turn.kernel.hold()))
+            try:
+                if not (await asyncio.wait({holding}, timeout=WAITS))[0]:
+                    turn.show(KernelWaiting(job.call.id))
+                slot = at.slot = await holding
+            finally:
+                holding.cancel()
+            if turn.decisions.by_hand(draft.cell_id) is not None:
+                return None
+            if at.info is None or identity(slot.info) != identity(at.info):
+                draft.source = at.source
+                job.outdated(RESTARTED, at)
+            elif await _begin(job, at):
+                return await _execute(job, at, slot)
+    except KernelError as error:
+        if error.code == "kernel_changed":
+            _back_to_draft(job, at)
+        else:
+            job.never_ran("not_started", error.message, at)
+    return None
+
+
+async def _begin(job: CellJob, at: RunAttempt) -> bool:
+    """Put the decided source in the cell and mark it running. False: do not run."""
+    turn, draft = job.turn, job.draft
+    job.go(CellEvent.BEGUN)
+    if draft.kind == "scratch":
+        turn.notebook.worked = True
+        return True
+    at.posted = True
+    at.fixes_failure = draft.cell_id in turn.ledger.failed
+    expect = draft.old_source if draft.is_theirs else draft.source
+    # Without a person's decision, never overwrite a cell that the person has run since.
+    guarded = draft.kind == "edit" and at.decision.by == "policy"
+    last_run = turn.ledger.last_run(draft.cell_id) if guarded else None
+    known_before = not draft.is_theirs
+    if at.source != expect or draft.typed_by_person:
+        # Also if the cell has the source already: the op makes it the agent's in the ledger.
+        receipt = await turn.notebook.apply(
+            SetSource(draft.cell_id, at.source, expect, last_run=last_run)
+        )
+        if receipt.status == "conflict" and draft.is_theirs:
+            job.changed_meanwhile(receipt)
+            return False
+        if not _is_accepted(job, receipt, at):
+            return False
+        known_before |= receipt.before is not None
+    draft.source = draft.old_source = at.source
+    draft.typed_by_person = False
+    begin = BeginRun(
+        draft.cell_id,
+        digest(at.source),
+        at.run_id,
+        draft.provenance,
+        at.is_trusted,
+        tell=not known_before,
+        last_run=last_run,
+    )
+    return _is_accepted(job, await turn.notebook.apply(begin), at)
+
+
+def _is_accepted(job: CellJob, receipt: Receipt, at: RunAttempt) -> bool:
+    draft = job.draft
+    if receipt.status == "conflict":
+        draft.typed(receipt.source)
+        draft.old_source = receipt.source
+        job.outdated(CHANGED, at)
+    elif receipt.status == "pending":
+        job.never_ran("not_confirmed", NOT_CONFIRMED, at)
+    elif receipt.status != "done":
+        draft.remove()
+        job.end(job.turn.results.not_run(job.call, why_not(receipt), draft.title, draft.cell_id))
+    return receipt.status == "done"
+
+
+def _back_to_draft(job: CellJob, at: RunAttempt) -> None:
+    """Ask again: the kernel changed at the last moment, before anything was sent."""
+    draft = job.draft
+    job.post_end(at, None)
+    if draft.kind == "insert":
+        change = SetSource(draft.cell_id, at.source, at.source, cell_type="raw")
+        job.turn.notebook.apply(change)
+    job.outdated(RESTARTED, at)
+
+
+async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
+    turn, draft = job.turn, job.draft
+    msg_id = slot.new_msg_id()
+    kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
+    if turn.files_kept is not None:
+        await asyncio.shield(turn.files_kept)
+    turn.show(RunStarted(job.call.id, draft.cell_id, at.run_id, msg_id, kernel_id, language))
+    await turn.store.settle(turn.session_id)
+    job.go(CellEvent.SENT)
+    done: ExecutionDone | None = None
+    expects = draft.expects
+    try:
+        running = slot.execute(
+            at.source,
+            msg_id=msg_id,
+            timeout=draft.cell_timeout,
+            looks_at=expects.asked if expects is not None else None,
+        )
+        async for event in running:
+            if isinstance(event, OutputsChanged):
+                _show_outputs(job, at, event)
+            elif isinstance(event, DisplayUpdated):
+                # The updated output may be in a trusted cell.
+                data = event.data if at.is_trusted else passive_data(event.data)
+                turn.document.display(event.display_id, data, event.metadata)
+            elif isinstance(event, EnginesWork):
+                turn.show(RunProgress(job.call.id, event.work))
+            elif isinstance(event, ExecutionDone):
+                done = event
+    except asyncio.CancelledError:
+        if slot.sent:
+            job.stopped(at, await slot.stopped())
+        raise
+    if done is None:
+        raise RuntimeError("the kernel's execution ended without a final event")
+    await _finish(job, at, slot, done)
+    job.next_inputs = done.next_inputs
+    if at.hides_output:
+        turn.show(Note(OUTPUT_HIDDEN.format(title=draft.title, how=at.how)))
+    if done.status == "dead":
+        turn.show(Note(done.note, "warning", kernel_died=True))
+    return done
+
+
+def _show_outputs(job: CellJob, at: RunAttempt, event: OutputsChanged) -> None:
+    if job.draft.kind != "scratch":  # Its card gets the outputs at the end.
+        document = job.turn.document
+        document.outputs(job.draft.cell_id, at.run_id, event.start, event.outputs)
+
+
+async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone) -> None:
+    turn = job.turn
+    job.settle(at)
+    notes: list[str] = []
+    if turn.kernel_start not in (None, identity(slot.info)):
+        notes.append(RESTARTED_BEFORE)
+    turn.kernel_start = identity(slot.info)
+    if done.note:
+        notes.append(turn.untrusted.inert(done.note))
+    if at.decision.edited:
+        notes += (EDITED, turn.untrusted.shown(at.source))
+    notes += (turn.untrusted.shown(clean(page)) for page in done.pages)
+    seen: Seen | None = None
+    try:
+        # Stop may come while the notebook does not answer; the code has run already.
+        seen = await turn.results.see(done.everything, job.draft.room)
+        if job.draft.kind != "scratch":
+            notes += await _put_into_cell(job, at, done)
+            notes += await _stale_input(job.draft, slot.info, done, at.source)
+    finally:
+        if job.state is CellState.RUNNING:
+            job.post_end(at, done)
+        seen = seen or turn.results.see_at_once(done.everything)
+        status = "error" if done.status == "dead" else done.status
+        job.end(job.of_run(at, status, done, seen, notes))
+
+
+async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> tuple[str, ...]:
+    """Put all outputs into the cell and save. Returns notes on what failed."""
+    turn = job.turn
+    trusted = at.is_trusted or await off_loop(
+        lambda: is_passive(done.outputs), size(done.outputs), lambda: False
+    )
+    at.hides_output = not trusted
+    kept = await turn.store.keep_outputs(turn.session_id, done.outputs)
+    job.go(CellEvent.FINISHED)
+    receipt = await job.post_end(at, done, trusted, kept)
+    if receipt.status == "missing":
+        return ("The person deleted the cell while it ran.",)
+    if receipt.status != "done":
+        return ("The notebook did not confirm the outputs.",)
+    # The person knows of, or has closed, a window that does not answer.
+    with contextlib.suppress(DocumentError):
+        await turn.document.save()
+    return ()
+
+
+# --- stale input ---------------------------------------------------------------------------
+
+
+async def _stale_input(
+    draft: DraftCell, kernel: KernelInfo, done: ExecutionDone, source: str
+) -> tuple[str, ...]:
+    """Record what ran. Returns a note for the model if it read stale input."""
+    turn, cell_id, number = draft.turn, draft.cell_id, done.execution_count
+    if done.captured:
+        turn.notebook.has_run(cell_id, done.everything)
+    watch, path = turn.workplace.watch, turn.document.path
+    if watch is None or number is None or kernel.language != "python":
+        return ()
+    if not watch.knows(path):
+        _report_cells(turn, watch, turn.notebook.snapshot)
+    watch.put(path, NotebookCell(cell_id, source), turn.notebook.above(cell_id)[1:])
+    watch.ran(kernel.kernel_id, cell_id, number, source)
+    if cell_id not in watch.stale(path, kernel.kernel_id):
+        return ()
+    # A window's report comes a moment after an edit.
+    reason = await _stale_reason(turn, watch, kernel, cell_id)
+    return (STALE_INPUT.format(reason=turn.untrusted.inert(reason)),) if reason else ()
+
+
+async def _stale_reason(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
+    try:
+        # Not ``notebook.look``, which would mark the person's edits as told to the model.
+        snapshot = await turn.document.snapshot()
+    except DocumentError:
+        return ""  # The result says already that the notebook does not answer.
+    _report_cells(turn, watch, snapshot)
+    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
+
+
+def _report_cells(turn: Turn, watch: Watch, snapshot: Snapshot) -> None:
+    code = [cell for cell in snapshot.cells if cell.cell_type == "code"]
+    sources = {cell.cell_id: cell.source for cell in code}
+    watch.report(turn.document.path, list(sources), sources)

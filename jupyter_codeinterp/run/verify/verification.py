@@ -1,0 +1,234 @@
+"""The report of a verification."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence, Set
+from typing import Literal, Protocol, Union
+
+import msgspec
+
+from ...cell_code.cell_names import names_of
+
+Status = Literal["waiting", "running", "same", "new", "differs", "failed", "skipped"]
+GOOD: tuple[Status, ...] = ("same", "new")
+MOST_TEXT = 600
+"""Characters of each text that a line shows."""
+
+
+class CodeCell(msgspec.Struct, frozen=True):
+    """A code cell as the notebook has it. ``number`` is its place from 1 at the top."""
+
+    cell_id: str
+    number: int
+    source: str
+    count: Union[int, None] = None
+    outputs: tuple[dict[str, object], ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def has_run(self) -> bool:
+        return self.count is not None or bool(self.outputs)
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The first part of a cell's outputs that differs."""
+
+    old: str
+    new: str
+
+
+class CellLine(msgspec.Struct, frozen=True):
+    """One cell of the report.
+
+    ``new`` as a status: the cell ran, and the notebook has no earlier output to compare with.
+    ``text`` holds the last lines of a traceback, or why a cell was skipped.
+    """
+
+    cell_id: str
+    number: int
+    title: str
+    status: Status = "waiting"
+    old: str = ""
+    new: str = ""
+    text: str = ""
+    seconds: float = 0.0
+
+
+class VerifyFinding(msgspec.Struct, frozen=True):
+    """A fact that the code alone shows.
+
+    out_of_order  the cell ran before one above it
+    only_live     no cell defines these names; they may exist in the live kernel
+    later         only cells below define these names
+    """
+
+    kind: Literal["out_of_order", "only_live", "later"]
+    cell_id: str
+    number: int
+    names: tuple[str, ...] = ()
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """A run of the whole notebook in a fresh kernel.
+
+    ``words`` tell why it ended before the last cell; ``at`` is the number of cells that have
+    ended. ``in_place``: it ran in the notebook's own folder. ``version`` rises with each change.
+    """
+
+    notebook: str
+    state: Literal["running", "done", "cancelled", "failed"]
+    cells: tuple[CellLine, ...]
+    findings: tuple[VerifyFinding, ...] = ()
+    kernel: str = ""
+    words: str = ""
+    in_place: bool = False
+    started: float = 0.0
+    version: int = 1
+
+    @property
+    def good(self) -> bool:
+        return self.state == "done" and all(line.status in GOOD for line in self.cells)
+
+
+class FreshRuns(Protocol):
+    """Runs the file of a session's notebook in fresh kernels."""
+
+    async def cells(self) -> Sequence[CodeCell]:
+        """The code cells. Raises CommandError if there is no notebook, or no code in it."""
+
+    async def run(self, in_place: bool) -> Verification:
+        """Run all cells. Cancelling this ends the kernel. Raises CommandError: ``in_folder``
+        if ``in_place`` is false and the folder cannot be copied, ``busy`` or ``not_allowed``."""
+
+
+def title_of(source: str) -> str:
+    """The first line of the code that makes a useful title."""
+    lines = (line.strip() for line in source[:2_000].split("\n"))
+    first = next((line for line in lines if line), "")
+    return first.lstrip("# ")[:80] or first[:80]
+
+
+def counted(cells: Sequence[CellLine]) -> dict[str, int]:
+    """How many cells have each status."""
+    found: dict[str, int] = {}
+    for line in cells:
+        found[line.status] = found.get(line.status, 0) + 1
+    return found
+
+
+# -------------------------------------------------------------------------------------------------
+# Facts that the code alone shows: cells that ran out of order, and names that no cell defines.
+
+_GIVEN = frozenset(
+    {*dir(builtins), "__file__", "In", "Out", "_", "__", "___", "get_ipython", "display", "exit"}
+    | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
+)
+"""Names that Python and IPython define."""
+MOST_NAMES = 12
+
+
+def findings(cells: Sequence[CodeCell], language: str) -> tuple[VerifyFinding, ...]:
+    """All findings in the order of the cells. Names are known only if ``language`` is Python."""
+    found = list(_out_of_order(cells))
+    if language == "python":
+        found += _missing(cells)
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
+    highest = 0
+    for cell in cells:
+        if cell.count is None:
+            continue
+        if cell.count < highest:
+            yield VerifyFinding("out_of_order", cell.cell_id, cell.number)
+        highest = max(highest, cell.count)
+
+
+def _missing(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
+    each = [names_of(cell.source) for cell in cells]
+    if not all(names.known for names in each):
+        return  # A cell that cannot be parsed may define any name.
+    everywhere: frozenset[str] = frozenset().union(*(names.defines for names in each))
+    above: set[str] = set(_GIVEN)
+    for cell, names in zip(cells, each, strict=True):
+        nowhere = names.uses - everywhere - _GIVEN
+        if nowhere:
+            yield VerifyFinding(
+                "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
+            )
+        # A function's names are needed only when it is called.
+        later = (names.reads & everywhere) - above - names.defines
+        if later:
+            yield _finding("later", cell, later)
+        above |= names.defines
+
+
+def _finding(
+    kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]
+) -> VerifyFinding:
+    return VerifyFinding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))
+
+
+# -------------------------------------------------------------------------------------------------
+# The report as bounded text for the model, one line per cell.
+
+MOST_LINES = 60
+LONGEST = 160
+"""Characters of a cell's old output, new output or error."""
+_ENDED = {
+    "done": "",
+    "cancelled": " It was cancelled.",
+    "failed": " It could not go on.",
+    "running": "",
+}
+
+
+def summary(now: Verification) -> str:
+    counts = counted(now.cells)
+    parts = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return f"{len(now.cells)} cells: {parts}.{_ENDED[now.state]}"
+
+
+def lines(now: Verification, hidden: Set[str], clean: Callable[[str], str]) -> list[str]:
+    """The report's lines. Cells in ``hidden`` show only their status. ``clean`` makes one line of a
+    text, without keys. Equal cells in a row share a line."""
+    told = [now.words] if now.words else []
+    told += _lines(now.cells, hidden, clean)
+    left = len(told) - MOST_LINES
+    return told if left <= 0 else [*told[:MOST_LINES], f"{left} more lines"]
+
+
+def _lines(
+    cells: tuple[CellLine, ...], hidden: Set[str], clean: Callable[[str], str]
+) -> Iterator[str]:
+    first = 0
+    for place, line in enumerate(cells):
+        following = cells[place + 1].status if place + 1 < len(cells) else ""
+        if line.status in ("same", "new", "skipped"):
+            if following == line.status:
+                continue
+            begin = cells[first]
+            name = (
+                f"Cell {line.number} ({line.cell_id})"
+                if begin is line
+                else f"Cells {begin.number} ({begin.cell_id}) to {line.number} ({line.cell_id})"
+            )
+            yield f"{name}: {line.status}"
+        else:
+            shown = "" if line.cell_id in hidden else _shown(line, clean)
+            yield f"Cell {line.number} ({line.cell_id}): {line.status}{shown}"
+        first = place + 1
+
+
+def _shown(line: CellLine, clean: Callable[[str], str]) -> str:
+    if line.status == "differs":
+        return f"; it was {_cut(clean(line.old))!r} and is {_cut(clean(line.new))!r}"
+    text = clean(line.text)
+    # The last words of a traceback say what happened.
+    return f"; {text[-LONGEST:]}" if text else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026"

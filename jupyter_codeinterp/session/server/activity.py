@@ -1,0 +1,64 @@
+"""Marks the server and its kernels as active while a turn works, even without clicks or running
+code.
+
+A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
+settings whose names end in ``_last_activity``. The server culls kernels by their own
+``last_activity`` (``cull_idle_timeout``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, MutableMapping
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+SETTING = "codeinterp_last_activity"
+INTERVAL = 0.4
+"""Seconds between updates. The shortest kernel timeout is one second."""
+
+
+class Activity:
+    def __init__(
+        self,
+        settings: MutableMapping[str, Any],
+        kernels: MappingKernelManager,
+        wait_keeps_kernel: float,
+    ) -> None:
+        """``wait_keeps_kernel``: seconds for which a turn that waits for a person is active."""
+        self._settings = settings
+        self._kernels = kernels
+        self._wait_keeps_kernel = wait_keeps_kernel
+        self._task: asyncio.Task[None] | None = None
+
+    def counts(self, session: Session) -> bool:
+        """Whether the session's turn is active."""
+        waited = session.decisions.waited
+        return session.running and (not session.waiting or waited < self._wait_keeps_kernel)
+
+    def follow(self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]) -> None:
+        """While ``running()``, mark the server and the kernels of ``at_work()`` as active. A
+        kernel id "" marks only the server."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow(running, at_work))
+
+    async def _follow(
+        self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]
+    ) -> None:
+        while running():
+            for kernel_id in at_work():
+                now = self._settings[SETTING] = datetime.now(timezone.utc)
+                if kernel_id in self._kernels:
+                    kernel: Any = self._kernels.get_kernel(kernel_id)
+                    kernel.last_activity = now
+            await asyncio.sleep(INTERVAL)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)

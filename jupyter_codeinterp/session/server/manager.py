@@ -1,0 +1,288 @@
+"""All sessions of one server, and the windows that show them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...base.errors import CommandError
+from ...base.preload import preload
+from ...run.turn.limits import Rules
+from ...wire.commands import DoneElsewhere, SessionChanged, SessionInfo, WaitingChanged
+from ...wire.events import Mode
+from ...wire.stores import Beginning, Journal, Sessions
+from .activity import Activity
+from .live_notebooks import LiveNotebooks
+from .windows import Broadcaster, FrontWindow, Windows
+
+if TYPE_CHECKING:
+    from ...view.redaction.private_names import PrivateNames
+    from ..service import SessionService
+    from ..session import Session
+    from .windows import ReportedCells
+
+
+# -------------------------------------------------------------------------------------------------
+# Evicts unused sessions from memory. The journal keeps them, so they can be loaded again.
+
+GRACE = 3.0
+"""Seconds from a session's last use to its eviction."""
+
+
+class IdleSessions:
+    def __init__(self, sessions: dict[str, Session]) -> None:
+        """``sessions``: the sessions in memory, by id."""
+        self._sessions = sessions
+        self._used: dict[str, float] = {}
+        self._private: dict[str, PrivateNames] = {}
+        """Private names known to evicted sessions."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def use(self, session: Session) -> None:
+        session_id = session.info.session_id
+        self._used[session_id] = time.monotonic()
+        known = self._private.pop(session_id, None)
+        if known is not None:
+            session.private_names.add(known)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GRACE, self._evict)
+
+    def is_private(self, name: str) -> bool:
+        """Whether an evicted session knew the name as private."""
+        return any(name in names for names in self._private.values())
+
+    def _evict(self) -> None:
+        self._timer = None
+        now = time.monotonic()
+        for session_id, session in list(self._sessions.items()):
+            if not session.at_rest:
+                self._used[session_id] = now
+            elif now - self._used.get(session_id, 0.0) >= GRACE:
+                del self._sessions[session_id]
+                if session.private_names:
+                    self._private[session_id] = session.private_names
+                session.log.release()
+        self._used = {key: when for key, when in self._used.items() if key in self._sessions}
+        if self._sessions:
+            self._timer = asyncio.get_running_loop().call_later(GRACE, self._evict)
+
+    def forget(self, session_id: str) -> None:
+        self._private.pop(session_id, None)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class SessionManager:
+    def __init__(
+        self,
+        store: Journal,
+        rules: Rules,
+        make_session: Callable[[SessionInfo, SessionManager], Session],
+        make_notebooks: Callable[[SessionManager], LiveNotebooks],
+        default_model: Callable[[str], str],
+        activity: Activity,
+        on_window: Callable[[], None] = preload,
+    ) -> None:
+        """``default_model``: the id of the default model, by notebook path. Calls ``on_window``
+        with each window."""
+        self.store = store
+        self.rules = rules
+        self._make_session = make_session
+        self._default_model = default_model
+        self._activity = activity
+        self._on_window = on_window
+        self.sessions: dict[str, Session] = {}
+        """The sessions in memory, by id."""
+        self._idle = IdleSessions(self.sessions)
+        self.broadcaster = Broadcaster()
+        self._at_close: list[Callable[[], None]] = []
+        self.windows = Windows(self.broadcaster.has)
+        self.notebooks = make_notebooks(self)
+
+    @cached_property
+    def stale_cells(self) -> ReportedCells:
+        from .windows import ReportedCells  # see ``preload``
+
+        return ReportedCells()
+
+    @cached_property
+    def service(self) -> SessionService:
+        from ..service import SessionService  # see ``preload``
+
+        return SessionService(self)
+
+    # --- windows ---------------------------------------------------------------------
+
+    def join(self, window: FrontWindow) -> None:
+        self._on_window()
+        self.broadcaster.join(window)
+        for session in self.sessions.values():
+            if session.running:
+                window.send(changed(session))
+
+    def leave(self, window: FrontWindow) -> None:
+        """Handle a closed socket. The window's sessions continue."""
+        announced = self.broadcaster.leave(window)
+        self.notebooks.leave(window, announced=announced)
+
+    def departing(self, number: int) -> None:
+        """Handle a page's announced departure. Its socket may already be closed."""
+        gone = self.broadcaster.departing(number)
+        if gone is not None:
+            self.notebooks.departing(gone)
+
+    def tell_others(self, done: DoneElsewhere) -> None:
+        """Send what a window (not 0) did to all others."""
+        if done.window:
+            self.broadcaster.send_others(done)
+
+    def person(self, notebook: str, window: int) -> str:
+        live = self.notebooks.opened(notebook)
+        return self.broadcaster.person(window) if live is not None and live.sharing else ""
+
+    # --- sessions --------------------------------------------------------------------
+
+    def live(self, session_id: str) -> Session | None:
+        return self.sessions.get(session_id)
+
+    def session(self, session_id: str) -> Session:
+        """The live session, loaded from the journal if needed.
+
+        Raises CommandError ``unknown_session``.
+        """
+        if session_id not in self.sessions:
+            info = self.store.get(session_id)
+            if info is None:
+                raise CommandError("unknown_session", "This conversation does not exist.")
+            if info.running:
+                self.notebooks.at(info.notebook)  # It loads sessions of a killed server itself.
+            if session_id not in self.sessions:
+                self._add(info)
+        session = self.sessions[session_id]
+        self._idle.use(session)
+        session.log.refresh()
+        return session
+
+    def is_private(self, notebook: str, name: str) -> bool:
+        """Whether a conversation about the notebook has seen a private cell assign the name."""
+        here = (one for one in self.sessions.values() if one.info.notebook == notebook)
+        return self._idle.is_private(name) or any(name in session.private_names for session in here)
+
+    def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
+        info = _new(notebook, mode, model or self._default_model(notebook))
+        self.store.create(info)
+        return self._add(info)
+
+    def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session:
+        """A session that continues from before a turn of another session."""
+        from ...journal.branching import points  # see ``preload``
+
+        info = msgspec.structs.replace(
+            _new(of.notebook, of.mode, beginning.model or of.model),
+            title=of.title,
+            branches=points(of, turn),
+        )
+        self.store.create_branch(info, of.session_id, beginning)
+        return self._add(info)
+
+    def _add(self, info: SessionInfo) -> Session:
+        session = self.sessions[info.session_id] = self._make_session(info, self)
+        self._idle.use(session)
+        return session
+
+    def announce(self, session: Session) -> None:
+        """Tell the windows that the session has changed."""
+        self.broadcaster.send(changed(session))
+        if session.running:
+            self._activity.follow(lambda: self.running, self._kernels_at_work)
+
+    def announce_waiting(self, session: Session) -> None:
+        """Tell the windows whether the session waits for a person."""
+        self.broadcaster.send(WaitingChanged(session.info.session_id, session.waiting))
+
+    def list(self, notebook: str | None) -> list[SessionInfo]:
+        """Sessions as they are now, newest first."""
+        if notebook:
+            self.notebooks.seen(notebook)
+        return self._now(self.store.list(notebook))
+
+    async def search(self, word: str, notebook: str | None) -> Sessions:
+        """Sessions with ``word`` in their text or title."""
+        return self._now(await self.store.search(word, notebook))
+
+    def _now(self, stored: Sessions) -> Sessions:
+        return [
+            self.sessions[info.session_id].info
+            if info.session_id in self.sessions
+            else _at_rest(info)
+            for info in stored
+        ]
+
+    async def delete(self, session_id: str) -> None:
+        """Stop and forget a session. Raises CommandError ``unknown_session`` or
+        ``held_elsewhere``."""
+        session = self.session(session_id)
+        session.log.need_here()
+        await session.close()
+        self.notebooks.at(session.info.notebook).drop(session_id)
+        self.sessions.pop(session_id, None)
+        self._idle.forget(session_id)
+        self.store.delete(session_id)
+
+    @property
+    def running(self) -> bool:
+        return any(session.running for session in self.sessions.values())
+
+    @property
+    def working(self) -> bool:
+        """Whether a turn is active (see ``Activity.counts``)."""
+        return any(map(self._activity.counts, self.sessions.values()))
+
+    def _kernels_at_work(self) -> Iterator[str]:
+        """Kernel ids of active turns: the window's, or else the turn's last one ("" for none)."""
+        for session in filter(self._activity.counts, self.sessions.values()):
+            notebook = self.notebooks.opened(session.info.notebook)
+            shown = notebook.kernel_id if notebook is not None else ""
+            yield shown or session.workplace.kernel.kernel_id
+
+    @contextlib.contextmanager
+    def at_close(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call ``stop`` if the server stops within the context."""
+        self._at_close.append(stop)
+        try:
+            yield
+        finally:
+            self._at_close.remove(stop)
+
+    async def close(self) -> None:
+        """Stop all turns and end all waits."""
+        for stop in self._at_close:
+            stop()
+        self._idle.close()
+        await asyncio.gather(*(session.close() for session in self.sessions.values()))
+        await self.notebooks.aclose()
+        self.broadcaster.close()
+        await self._activity.close()
+
+
+def _new(notebook: str, mode: Mode, model: str) -> SessionInfo:
+    now = time.time()
+    return SessionInfo(uuid.uuid4().hex, notebook, "", model, mode, False, now, now)
+
+
+def changed(session: Session) -> SessionChanged:
+    return SessionChanged(session.info, session.waiting, session.worked, session.stop_reason)
+
+
+def _at_rest(info: SessionInfo) -> SessionInfo:
+    """The stored session, not running: a killed server may have left it marked as running."""
+    return msgspec.structs.replace(info, running=False)

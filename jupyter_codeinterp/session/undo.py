@@ -1,0 +1,352 @@
+"""Undo the agent's work on a notebook: a turn, a failed cell, an abandoned draft.
+
+Every op names the source that the agent left, so the document refuses it if the person has
+touched the cell since. A cell that ran again since is kept, too, unless the undo names it. Redo
+then restores its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import ClassVar, Literal, NamedTuple
+
+import msgspec
+
+from ..base.errors import CommandError
+from ..journal.changes import CellChange
+from ..journal.ledger import Ledger, Outputs, UndoneCell, outputs_of, undo_op
+from ..run.turn.notebook import ANCHORS
+from ..run.turn.turn import Turn
+from ..view.redaction.secrets import REMOVED
+from ..wire.events import CellRemoved, Cleared, Kept, TurnRedone, TurnUndone
+from ..wire.ops import (
+    PRIVATE,
+    CellView,
+    Delete,
+    Move,
+    Op,
+    Receipt,
+    Restore,
+    Snapshot,
+    order_after,
+    run_id_of,
+    tags_of,
+)
+from ..wire.ports import NotebookDocument
+
+RECEIPT_TIME = 0.5
+"""Seconds that a turn waits, at its start, for leftovers to go."""
+
+
+async def undo(
+    turn: int,
+    changes: Iterable[CellChange],
+    document: NotebookDocument,
+    ledger: Ledger,
+    outputs: Outputs,
+    counts: Mapping[str, int] | None = None,
+    astray: Iterable[str] = (),
+) -> TurnUndone:
+    """Restore what a turn changed. ``counts``: the execution counts of the turn's own runs by cell,
+    to skip cells that ran again since; None skips none. ``astray``: all cells whose move in the
+    turn is not undone. Raises DocumentError ``not_open``."""
+    snapshot = await document.snapshot()
+    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts, astray)
+    done = await carry_out(undoing, document, ledger)
+    redoable = (one.change for one in ledger.undone(turn, done.restored).values())
+    return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
+
+
+class Done(NamedTuple):
+    """The fields with these names in ``TurnUndone``."""
+
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...]
+
+
+async def carry_out(undoing: Undoing, document: NotebookDocument, ledger: Ledger) -> Done:
+    """Undo the changes one by one, and ask the document to save."""
+    restored: list[str] = []
+    kept: list[Kept] = []
+    without_outputs: list[str] = []
+    for change in undoing.in_order():
+        op = undoing.op(change)
+        receipt = await undoing.apply(op, document) if op is not None else None
+        why = undoing.why_kept(change, receipt)
+        if why is not None:
+            kept.append(why)
+            continue
+        restored.append(change.cell_id)
+        back = undoing.moved_back(change) if isinstance(op, Restore) else None
+        if back is not None:
+            await undoing.apply(back, document)
+        if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
+            without_outputs.append(change.cell_id)
+    await document.save()
+    return Done(tuple(restored), tuple(kept), tuple(without_outputs))
+
+
+class Undoing:
+    """The ops that undo changes, and the reasons to skip one."""
+
+    inserts: ClassVar[str] = "added"
+    """The kind of change whose undo deletes the cell."""
+
+    def __init__(
+        self,
+        turn: int,
+        changes: tuple[CellChange, ...],
+        snapshot: Snapshot,
+        ledger: Ledger,
+        outputs: Outputs,
+        counts: Mapping[str, int] | None = None,
+        astray: Iterable[str] = (),
+    ) -> None:
+        self.turn = turn
+        self._counts = counts
+        self._changes = changes
+        self._snapshot = snapshot
+        self._ledger = ledger
+        self._outputs = outputs
+        self._order: Sequence[str] = [cell.cell_id for cell in snapshot.cells]
+        self._astray = set(astray)
+        inserted = (one.cell_id for one in ledger.changes(turn) if one.kind == self.inserts)
+        self._inserted = set(inserted)
+
+    async def apply(self, op: Op, document: NotebookDocument) -> Receipt:
+        receipt = await _apply(self.turn, op, document, self._ledger)
+        if receipt.status == "done":
+            self._order = order_after(self._order, op)
+            if isinstance(op, Move):
+                self._astray.discard(op.cell_id)
+        return receipt
+
+    def in_order(self) -> list[CellChange]:
+        """Delete added cells first. Then put cells back from the top down, so that each finds the
+        cells above it."""
+        back = {change.cell_id for change in self._changes if change.kind != "added"}
+        return sorted(
+            self._changes,
+            key=lambda one: (one.kind != "added", len(back.intersection(one.above))),
+        )
+
+    def _above(self, change: CellChange) -> tuple[str, ...]:
+        """Anchors for the cell: the cells that the turn inserted directly above it, then those
+        that were above it before."""
+        there = set(self._order) - self._astray - self._inserted
+        above = [other for other in change.above if other in there]
+        between = self._order[self._order.index(above[0]) + 1 if above else 0 :]
+        kept = takewhile(self._inserted.intersection(change.above).__contains__, between)
+        return tuple([*reversed([*kept]), *above][:ANCHORS])
+
+    def moved_back(self, change: CellChange) -> Move | None:
+        """The op that undoes a move; None if the turn did not move the cell, or somebody has moved
+        it since."""
+        there = change.cell_id in self._order
+        stands = not there or self._ledger.stands(self.turn, change.cell_id, self._order)
+        return Move(change.cell_id, self._above(change)) if change.moved and stands else None
+
+    def op(self, change: CellChange) -> Op | None:
+        """The op that undoes a change; None if that is impossible, or the person changed the
+        cell's type."""
+        cell = self._snapshot.cell(change.cell_id)
+        expect = change.source
+        if change.kind == "moved":
+            return self.moved_back(change)
+        if cell is not None and change.kind != "removed":
+            if cell.cell_type != change.cell_type and not _is_restored(change, cell):
+                return None
+            if change.kind == "added" and cell.tags != self.tags(change):
+                return None
+            if self.was_run(change):
+                return None
+            if change.kind == "added" and change.cell_id in self._ledger.drafts:
+                # The stream broke off: how much of the draft arrived is unknown.
+                expect = expect or cell.source
+        if change.before is not None and REMOVED in change.before["source"]:
+            return None
+        placed = msgspec.structs.replace(change, above=self._above(change))
+        last_run = None if self._counts is None else change.run
+        return undo_op(placed, expect, self._outputs, last_run, tell=True)
+
+    def was_run(self, change: CellChange) -> bool:
+        """Whether the cell has the code of the turn, or its earlier code, and the result of
+        another run."""
+        cell = self._snapshot.cell(change.cell_id)
+        if self._counts is None or cell is None or cell.cell_type != "code":
+            return False
+        if change.kind in ("removed", "moved") or PRIVATE in cell.tags:
+            return False  # The count of a private cell is unknown.
+        was, ran = change.before, cell.execution_count
+        run_before = run_id_of(was) if was is not None else ""
+        count_before = was.get("execution_count") if was is not None else None
+        if _is_restored(change, cell) and cell.run_id == run_before:
+            return ran not in (None, count_before)
+        if cell.source != change.source:
+            return False
+        count = self._counts.get(change.cell_id, count_before)
+        is_known = change.cell_id in self._counts or change.run == run_before
+        return cell.run_id != change.run or (is_known and ran not in (None, count))
+
+    def tags(self, change: CellChange) -> tuple[str, ...]:
+        """The tags that an added cell may have. The agent sets none."""
+        return ()
+
+    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
+        """Why the cell was skipped; None if it was restored."""
+        cell_id = change.cell_id
+        later = self._ledger.written_later(self.turn, cell_id, change.source)
+        if receipt is None and later and (self.was_run(change) or change.kind == "moved"):
+            return Kept(cell_id, "changed_later")
+        if receipt is None and self.was_run(change):
+            return Kept(cell_id, "run")
+        if receipt is None:
+            redacted = change.before is not None and REMOVED in change.before["source"]
+            return Kept(cell_id, "changed" if change.undoable and not redacted else "unknown")
+        if receipt.status == "done":
+            return None
+        if receipt.status == "refused":
+            return Kept(cell_id, "locked")
+        if receipt.status == "pending":
+            return Kept(cell_id, "unconfirmed")
+        if self._ledger.written_later(self.turn, cell_id, receipt.source):
+            return Kept(cell_id, "changed_later")
+        conflict = receipt.status == "conflict" and self._counts is not None
+        if conflict and receipt.source == change.source:
+            return Kept(cell_id, "run")  # It ran since the snapshot.
+        return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
+
+
+def _is_restored(change: CellChange, cell: CellView) -> bool:
+    """Whether the cell has its earlier source and type again."""
+    was = change.before
+    return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
+
+
+async def remove(
+    cell_id: str, turn: int, document: NotebookDocument, ledger: Ledger
+) -> CellRemoved:
+    """Remove a failed cell that the agent left; ``turn`` added it, 0 if unknown. Raises
+    CommandError ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
+    source = ledger.written(cell_id)
+    if source is None:
+        raise CommandError("not_ours", "This cell is not one of the agent's.")
+    await document.snapshot()
+    delete = Delete(cell_id, source, ledger.last_run(cell_id))
+    receipt = await _apply(turn, delete, document, ledger)
+    if receipt.status != "done":
+        raise CommandError("cell_changed", "You have changed or run this cell; it was kept.")
+    return CellRemoved(cell_id, redoable=turn > 0 and cell_id in ledger.undone(turn, (cell_id,)))
+
+
+async def _apply(turn: int, op: Op, document: NotebookDocument, ledger: Ledger) -> Receipt:
+    receipt = await document.apply(op)
+    ledger.record(-turn, op, receipt)
+    return receipt
+
+
+async def clear_failed(turn: Turn, cleared: list[Cleared]) -> None:
+    """Remove or restore the agent's failed cells at ``end_turn``. Appends each to ``cleared``
+    at once, because Stop may interrupt."""
+    if turn.ledger.failed_since(turn.since):
+        await turn.notebook.look()
+    for cell_id in turn.ledger.failed_since(turn.since):
+        op = turn.ledger.undo_cell(turn.since, cell_id, outputs_of(turn.store, turn.session_id))
+        if op is not None and (await turn.notebook.apply(op)).status == "done":
+            how: Literal["removed", "put_back"] = (
+                "removed" if isinstance(op, Delete) else "put_back"
+            )
+            cleared.append(Cleared(cell_id, how))
+
+
+async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
+    """Remove drafts that a stopped server left. One that the person typed into or made a code
+    cell stays. An incomplete draft always goes: what was streamed into it is unknown."""
+    ledger = turn.ledger
+    left = [c for c in snapshot.cells if c.cell_id in ledger.drafts and c.cell_type == "raw"]
+    for cell in left:
+        turn.notebook.take_out(cell.cell_id, ledger.written(cell.cell_id) or cell.source)
+    if left:
+        await turn.notebook.settled(RECEIPT_TIME)
+        await turn.notebook.look()
+
+
+# -------------------------------------------------------------------------------------------------
+# Redo undoes the undo, whose own ops and receipts say what it changed.
+#
+# It has the same safeguards as undo, and one more: it skips a cell that the person has run since.
+
+LATER = ("locked", "unconfirmed", "earlier_undone")
+"""Temporary reasons: the redo of the cell can be tried again."""
+
+
+async def redo(
+    turn: int,
+    cells: Iterable[str],
+    document: NotebookDocument,
+    ledger: Ledger,
+    outputs: Outputs,
+    astray: Iterable[str] = (),
+) -> TurnRedone:
+    """Redo the last undo of these cells. ``astray``: all cells whose move in the turn is undone.
+    Raises DocumentError ``not_open``."""
+    snapshot = await document.snapshot()
+    redoing = Redoing(turn, ledger.undone(turn, cells), snapshot, ledger, outputs, astray)
+    done = await carry_out(redoing, document, ledger)
+    later = tuple(one.cell_id for one in done.kept if one.why in LATER)
+    return TurnRedone(turn, *done, redoable=later)
+
+
+class Redoing(Undoing):
+    inserts = "removed"
+
+    def __init__(
+        self,
+        turn: int,
+        undone: dict[str, UndoneCell],
+        snapshot: Snapshot,
+        ledger: Ledger,
+        outputs: Outputs,
+        astray: Iterable[str] = (),
+    ) -> None:
+        changes = tuple(one.change for one in undone.values())
+        super().__init__(turn, changes, snapshot, ledger, outputs, astray=astray)
+        self._undone = undone
+
+    def op(self, change: CellChange) -> Op | None:
+        return None if self.was_run(change) else super().op(change)
+
+    def tags(self, change: CellChange) -> tuple[str, ...]:
+        left = self._undone[change.cell_id].left
+        return tags_of(left) if left is not None else ()
+
+    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
+        why = super().why_kept(change, receipt)
+        if why is None:
+            return None
+        if receipt is None and self.was_run(change):
+            return Kept(change.cell_id, "run")
+        if receipt is not None and self._another_undo_left(change.cell_id, receipt):
+            return Kept(change.cell_id, "earlier_undone")
+        return why
+
+    def was_run(self, change: CellChange) -> bool:
+        """Whether the cell has the undo's source and the result of another run."""
+        cell, left = self._snapshot.cell(change.cell_id), self._undone[change.cell_id].left
+        if cell is None or left is None or cell.source != left["source"]:
+            return False
+        if PRIVATE in cell.tags:
+            return False  # The count of a private cell is unknown.
+        ours = (left.get("execution_count"), run_id_of(left))
+        return (cell.execution_count, cell.run_id) != ours
+
+    def _another_undo_left(self, cell_id: str, receipt: Receipt) -> bool:
+        """Whether the undo of another turn left the cell as it is now."""
+        last = self._ledger.last_op(cell_id)
+        if last is None or last.turn >= 0 or last.turn == -self.turn:
+            return False
+        if isinstance(last.op, Restore):
+            return receipt.status == "conflict" and receipt.source == last.op.cell["source"]
+        return receipt.status == "missing"
