@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from .agent.tools.shared.base import CellOutcome, Tool, ToolContext
 from .base.errors import DocumentError, KernelError, ModelError
-from .run.hooks import (
+from .run.approval.hooks import (
     AfterAnswer,
     AfterRun,
     BeforeRun,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
     from .agent.tools.registry import ToolRegistry
-    from .run.hooks import Hook, Hooks
+    from .run.approval.hooks import Hook, Hooks
     from .run.turn.workplace import MoreTools
     from .view.untrusted import Untrusted
     from .wire.commands import Permissions
@@ -109,7 +109,7 @@ class Added:
 
 def own_hooks() -> tuple[Hook, ...]:
     """The hooks of the core and of the features."""
-    from .run.hooks import BUILT_IN
+    from .run.approval.hooks import BUILT_IN
 
     return (*BUILT_IN, *(hook for hooks in offering("hooks") for hook in hooks()))
 
@@ -141,7 +141,7 @@ class Extensions:
 
     @cached_property
     def hooks(self) -> Hooks:
-        from .run.hooks import Hooks
+        from .run.approval.hooks import Hooks
 
         hooks = Hooks(own_hooks())
         self.added += self._add(HOOKS, hooks.add)

@@ -14,8 +14,8 @@ from jupyter_codeinterp.agent.tools.registry import ToolRegistry
 from jupyter_codeinterp.base.errors import DocumentError, ModelError
 from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.notebook.apply import apply
+from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.approval.plain_markdown import markdown_risks
-from jupyter_codeinterp.run.hooks import Hooks
 from jupyter_codeinterp.run.turn.files import FolderScan
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.turn.workplace import MoreTools, Workplace

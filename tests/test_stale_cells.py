@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.cell_code.cell_names import names_of
-from jupyter_codeinterp.run.staleness import EDITED, MOST_RUNS, NotebookCell, Runs, find
+from jupyter_codeinterp.run.turn.staleness import EDITED, MOST_RUNS, NotebookCell, Runs, find
 
 
 def told(*ran: tuple[str, str], cells: dict[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.run.staleness import NotebookCell, Runs, find
+from jupyter_codeinterp.run.turn.staleness import NotebookCell, Runs, find
 
 DF = "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3], 'b': [4, 5, 6]})"
 SCENARIOS: dict[str, tuple[dict[str, str], str]] = {

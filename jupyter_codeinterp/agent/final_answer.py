@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..run.approval.hooks import FinalAnswer
 from ..run.hooked import line
-from ..run.hooks import FinalAnswer
 from ..run.turn.turn import Turn
 from ..view.notebook_prompt import is_private
 from ..wire.events import Event, FiguresFound, Note

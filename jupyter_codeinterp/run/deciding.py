@@ -15,9 +15,9 @@ from ..wire.ports import ExecutionDone, KernelInfo
 from . import by_hand, hooked
 from .approval import markdown_cells, policy
 from .approval.decisions import BY_HAND, Decision, RunByHand
+from .approval.hooks import Checked
 from .approval.modes import MODES
 from .draft import DraftCell
-from .hooks import Checked
 from .job import NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, run_in_kernel
 from .states import CellEvent

@@ -20,9 +20,9 @@ from ..wire.ports import KernelInfo
 from . import hooked
 from .approval import code_warnings, markdown_cells, policy
 from .approval.decisions import Decision, new_nonce
+from .approval.hooks import CellCode, Checked, HookNote, checked
 from .approval.labels import labels, persons_variables
 from .expected import Contract
-from .hooks import CellCode, Checked, HookNote, checked
 from .turn.results import OutputRoom
 from .turn.turn import Turn
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from ..wire.findings import Finding
-from .hooks import Change
+from .approval.hooks import Change
 
 NAME = "Expected result"
 LONGEST = 100

@@ -23,8 +23,8 @@ from ..wire.messages import Text, ToolUse
 from ..wire.ports import ExecutionDone
 from . import expected, reported
 from .approval import protected
+from .approval.hooks import CellCode, CellOutputs, Checked, HookNote
 from .expected import Contract
-from .hooks import CellCode, CellOutputs, Checked, HookNote
 from .turn.results import Result, noted, with_words
 from .turn.turn import Turn
 

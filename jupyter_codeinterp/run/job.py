@@ -20,9 +20,9 @@ from ..wire.ports import ExecutionDone, KernelInfo, Slot
 from . import hooked
 from .approval import policy
 from .approval.decisions import Decision
+from .approval.hooks import HookNote
 from .approval.modes import MODES
 from .draft import DraftCell
-from .hooks import HookNote
 from .states import CellEvent, CellState, after
 from .turn.results import Result
 

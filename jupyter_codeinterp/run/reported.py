@@ -21,8 +21,8 @@ from ..view.untrusted import escaped
 from ..wire.findings import Place
 from ..wire.ops import called
 from ..wire.ports import ExecutionDone, KernelState
+from .approval.hooks import CellCode, Change, Fact
 from .expected import ResultSeen
-from .hooks import CellCode, Change, Fact
 from .turn.results import Result, noted
 from .turn.turn import Turn
 

@@ -33,8 +33,8 @@ from ..wire.ports import (
 from .by_hand import EDITED
 from .draft import DraftCell
 from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
-from .staleness import NotebookCell, Watch
 from .states import CellEvent, CellState
+from .turn.staleness import NotebookCell, Watch
 from .turn.turn import Turn, identity
 
 RESTARTED_BEFORE = (

@@ -24,7 +24,7 @@ from ..base.errors import CommandError, StoreError
 from ..journal.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..journal.ledger import Ledger
 from ..journal.replay import Replay, ends_of_runs
-from ..run.hooks import Hooks
+from ..run.approval.hooks import Hooks
 from ..run.turn.ending import Ending, not_journaled
 from ..run.turn.limits import Rules
 from ..run.turn.meter import Meter

@@ -70,7 +70,7 @@ export function placesIn(
     ...where,
     isEmpty: id => {
       const shown = model.cells.get(ids.indexOf(id));
-      // As `is_empty` in core/turn/notebook.py.
+      // As `is_empty` in run/turn/notebook.py.
       return (
         isCode(shown) &&
         !shown.sharedModel.getSource().trim() &&

@@ -37,14 +37,14 @@ from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.journal.sqlite import store as searching
 from jupyter_codeinterp.notebook import passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
-from jupyter_codeinterp.run import expected, reported, staleness
+from jupyter_codeinterp.run import expected, reported
 from jupyter_codeinterp.run.approval import code_warnings, installs, packages, protected
+from jupyter_codeinterp.run.approval.hooks import BUILT_IN, CellCode, CellOutputs
 from jupyter_codeinterp.run.approval.labels import labels, persons_variables
 from jupyter_codeinterp.run.expected import Contract
-from jupyter_codeinterp.run.hooks import BUILT_IN, CellCode, CellOutputs
-from jupyter_codeinterp.run.staleness import Runs
-from jupyter_codeinterp.run.turn import budget
+from jupyter_codeinterp.run.turn import budget, staleness
 from jupyter_codeinterp.run.turn.notebook import found_in
+from jupyter_codeinterp.run.turn.staleness import Runs
 from jupyter_codeinterp.run.verify import comparing, verification
 from jupyter_codeinterp.run.verify.verification import CodeCell
 from jupyter_codeinterp.view import (

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.run.approval.hooks import CellCode, Hooks
 from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
-from jupyter_codeinterp.run.hooks import CellCode, Hooks
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.events import Mode
 from tests.core.conftest import Room

@@ -18,9 +18,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from jupyter_codeinterp.journal.ledger import Ledger
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.run.approval.decisions import Decisions
+from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.deciding import carry_out
 from jupyter_codeinterp.run.draft import DraftCell
-from jupyter_codeinterp.run.hooks import Hooks
 from jupyter_codeinterp.run.job import CellJob
 from jupyter_codeinterp.run.states import TABLE, CellEvent, CellState, after
 from jupyter_codeinterp.run.turn.limits import Limits

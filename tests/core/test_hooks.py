@@ -13,8 +13,8 @@ import pytest
 
 from jupyter_codeinterp.api import CellCode, CellOutputs, FinalAnswer, Finding, Hook, Notes, Refusal
 from jupyter_codeinterp.extensions import own_hooks
-from jupyter_codeinterp.run import hooks as bounded
-from jupyter_codeinterp.run.hooks import Hooks
+from jupyter_codeinterp.run.approval import hooks as bounded
+from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.wire import events as e
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.kernel.zmq import ZmqKernel, link
-from jupyter_codeinterp.run.hooks import CellCode, Hook, Hooks
+from jupyter_codeinterp.run.approval.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.ops import BeginRun
 from tests.core.conftest import Room, open_room

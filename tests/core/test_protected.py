@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_codeinterp.run.approval.hooks import CellCode, CellOutputs, Change, changed_protected
 from jupyter_codeinterp.run.approval.protected import changed, notices
-from jupyter_codeinterp.run.hooks import CellCode, CellOutputs, Change, changed_protected
 
 ASKS = """
 df = 1

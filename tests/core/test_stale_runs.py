@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.run.staleness import Watch
+from jupyter_codeinterp.run.turn.staleness import Watch
 from jupyter_codeinterp.wire import events as e
 from tests.scripted import Bench, run, say
 

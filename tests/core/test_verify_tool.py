@@ -12,7 +12,7 @@ import pytest
 from jupyter_codeinterp.agent.tools.built_in import verify
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.cli.terminal.fronts import more
-from jupyter_codeinterp.run.hooks import CellCode, Hook, Hooks
+from jupyter_codeinterp.run.approval.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.run.verify.verification import CellLine, CodeCell, Verification
@@ -171,7 +171,7 @@ async def test_stop_cancels_it(bench: Benches) -> None:
 
 async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
     def refuse(cell: CellCode) -> Any:
-        from jupyter_codeinterp.run.hooks import Refusal
+        from jupyter_codeinterp.run.approval.hooks import Refusal
 
         return Refusal("No such code here.") if "20" in cell.source else None
 

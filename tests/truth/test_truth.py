@@ -10,7 +10,7 @@ import pytest
 from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from jupyter_codeinterp.run import reported
-from jupyter_codeinterp.run.hooks import CellCode, CellOutputs, Hooks
+from jupyter_codeinterp.run.approval.hooks import CellCode, CellOutputs, Hooks
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
 from tests.truth.programs import Program, programs
 

@@ -23,9 +23,9 @@ from ...wire.ports import Kernel, KernelInfo, ModelInfo, NotebookDocument
 from ...wire.stores import SessionStore
 from ..approval import policy
 from ..approval.decisions import Alone, Decisions
+from ..approval.hooks import Hooks
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
-from ..hooks import Hooks
 from .budget import LoopGuard
 from .files import FolderScan
 from .limits import Limits

@@ -9,10 +9,10 @@ from ...view.own_command import OwnCommand
 from ...view.rule_files import RuleFile
 from ...view.untrusted import Untrusted
 from ...wire.ports import Kernel, NewNotebooks, NotebookDocument
-from ..staleness import Watch
 from ..verify.verification import FreshRuns
 from .files import FolderScan
 from .limits import MAX_FILES
+from .staleness import Watch
 
 
 class MoreTools(NamedTuple):

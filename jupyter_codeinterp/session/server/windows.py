@@ -17,7 +17,7 @@ import msgspec
 
 from ...base.errors import CommandError
 from ...notebook.live import LiveNotebook, Window
-from ...run.staleness import Watch
+from ...run.turn.staleness import Watch
 from ...wire.commands import CodeCells, DoneElsewhere, ServerFrame, StaleCell, StaleCells, YouAre
 
 # -------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /**
  * The names that a private cell's code assigns, so that their values stay private too. Uses
  * patterns, in time linear in the source; may return extra names, but misses those from `exec`
- * and `import *`. The same as `core/redaction/private_names.py`.
+ * and `import *`. The same as `view/redaction/private_names.py`.
  */
 export function assigned(source: string): string[] {
   return [...new Set(statements(source).flatMap(names))].map(name =>

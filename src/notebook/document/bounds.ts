@@ -1,4 +1,4 @@
-/** Size limits of receipts, the same as in `core/document/ops.py`. */
+/** Size limits of receipts, the same as in `wire/ops.py`. */
 
 /** Characters of a cell's outputs in a receipt. */
 export const MOST_OUTPUTS = 3_000_000;

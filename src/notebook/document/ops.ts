@@ -1,5 +1,5 @@
 /**
- * Ops of the server, applied to a notebook that is open here. `core/document/apply.py` is the
+ * Ops of the server, applied to a notebook that is open here. `notebook/apply.py` is the
  * reference; both pass `tests/document_vectors.json`.
  *
  * All functions are synchronous. Each op changes the document in one transaction, which also

@@ -59,7 +59,7 @@ export function tail(text: string, length: number): string {
 }
 
 /**
- * SHA-256 of the text's UTF-8, in hexadecimal, as `digest` in `core/document/ops.py` makes it.
+ * SHA-256 of the text's UTF-8, in hexadecimal, as `digest` in `wire/ops.py` makes it.
  * Synchronous; needs no secure context.
  */
 export function digest(text: string): string {

@@ -2,10 +2,10 @@
 import type { INotebookModel } from '@jupyterlab/notebook';
 import { words } from '../document/shapes';
 
-/** As `PROTECT` in core/document/ops.py. */
+/** As `PROTECT` in wire/ops.py. */
 const PROTECT = 'codeinterp_protect';
 
-/** As `MOST_PROTECTED` and `LONGEST_PROTECTED` in core/document/ops.py. */
+/** As `MOST_PROTECTED` and `LONGEST_PROTECTED` in wire/ops.py. */
 const MOST = 100;
 const LONGEST = 100;
 

@@ -1,6 +1,6 @@
 /**
  * What Enter does with the text in the message field. The server has the last word
- * (core/session/messages.py): it refuses a message about a question or draft that no
+ * (session/messages.py): it refuses a message about a question or draft that no
  * longer waits.
  */
 import { ISessionView, currentTurn } from './view';

@@ -1,6 +1,6 @@
 /**
  * Where the cells of the next turn go if the model names no place, by the server's rules
- * (core/turn/notebook.py).
+ * (run/turn/notebook.py).
  */
 import { PLACE_ORDER } from '../../protocol/protocol';
 import type { IPlaces } from '../../tokens';

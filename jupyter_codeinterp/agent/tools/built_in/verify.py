@@ -14,7 +14,7 @@ import msgspec
 from ....base.errors import CommandError, DocumentError
 from ....run import hooked
 from ....run.approval import code_warnings, policy
-from ....run.hooks import CellCode, Checked, HookNote, checked
+from ....run.approval.hooks import CellCode, Checked, HookNote, checked
 from ....run.turn.turn import Turn
 from ....run.verify import verification
 from ....run.verify.verification import CodeCell, FreshRuns

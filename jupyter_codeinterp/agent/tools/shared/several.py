@@ -9,9 +9,9 @@ import msgspec
 
 from ....run import hooked
 from ....run.approval import policy
+from ....run.approval.hooks import HookNote
 from ....run.deciding import carry_out
 from ....run.draft import DraftCell
-from ....run.hooks import HookNote
 from ....run.job import Granted
 from ....run.turn.results import OutputRoom, Result, joined, noted
 from ....view import outputs

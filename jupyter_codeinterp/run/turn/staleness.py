@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
-from ..cell_code.cell_names import PARSED, Function, Names, changed_by, is_plain, names_of
-from ..cell_code.parsing import base, parse
+from ...cell_code.cell_names import PARSED, Function, Names, changed_by, is_plain, names_of
+from ...cell_code.parsing import base, parse
 
 # -------------------------------------------------------------------------------------------------
 # The names that a statement reads and writes, with the columns of tables.

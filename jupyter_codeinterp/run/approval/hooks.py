@@ -19,16 +19,16 @@ from typing import Any, Union
 
 import msgspec
 
-from ..base.off_loop import off_loop
-from ..wire.events import FiguresFound, Status
-from ..wire.findings import Finding, Place
-from ..wire.messages import Message
-from ..wire.ops import CellView, Output
-from .approval import protected
-from .approval.code_warnings import hidden_characters, notices
-from .approval.installs import installs
-from .approval.out_of_sight import out_of_sight
-from .approval.packages import hint
+from ...base.off_loop import off_loop
+from ...wire.events import FiguresFound, Status
+from ...wire.findings import Finding, Place
+from ...wire.messages import Message
+from ...wire.ops import CellView, Output
+from . import protected
+from .code_warnings import hidden_characters, notices
+from .installs import installs
+from .out_of_sight import out_of_sight
+from .packages import hint
 
 # -------------------------------------------------------------------------------------------------
 # What a hook is.
