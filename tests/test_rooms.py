@@ -63,7 +63,7 @@ def test_no_two_rooms_know_each_other_in_a_circle(root: str) -> None:
 def _room(path: Path) -> str:
     """The folder, or the file itself where it stands beside rooms at the top."""
     package = ROOT / "jupyter_codeinterp"
-    beside = path.parent in (ROOT / "src", package, package / "core", package / "server")
+    beside = path.parent in (ROOT / "src", package, package / "server")
     return (path if beside else path.parent).relative_to(ROOT).as_posix()
 
 

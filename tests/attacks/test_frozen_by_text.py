@@ -18,7 +18,6 @@ from typing import Any, Literal
 import pytest
 
 import jupyter_codeinterp
-from jupyter_codeinterp import core
 from jupyter_codeinterp.agent.conversation import Conversation
 from jupyter_codeinterp.agent.tools.built_in import read_notebook
 from jupyter_codeinterp.agent.tools.built_in.edit_cell import Edit, edited
@@ -35,7 +34,7 @@ from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.journal.sqlite import store as searching
-from jupyter_codeinterp.notebook import passive
+from jupyter_codeinterp.notebook import apply, collector, passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
 from jupyter_codeinterp.run import expected, reported
 from jupyter_codeinterp.run.approval import code_warnings, installs, packages, protected
@@ -91,6 +90,13 @@ def checked_schema(text: str) -> object:
 
 # --- every function that takes text of others ---------------------------------------------
 
+ROOMS = "agent cell_code journal run session view wire"
+NOT_IN_ROOMS = (
+    "jupyter_codeinterp.journal.sqlite",
+    "jupyter_codeinterp.run.approval.plain_markdown",
+    "jupyter_codeinterp.session.server",
+)
+"""What they have to do with files, a library and windows."""
 READERS = (
     "visible lookup reported protected collector completion rule_files "
     "own_command context conversation notebook_prompt apply "
@@ -101,9 +107,9 @@ READERS = (
     "labels caution signs cell_names parsing staleness "
     "verification comparing tool schemas listing"
 )
-"""Modules of the core and of ``mcp_client`` that look into texts (two are ``outputs``). All of
-their public functions are measured: here, or by `by_itself`, which measures what it can in every
-module."""
+"""Modules that look into texts, of these rooms and as `modules` names others (two are ``outputs``).
+All of their public functions are measured: here, or by `by_itself`, which measures what it can in
+every module."""
 
 
 def refused(work: Callable[[], object]) -> object:
@@ -474,12 +480,20 @@ GIVEN: dict[str, Callable[[str], object]] = {
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
-    """Those of all rooms, by the last part of their names."""
-    for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+    """Those of the rooms that read texts, by the last part of their names."""
+    for found in in_rooms():
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
-    for module in (listing, schemas, tool):
+    for module in (visible, apply, collector, passive, listing, schemas, tool):
         yield module.__name__.rpartition(".")[2], module
+
+
+def in_rooms() -> Iterator[pkgutil.ModuleInfo]:
+    for name in ROOMS.split():
+        package = importlib.import_module(f"jupyter_codeinterp.{name}")
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.startswith(NOT_IN_ROOMS):
+                yield found
 
 
 def takers() -> Iterator[tuple[str, str, Any]]:
@@ -531,7 +545,7 @@ def test_a_new_function_that_takes_text_cannot_be_forgotten() -> None:
 
 
 def test_a_room_itself_holds_no_code_that_could_be_forgotten() -> None:
-    for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+    for found in in_rooms():
         if found.ispkg:
             init = Path(str(importlib.import_module(found.name).__file__))
             (doc,) = ast.parse(init.read_text("utf-8")).body
