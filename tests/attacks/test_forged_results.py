@@ -186,8 +186,8 @@ async def test_the_nonce_is_another_in_each_conversation_and_the_same_after_a_re
     assert nonces[0] != nonces[1]
     again = first._session()
     try:
-        assert again._talk.untrusted.nonce == nonces[0]
-        assert again._talk.opening() == (), "it has been told"
+        assert again.log.talk.untrusted.nonce == nonces[0]
+        assert again.log.talk.opening() == (), "it has been told"
     finally:
         await again.close()
     await first.turn("More")

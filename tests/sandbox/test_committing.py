@@ -134,10 +134,10 @@ def test_a_run_that_breaks_off_still_says_that_files_wait(
         def __init__(self, *_: object, **__: object) -> None:
             pass
 
-        async def open(self, *_: object) -> None:
+        async def start_kernel(self, *_: object) -> None:
             raise Problem("It broke off.")
 
-    monkeypatch.setattr(run_module, "LocalConversation", Broken)
+    monkeypatch.setattr(run_module, "InProcess", Broken)
     monkeypatch.setattr(run_module, "_sandboxed", lambda config: "python3-sandboxed")
     monkeypatch.setattr(overlays, "names", lambda root: frozenset())
     monkeypatch.setattr(overlays, "root", lambda config: root)

@@ -18,6 +18,7 @@ from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
 from ...session.service import COMMANDS, is_to_session, needs_of
 from ...wire import commands as c
+from ...wire.commands import NOT_ALLOWED
 from .send_queue import MAX_SNAPSHOT, SendQueue
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class ClientConnection:
         try:
             for action, resource in permissions_of(command):
                 if not await self._allowed(action, resource):
-                    raise CommandError("forbidden", c.NOT_ALLOWED[action, resource])
+                    raise CommandError("forbidden", NOT_ALLOWED[action, resource])
             if self._gone:
                 return  # The socket closed during the authorization.
             result = await self._carry_out(command)
