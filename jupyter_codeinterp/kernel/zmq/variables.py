@@ -74,7 +74,7 @@ def _text(path: str) -> str:
 
 def _of_features() -> list[str]:
     """The files of features that run after ``watch``."""
-    paths = [f"../features/{name}/in_kernel" for name in FEATURES]
+    paths = [f"../../features/{name}/in_kernel" for name in FEATURES]
     return [path for path in paths if (FOLDER / f"{path}.py").exists()]
 
 
