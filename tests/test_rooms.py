@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -58,6 +59,17 @@ def test_no_two_rooms_know_each_other_in_a_circle(root: str) -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" → ".join(reversed(error.args[1])))
+
+
+def test_no_two_classes_share_a_name() -> None:
+    classes = Counter(
+        node.name
+        for path in SOURCES["jupyter_codeinterp"]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    # Jupyter names a section of its configuration by the class, also without a server.
+    assert [name for name, number in classes.items() if number > 1] == ["CodeInterp"]
 
 
 def _room(path: Path) -> str:
