@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from jupyter_codeinterp.base.errors import DocumentError
 from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite.writer import Writer
 from jupyter_codeinterp.notebook.apply import apply
 from jupyter_codeinterp.notebook.live import LiveNotebook, SessionDocument, WindowState
 from jupyter_codeinterp.notebook.live import outbox as outbox_module
@@ -772,4 +775,31 @@ async def test_ops_are_numbered_and_journaled(store: SqliteStore, impatient: Non
     again = SessionDocument(lambda: live, store, S)
     assert not isinstance(again.apply(inserted(3)), Receipt)
     assert store.ops(S)[-1].seq == 3
+    live.give_up("the test is over")
+
+
+async def test_an_op_leaves_when_the_journal_has_it(store: SqliteStore) -> None:
+    """On a network drive appends come later. If the server ends between, its number is free."""
+    may = threading.Event()
+
+    @contextlib.contextmanager
+    def slow() -> Iterator[None]:
+        may.wait()
+        with store._transaction():
+            yield
+
+    live = LiveNotebook("a.ipynb")
+    document = SessionDocument(lambda: live, store, S)
+    tab = Tab(live).open()
+    store.writer = Writer(slow)
+    document.begin_turn(1)
+    first, second = document.apply(inserted(1)), document.apply(inserted(2))
+    document.apply_later(1, inserted(3))
+    await asyncio.sleep(0)
+    assert tab.of(c.OpFrame) == []
+    may.set()
+    assert [(await one).status for one in (first, second)] == ["done", "done"]
+    await store.settle(S)
+    assert [one.seq for one in tab.of(c.OpFrame)][:2] == [1, 2]
+    assert [one.seq for one in store.ops(S)] == [1, 2, 3]
     live.give_up("the test is over")

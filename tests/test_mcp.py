@@ -23,6 +23,8 @@ from jupyter_codeinterp.features.mcp_server import service
 from jupyter_codeinterp.features.mcp_server.protocol import MOST_SESSIONS
 from jupyter_codeinterp.features.mcp_server.tokens import NO_TOKEN, Tokens
 from jupyter_codeinterp.features.mcp_server.tools import OFFERED
+from jupyter_codeinterp.session.messages import Sender
+from jupyter_codeinterp.wire.commands import SendMessage
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
@@ -304,6 +306,28 @@ async def test_ask_is_a_whole_turn_of_the_agent(site: Site, api: FakeAnthropic, 
         result = await calling
     assert texts(result).startswith("It is 42.") and not result.is_error
     assert f"conversation: {session_id}" in texts(result) and "added cells: " in texts(result)
+
+
+async def test_ask_joins_no_turn_that_began_meanwhile(
+    site: Site, api: FakeAnthropic, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel's start takes seconds, in which a person may ask something."""
+    api.play(in_order([answer(text("One.")), answer(run_cell("1")), answer(text("Two."))]))
+    rest = await rest_client(site)
+    manager, kernels = site.extension.manager, site.extension.workbench.notebook_kernels
+    async with outside(site, await token(rest)) as client:
+        first = await client.call_tool("ask", {"notebook": PATH, "text": "What is it?"})
+        session_id = texts(first).split("conversation: ")[1].split()[0]
+
+        async def slowly(*_: object) -> None:
+            mine = SendMessage("Mine", PATH, session_id=session_id)
+            await manager.service.send(mine, Sender(headless=True))
+
+        monkeypatch.setattr(kernels, "ready", slowly)
+        asked = {"notebook": PATH, "text": "And now?", "conversation": session_id}
+        second = await client.call_tool("ask", asked)
+    assert second.is_error and "A turn is running" in texts(second)
+    assert manager.session(session_id).running, "the person's turn goes on"
 
 
 # --- who may -------------------------------------------------------------------------------------

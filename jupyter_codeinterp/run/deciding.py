@@ -159,6 +159,8 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
     if job.result is None or done is None:
         return
     draft = job.draft
+    if not draft.has_checked(at.source):
+        await draft.check(at.source, at.info)
     job.result = await hooked.after_run(
         job.turn,
         draft.code(at.source, at.info),

@@ -233,6 +233,9 @@ class DraftCell:
         notes = (*(HookNote("", text) for text in said), *found.notes)
         return Checked(notes, found.ask or bool(said), found.refusal)
 
+    def has_checked(self, source: str) -> bool:
+        return self._found[0] == source
+
     def findings_on(self, source: str) -> tuple[Finding, ...]:
         """The findings of the last ``check``, if it was of this source."""
         return self._found[1] if self._found[0] == source else ()

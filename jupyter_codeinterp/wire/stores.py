@@ -68,6 +68,10 @@ class Beginning(msgspec.Struct, frozen=True):
 class SessionStore(Protocol):
     """The part of the journal that a session uses."""
 
+    @property
+    def appends_later(self) -> bool:
+        """Whether an append returns before its commit, for which ``settle`` waits."""
+
     def update(self, info: SessionInfo) -> None: ...
 
     def list(self, notebook: str | None = None) -> Sessions:

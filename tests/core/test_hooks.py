@@ -15,6 +15,7 @@ from jupyter_codeinterp.api import CellCode, CellOutputs, FinalAnswer, Finding, 
 from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.run.approval import hooks as bounded
 from jupyter_codeinterp.run.approval.hooks import Hooks
+from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
 from jupyter_codeinterp.wire import events as e
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
@@ -376,3 +377,31 @@ async def test_the_server_goes_on_while_a_plain_function_works(bench: Benches) -
     assert draft.notices == ("slow: free",)
     b.decide(draft)
     await b.ended()
+
+
+async def test_all_that_our_own_checks_warn_of_is_shown() -> None:
+    """Other packages' hooks have at most ten notes."""
+    hidden = "".join(
+        f"#{mark}\n" for mark in "\u200b\u200c\u200d\u2060\u202a\u202b\u202d\u2066\u00ad"
+    )
+    apart = ("x = 1\n" + "\n" * 80) * 4 + "y = 2" + " " * 400 + "; z = 3\n"
+    source = hidden + apart
+    shown = {
+        note.text for note in (await Hooks().before_run(CellCode("a.ipynb", "1", source))).notes
+    }
+    assert len(out_of_sight(source)) > 1 and not set(out_of_sight(source)) - shown
+
+
+@pytest.mark.parametrize("result", [[e.FiguresFound(1, 0, ())], "words", 3, {"a": 1}, object()])
+async def test_nonsense_before_a_run_asks_the_person(result: Any) -> None:
+    hooks = Hooks(())
+    hooks.add(Hook("Nonsense", before_run=lambda cell: result))
+    assert (await hooks.before_run(CellCode("a.ipynb", "1", "x = 1"))).ask
+
+
+async def test_a_fault_of_our_own_check_asks_the_person() -> None:
+    async def broken(cell: CellCode) -> None:
+        raise ZeroDivisionError
+
+    found = await Hooks((Hook("Broken", before_run=broken),)).before_run(CellCode("a", "1", "x"))
+    assert found.ask

@@ -43,7 +43,7 @@ LOOKS_EVERY = 1.0
 LONGEST_CLIENT = 60
 """Characters of a client's name."""
 MOST_CONVERSATIONS = 500
-"""Kept conversations. Beyond it, the oldest idle ones are dropped."""
+"""Kept conversations of one token. Beyond it, the oldest idle ones are dropped."""
 MOST_CALLS = 40
 """Open calls of one token."""
 MOST_ENTRIES = 200
@@ -144,8 +144,9 @@ class ClientService:
             name = visible_line(client)[:LONGEST_CLIENT].strip() or token.name
             made = ClientConversation(self._manager, name, path, self._at_once)
             self._conversations[key] = made
-            for old, one in list(self._conversations.items())[:-MOST_CONVERSATIONS]:
-                if not one.at_work:
+            mine = [kept for kept in self._conversations if kept[0] == token.id]
+            for old in mine[:-MOST_CONVERSATIONS]:
+                if not self._conversations[old].at_work:
                     del self._conversations[old]
         return self._conversations[key]
 
@@ -184,6 +185,8 @@ class ClientService:
     async def _ask(self, path: str, given: dict[str, Any], by: int, tell: Tell) -> CallResult:
         """A whole turn of the agent. Cancelling it stops the turn."""
         manager, session_id = self._manager, _text(given, "conversation")
+        await self._kernels.ready(path)
+        # Nothing is awaited from here on: the task must not join another's turn.
         if session_id:
             session = manager.session(session_id)
             if session.info.notebook != path or session.info.model.startswith(MODELS):
@@ -191,7 +194,6 @@ class ClientService:
             if session.running:
                 words = "A turn is running in this conversation. Try again later."
                 raise CommandError("busy", words)
-        await self._kernels.ready(path)
         mode: Any = RUN_ALL if self._at_once else ASKING
         message = SendMessage(_text(given, "text"), path, session_id=session_id, mode=mode)
         sent = await manager.service.send(message, Sender(by, headless=True))

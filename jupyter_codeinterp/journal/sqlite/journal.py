@@ -136,6 +136,10 @@ class JournalFile:
                 self._db.execute("DELETE FROM leases WHERE server = ?", (self._server,))
         self._db.close()
 
+    @property
+    def appends_later(self) -> bool:
+        return self.writer is not None
+
     async def settle(self, session_id: str = "") -> None:
         await asyncio.to_thread(self._settle, session_id)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from ...base.errors import StoreError
 from ...journal.event_log import DeferredWrites
 from ...journal.ledger import light_receipt
 from ...wire.ops import CellView, Op, Output, Receipt, Snapshot
@@ -34,7 +35,9 @@ class SessionDocument:
         self._seq = store.last_op(session_id)
         self._turn = 0
         self._looked = False
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._keeping: set[asyncio.Task[object]] = set()
+        self._sending = asyncio.Lock()
+        """Where appends come later: ops leave in order."""
         self._receipts = DeferredWrites(
             lambda error: log.warning("Storing a receipt later: %s", error.message)
         )
@@ -85,13 +88,32 @@ class SessionDocument:
         seq = self._seq + 1
         self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
         self._seq = seq
+        if self._store.appends_later:
+            return self._journaled(seq, asyncio.ensure_future(self._after_commit(seq, op)))
         return self._journaled(seq, self._notebook().apply(self._session_id, seq, op))
 
     def apply_later(self, turn: int, op: Op) -> None:
         seq = max(self._seq, self._store.last_op(self._session_id)) + 1
         self._store.append_op(self._session_id, StoredOp(seq, turn, op, LATER))
         self._seq = seq
-        self._notebook().apply_later(self._session_id, seq, op)
+        if self._store.appends_later:
+            self._keep_task(self._after_commit(seq, op, later=True))
+        else:
+            self._notebook().apply_later(self._session_id, seq, op)
+
+    async def _after_commit(self, seq: int, op: Op, *, later: bool = False) -> Receipt:
+        """Send the op once the journal has it: after a crash, its number must not be given to
+        another op, which the notebook would take for this one."""
+        async with self._sending:
+            try:
+                await self._store.settle(self._session_id)
+            except StoreError as error:
+                return Receipt("pending", reason=error.message)
+            if later:
+                self._notebook().apply_later(self._session_id, seq, op)
+                return LATER
+            receipt = self._notebook().apply(self._session_id, seq, op)
+        return await receipt
 
     def _journaled(self, seq: int, answer: asyncio.Future[Receipt]) -> asyncio.Future[Receipt]:
         """The receipt as the journal stores it, as soon as it has come."""
@@ -101,9 +123,7 @@ class SessionDocument:
             if answer.cancelled():
                 kept.cancel()
             elif light_receipt(answer.result())[1]:
-                task = asyncio.ensure_future(self._keep(seq, answer.result(), kept))
-                self._keeping.add(task)
-                task.add_done_callback(self._keeping.discard)
+                self._keep_task(self._keep(seq, answer.result(), kept))
             else:
                 self._set_receipt(seq, answer.result(), kept)
 
@@ -112,6 +132,11 @@ class SessionDocument:
         else:
             answer.add_done_callback(confirmed)
         return kept
+
+    def _keep_task(self, work: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.ensure_future(work)
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
 
     async def _keep(self, seq: int, receipt: Receipt, kept: asyncio.Future[Receipt]) -> None:
         light, outputs = light_receipt(receipt)

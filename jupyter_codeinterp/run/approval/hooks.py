@@ -319,7 +319,9 @@ BUILT_IN = (
 LONGEST = 100_000
 """Characters of a note; a longer one is an error. Far fewer are shown."""
 MOST_NOTES = 10
-"""Notes accepted from one hook, and findings."""
+"""Notes accepted from one hook of another package, and findings."""
+MOST_ITEMS = 1_000
+"""Findings and figures read from one hook."""
 LONGEST_SENTENCE = 1_000
 """Characters of a finding's sentence, and of a piece of evidence; a longer one is an error."""
 MOST_EVIDENCE = 20
@@ -399,7 +401,8 @@ class Hooks:
     async def _one(self, hook: Hook, call: Callable[..., Any], fault: str, *about: Any) -> Checked:
         """The result of another package's hook. ``fault``: the note of one that failed."""
         try:
-            return _read(hook.name, await self._caller.call(hook.name, _listed(call), *about))
+            result = await self._caller.call(hook.name, _listed(call), *about)
+            return _read(hook.name, result, at_end=_is_end(about))
         except CallFailed as error:
             log.warning("The hook %s failed: %s", hook.name, error, exc_info=error.__cause__)
         except Exception:
@@ -412,11 +415,15 @@ async def _own(hook: Hook, call: Callable[..., Any] | None, fault: str, *about: 
     """The result of our own hook, whose notes have no name."""
     if call is None:
         return Checked()
+    read = partial(_read, hook.name, by="", at_end=_is_end(about))
     if inspect.iscoroutinefunction(call):
-        return _read(hook.name, await call(*about), by="")
+        try:
+            return read(await call(*about))
+        except Exception:
+            log.exception("Our hook %s failed", hook.name)
+            return _failed("", fault)
     size = len(about[0].text if isinstance(about[0], FinalAnswer) else about[0].source)
     work = partial(_listed(call), *about)
-    read = partial(_read, hook.name, by="")
     return await off_loop(lambda: read(work()), size, lambda: _failed("", fault))
 
 
@@ -442,13 +449,18 @@ def _listed(call: Callable[..., Any]) -> Callable[..., Any]:
 
     def listed(*about: Any) -> Any:
         found = call(*about)
-        return list(islice(found, MOST_NOTES)) if isinstance(found, Iterator) else found
+        return list(islice(found, MOST_ITEMS)) if isinstance(found, Iterator) else found
 
     return listed
 
 
-def _read(name: str, result: object, by: str | None = None) -> Checked:
-    """Validate what the hook ``name`` returned. Raises TypeError or ValueError."""
+def _is_end(about: tuple[Any, ...]) -> bool:
+    return isinstance(about[0], FinalAnswer)
+
+
+def _read(name: str, result: object, by: str | None = None, *, at_end: bool = False) -> Checked:
+    """Validate what the hook ``name`` returned. ``at_end``: it may have found figures. Raises
+    TypeError or ValueError."""
     by = name if by is None else by
     if isinstance(result, Refusal):
         return Checked(refusal=HookNote(by, _text(result.reason)))
@@ -456,12 +468,13 @@ def _read(name: str, result: object, by: str | None = None) -> Checked:
         texts = (result.texts,) if isinstance(result.texts, str) else result.texts
         if not isinstance(texts, (tuple, list)):
             raise TypeError(f"a hook's notes are {type(texts).__name__}")
-        notes = tuple(HookNote(by, _text(text)) for text in texts[:MOST_NOTES])
+        shown = texts[:MOST_NOTES] if by else texts
+        notes = tuple(HookNote(by, _text(text)) for text in shown)
         return Checked(notes, bool(result.ask))
     if result is not None and not isinstance(result, (list, tuple)):
         raise TypeError(f"a hook returned {type(result).__name__}")
-    found = (result or ())[:MOST_NOTES]
-    if found and all(isinstance(one, FiguresFound) for one in found):
+    found = (result or ())[: MOST_NOTES if by else MOST_ITEMS]
+    if at_end and all(isinstance(one, FiguresFound) for one in found):
         return Checked(figures=tuple(found))
     return Checked(findings=tuple(_finding(name, one) for one in found))
 
