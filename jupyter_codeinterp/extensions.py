@@ -1,4 +1,4 @@
-"""What extends a server: features of ours, and other packages' tools, hooks and providers.
+"""Extends a server with our features and with other packages' tools, hooks and providers.
 
 Both load on first use. Other packages come from entry points, and may import heavy packages. They
 are trusted code: they run in the server's process, as its user. A server can limit them to some
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     """A route, or a path with a handler that takes no login."""
 
 # -------------------------------------------------------------------------------------------------
-# Features of ours.
+# Our features.
 
 
 class Features:
@@ -57,8 +57,8 @@ class Features:
 
     def __init__(self) -> None:
         self.models: dict[str, Callable[[str], Model]] = {}
-        """Models by the beginning of their names. A model that is none of ours brings its own
-        tools, so its conversations get none of ``tools``."""
+        """Factories of models, by a prefix of the model's name. Such a model brings its own tools,
+        so its conversations get none of ``tools``."""
         self.tools: list[ToolSource] = []
         """Tools for a conversation, by its id, its notebook's path, what makes texts inert, and
         the contents manager with the notebook's folder (None: the server's)."""
@@ -119,7 +119,7 @@ class Extensions:
         """``allowed``: names of the packages whose extensions load; None for all."""
         self._allowed = None if allowed is None else {_normal(name) for name in allowed}
         self.added: list[Added] = []
-        """What packages add, as far as it was needed."""
+        """What other packages add; each kind is loaded on first use."""
 
     def load(self) -> None:
         """Load all tools and hooks."""

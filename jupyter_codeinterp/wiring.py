@@ -22,8 +22,8 @@ register(bench)     adds tools, models, routes and more to ``bench.features`` of
 commands(commands)  adds commands to the command line
 
 Importing the package costs little: these functions import the rest. An ``in_kernel.py`` runs in
-each Python kernel that the agent uses, after ``kernel/inside/watch.py``; what it observes is in the
-report on a run.
+each Python kernel that the agent uses, after ``kernel/inside/watch.py``. The report on a run has
+what it observes.
 """
 
 

@@ -11,7 +11,6 @@ import pytest
 from jupyter_codeinterp.features.figures import lookup, outputs
 from jupyter_codeinterp.features.figures.lookup import look_up
 from jupyter_codeinterp.features.figures.outputs import OutputCell, text_of
-from jupyter_codeinterp.features.figures.tables import values
 from jupyter_codeinterp.wire.events import Figure, Origin
 from tests.truth.answers.rates import cases, measure
 from tests.truth.answers.states import FILES, answers, count, wrong
@@ -43,14 +42,28 @@ def origin(answer: str, *texts: str) -> Origin:
     return found
 
 
+BEYOND = {
+    "budget, question numbers, said: 180",  # “in fact” is no word of the column `actual`.
+    "customer totals, mixed: 2,214.50",  # A name that no output has, and a clause after it.
+    "players2: 1,502",  # The same.
+    "m1 fraud: 0.97",  # “Regular” is the row `ok`, and the mean of the rows has 0.97.
+    "m2 json: 38",  # “38 jobs are queued”: the name comes two words after the number.
+    "n16: 70 %",  # “Validation accuracy” is `val_acc`.
+    "n18: 284",  # A matrix without labels has it, too.
+    "n27: 5,009",  # The month is a number alone.
+    "s1 velos_fr: 19,56",  # The rows are `oui` and `non`.
+    "s3 lr_sweep: 0.8425",  # The row is named by a number that is none of whole ones: `1e-02`.
+}
+"""Links against a label that the rules cannot see."""
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_states_in_written_answers(path: Path) -> None:
-    """At most 1 % are linked that should be plain, and at most 4 % are in a wrong state."""
+    """At most two of a hundred are wrong, and no other link contradicts a label."""
     written = answers([path])
     misses = [line for one in written for line in wrong(one)]
-    links = [line for line in misses if line.endswith("found l")]
-    assert count(written) >= 800 and len(misses) <= 0.04 * count(written), misses
-    assert len(links) <= 0.01 * count(written), links
+    assert count(written) >= 800 and len(misses) <= 0.02 * count(written), misses
+    assert {line.split(" is ")[0] for line in misses if line.endswith("found l")} <= BEYOND
 
 
 TAIL = (
@@ -213,7 +226,7 @@ def test_only_a_bounded_part_is_read() -> None:
     "output", [None, {}, {"output_type": "stream", "text": 7}, {"data": []}, {"data": {"a": 1}}]
 )
 def test_outputs_of_any_shape(output: object) -> None:
-    assert not list(values(text_of(output), "o"))
+    assert text_of(output) == ""
 
 
 def test_pictures_have_no_figures() -> None:

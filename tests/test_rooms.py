@@ -1,7 +1,7 @@
 """The code stands in rooms, one a folder: none is crowded, and no two know each other in a circle.
 
-A file that stands beside rooms (`src/tokens.ts`, `wire/ports.py`) is a room of its own: what it
-says to the rooms around it does not make a circle of them all.
+A file beside rooms (`src/tokens.ts`, `api.py`) counts as a room of its own. Otherwise its imports
+would make a circle of all the rooms around it.
 """
 
 from __future__ import annotations

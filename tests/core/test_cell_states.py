@@ -68,7 +68,7 @@ def test_code_runs_only_after_a_decision_and_after_the_notebook_has_compared_the
 
 
 class MemoryKernel:
-    """Fulfils ``Kernel``. A run ends when it is told."""
+    """Implements ``Kernel``. The test says when a run ends."""
 
     control = None
     kernel_id = "k"

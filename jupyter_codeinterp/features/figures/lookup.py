@@ -1,7 +1,7 @@
 """Looks up the figures of an answer in outputs.
 
-A figure is linked to the places where an output has its number, exactly or rounded. A place is
-left out if the figure's sentence names another value of a label of that place, and not its own.
+A figure is linked to an output's number that is equal or rounds to it, unless a label of that
+number contradicts the sentence. Doubtful figures get no link.
 """
 
 from __future__ import annotations
@@ -13,9 +13,67 @@ from itertools import chain, islice
 
 from ...view.outputs import size
 from ...wire.events import Figure, Origin
-from .answer import AnswerNames, prose
 from .numbers import Number, has_decimal_commas, numbers, scan
 from .outputs import MOST_TEXT, OutputCell, Outputs, Shown, excerpt
+from .sentences import Sentences
+
+# -------------------------------------------------------------------------------------------------
+# The prose of an answer in Markdown: parts without figures become blanks, so that positions stay
+# the same. One pass per line.
+
+_FENCE = re.compile(r"\s{0,12}(?:[-*+]\s+|\d{1,3}[.)]\s+|>\s?)?(`{3,}|~{3,})")
+_MARKER = re.compile(
+    r"(?:[ \t>]{0,20}(?:[-*+][ \t]+)?\d{1,9}[.)]"
+    r"| {0,3}#{1,6}[ \t]+\d{1,3}(?:\.\d{1,3}){0,3}[.):]?)(?=[ \t])"
+)
+"""The number of a list item or heading, and what comes before it."""
+_CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1(?!`)")
+_VALUE = re.compile(r"[^=()\[\]{}_/\\<>'\"]*")
+"""Code that may be a value: no call, index, path or assignment."""
+_HIDDEN = re.compile(
+    r"\]\([^()\s]{0,500}(?:\([^()\s]{0,100}\)[^()\s]{0,500})?\)"  # a link's target
+    r"|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*\S{1,500}"
+    r"|<[A-Za-z/!?][^<>\n]{0,500}>"
+    r"|\b[a-z]{2,10}://[^\s<>)]{1,500}"
+    r"|\b(?:In|Out)[ \t]?\[[ \t]?\d{1,6}[ \t]?\]",
+    re.IGNORECASE,
+)
+
+
+def prose(text: str) -> str:
+    """``text`` with blanks for code, link targets, HTML tags, addresses, list numbers and
+    references such as “In [5]”."""
+    lines = text.split("\n")
+    fence = ""
+    for place, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if fence:
+            if found is not None and found[1].startswith(fence) and not line[found.end() :].strip():
+                fence = ""
+            lines[place] = " " * len(line)
+        elif found is not None:
+            fence = found[1]
+            lines[place] = " " * len(line)
+        else:
+            lines[place] = _line(line)
+    return "\n".join(lines)
+
+
+def _line(line: str) -> str:
+    marker = _MARKER.match(line)
+    if marker is not None:
+        line = " " * marker.end() + line[marker.end() :]
+    if "`" in line:
+        line = _CODE.sub(_code, line)
+    return _HIDDEN.sub(lambda found: " " * len(found[0]), line)
+
+
+def _code(found: re.Match[str]) -> str:
+    """Inline code without its backticks if it may be a value; else blanks."""
+    ticks = " " * len(found[1])
+    words = found[2] if _VALUE.fullmatch(found[2]) else " " * len(found[2])
+    return f"{ticks}{words}{ticks}"
+
 
 LONGEST = 40_000
 """Characters read of an answer."""
@@ -61,7 +119,7 @@ def look_up(
     if not stated:
         return ()
     outputs = Outputs(cells)
-    search = _Search(outputs, AnswerNames(answer, every, outputs.names))
+    search = _Search(outputs, Sentences(answer, plain, every, outputs.names))
     found = {one: search.places(one) for one in stated}
     linked = {(one.value, one.percent): places for one, places in found.items() if places}
     words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
@@ -71,7 +129,7 @@ def look_up(
         places = found[number] or [
             shown
             for shown in linked.get((number.value, number.percent), ())
-            if search.named(number, shown) is not None
+            if search.agrees(number, shown) is not None
         ]
         if not places and (
             number.digits < FEWEST_DIGITS or search.has(number) or _is_said(number, known)
@@ -93,9 +151,9 @@ def work(answer: str, cells: Sequence[OutputCell], said: str) -> int:
 
 
 class _Search:
-    def __init__(self, outputs: Outputs, answer: AnswerNames) -> None:
+    def __init__(self, outputs: Outputs, sentences: Sentences) -> None:
         self._outputs = outputs
-        self._answer = answer
+        self._sentences = sentences
 
     def has(self, number: Number) -> bool:
         """Whether any output has the number, with any labels and sign."""
@@ -106,22 +164,21 @@ class _Search:
         return any(True for _ in chain(near, self._near(number)))
 
     def places(self, number: Number) -> list[Shown]:
-        """The places that the sentence does not contradict; first the one with most labels in the
-        sentence."""
+        """The outputs' numbers that agree with the sentence, the one that agrees most first."""
         total = len(self._outputs.shown)
         fits = []
         for shown, is_equal in self._near(number):
-            named = self.named(number, shown) if shown.ran else None
+            agrees = self.agrees(number, shown) if shown.ran else None
             # A number of few digits matches by chance among many numbers.
             chance = 10.0**number.digits * (2.0 if is_equal else 0.2)
-            if named or (named == 0 and total <= max(chance, 2)):
-                fits.append(((not named, not is_equal, -named), shown))
+            if agrees or (agrees == 0 and total <= max(chance, 2)):
+                fits.append(((not agrees, not is_equal, -agrees), shown))
         return list(dict.fromkeys(shown for _, shown in sorted(fits, key=lambda one: one[0])))
 
     def _near(self, number: Number) -> Iterator[tuple[Shown, bool]]:
-        """Places whose number is equal to the figure or rounds to it, and whether it is equal."""
+        """Outputs' numbers that the figure may stand for, and whether they are equal."""
         value = abs(number.value)
-        scales = {1.0, self._answer.scale(number)}
+        scales = {1.0, self._sentences.scale(number)}
         if number.bare and not _SCALES.isdisjoint(self._outputs.names.words):
             scales.add(abs(number.bare / number.value))
         sizes = [(value * one, number.low * one, number.high * one, 1.0) for one in scales]
@@ -141,10 +198,10 @@ class _Search:
                 if is_alike if factor == 1.0 else one.percent == (factor > 1.0):
                     yield shown, is_equal
 
-    def named(self, number: Number, shown: Shown) -> int | None:
-        """The count of the place's labels in the sentence; None if the sentence contradicts it."""
-        names, answer, value = self._outputs.names, self._answer, shown.value
-        sentence = answer.sentence(number)
+    def agrees(self, number: Number, shown: Shown) -> int | None:
+        """The count of the number's labels in the sentence; None if one contradicts it."""
+        names, sentences, value = self._outputs.names, self._sentences, shown.value
+        sentence = sentences.of(number)
         if (value.number.value < 0) != (number.value < 0) and (
             number.value < 0 or not _LESS.search(sentence.text)
         ):
@@ -155,17 +212,17 @@ class _Search:
             return None
         known: set[str] = set()
         for kind, own in names.of(value.labels).items():
-            about = answer.about(number, kind)
-            # A matrix of correlations has the same names for rows and columns.
+            about = sentences.about(number, kind)
             if about and (not about & own or (len(about) > 1 < len(own) and about - own)):
                 return None
             if about:
                 known.add(kind)
         # If the sentence has a name that no output has, only rows that it names can match.
-        if answer.has_stranger(number) and any(
+        is_strange = sentences.has_stranger(number) and any(
             (label.is_entity or label.text.isupper()) and not known & names.of([label]).keys()
             for label in value.labels
-        ):
+        )
+        if is_strange:
             return None
         return len(known) + sum(
             not sentence.words.isdisjoint(names.stems(label.text)) for label in value.labels

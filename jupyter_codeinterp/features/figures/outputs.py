@@ -9,28 +9,54 @@ from typing import Any
 
 import msgspec
 
-from ...view.outputs import see
+from ...view.html_text import strip_html
 from ...view.plain_text import clean
 from ...wire.ops import Output
 from .names import LabelNames
 from .tables import Value, values
 
+# -------------------------------------------------------------------------------------------------
+# The text of an output as a person sees it, and excerpts of it.
+
+MOST_HTML = 60_000
+"""Characters read of an output's HTML."""
 MOST_OF_ONE = 16_000
 """Characters read of one output: more than a model gets at once."""
-_LEFT_OUT = re.compile(r"^\[… [^\n]*…\]$", re.MULTILINE)
+
+_BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 
 
-def text_of(output: Any, most: int = MOST_OF_ONE) -> str:
-    """An output's text as the model sees it, cut in the middle. "" for pictures and tracebacks."""
+def text_of(output: Any) -> str:
+    """An output's text as a person sees it. "" for pictures and tracebacks."""
     if not isinstance(output, dict):
         return ""
-    if output.get("output_type") == "error":
-        evalue = output.get("evalue")
-        return clean(evalue[:most]) if isinstance(evalue, str) else ""
+    kind = output.get("output_type")
+    if kind == "stream":
+        return _clean(_text(output.get("text")))
+    if kind == "error":
+        return _clean(_text(output.get("evalue"))[:MOST_OF_ONE])
     data = output.get("data")
-    if isinstance(data, dict) and any(str(media).startswith("image/") for media in data):
+    if not isinstance(data, dict) or any(str(media).startswith("image/") for media in data):
         return ""
-    return _LEFT_OUT.sub("", see([output], images_left=None, budget=most, most=most).text)
+    plain = _text(data.get("text/plain")).strip("\n")
+    if plain and not (len(plain) < 200 and _BARE.fullmatch(plain)):
+        return _clean(plain)
+    texts = (_text(data.get(media)) for media in ("text/markdown", "text/latex"))
+    return _clean(
+        next(filter(None, texts), "") or strip_html(_text(data.get("text/html"))[:MOST_HTML])
+    )
+
+
+def _clean(text: str) -> str:
+    head = text[: 4 * MOST_OF_ONE]
+    has_controls = "\x1b" in head or "\r" in head or "\b" in head
+    return clean(text[:MOST_OF_ONE]) if has_controls else text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
 
 
 Scrub = Callable[[str], str]
@@ -96,7 +122,7 @@ class Outputs:
         return abs(self.shown[number].value.number.value)
 
     def _read(self, cell: OutputCell, index: int, output: Output) -> None:
-        text = text_of(output, min(MOST_OF_ONE, MOST_TEXT - self._used))
+        text = _ends(text_of(output), min(MOST_OF_ONE, MOST_TEXT - self._used))
         self._used += len(text)
         for value in values(text, f"{cell.cell_id}:{index}"):
             if len(self.shown) >= MOST_NUMBERS:
@@ -110,3 +136,12 @@ class Outputs:
         first, last = bisect_left(self._sizes, low), bisect_right(self._sizes, high)
         for number in sorted(self._order[first : min(last, first + 2_000)])[:most]:
             yield self.shown[number]
+
+
+def _ends(text: str, most: int) -> str:
+    """The beginning and end of a long text, in whole lines."""
+    if len(text) <= most:
+        return text
+    head, tail = most * 6 // 10, most * 4 // 10
+    before = text[: text.rfind("\n", 0, head) + 1 or head]
+    return f"{before}\n\n{text[text.find(chr(10), len(text) - tail) + 1 or len(text) - tail :]}"

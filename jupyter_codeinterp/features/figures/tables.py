@@ -22,6 +22,7 @@ _ABOUT_TABLE = re.compile(
     r"^[=#*-]{2,9} .{1,80} [=#*-]{2,9}$|(?:Name|dtype|Length|Freq|shape): |\[\d+ rows"
 )
 _PART = re.compile(r"(?:[^,;|\t ]| (?! ))+")
+_QUOTED = re.compile(r"['\"]([^'\"]{1,60})['\"]\W{0,3}$")
 _SHAPE = re.compile(r"^ *\S+(?: \S+)*  +|^[^\d:=]*|[\d.,]+|[\[\](){}]|'[^']{0,60}'(?!:)")
 _KEY = re.compile(r"\s*([^\W\d_]\w*)(?: {1,4}|= {0,4})\d+(?![.,]?\d)")
 _FIRST = re.compile(
@@ -30,6 +31,8 @@ _FIRST = re.compile(
 """The name at the start of a row printed as a tuple or nested dictionary."""
 _NEXT = re.compile(r"(?<=[)}\]]), (?=[('\"\[{])")
 """Between tuples or dictionaries in a line."""
+_UNIT = re.compile(r"[^\W\d_]{1,3}(?!\w)")
+_LINKS = re.compile(r"\b(?:at|by|for|from|in|of|to|with)$")
 _GAP = re.compile(r"\S {2,}\S")
 """Wide blanks in a cell: the lines are no table."""
 _ID = re.compile(
@@ -63,46 +66,50 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     """What an id is of: “order” for a number of `order_id`; "" for a quantity."""
 
 
-def values(text: str, name: str) -> Iterator[Value]:
-    """The numbers of an output's text. ``name`` identifies the output."""
-    commas = has_decimal_commas(text)
-    for place, block in enumerate(_blocks(_NEXT.sub(",\n", text))):
-        table, rest = _table(block), len(block)
-        # Lines may follow a table without a blank one.
-        while table is None and len(block) - 4 < rest - 1 > 2:
-            rest -= 1
-            table = _table(block[:rest])
-        if table is not None:
-            yield from _of_table(table, f"{name}.{place}", commas)
-        yield from _of_lines(block if table is None else block[rest:], name, commas)
-
-
-class _Table(msgspec.Struct):
-    """``lines``: the line of each row and the offsets of its cells. ``index``: the number of
-    columns that are the index."""
+class _Grid(msgspec.Struct):
+    """A table. ``lines``: the line of each row and the offsets of its cells."""
 
     heads: list[list[str]]
     rows: list[list[str]]
     lines: list[tuple[str, list[int]]]
-    index: int
+    index: int = 0
+    """The number of index columns."""
 
 
-def _of_table(table: _Table, name: str, commas: bool) -> Iterator[Value]:
-    rows, heads, width = table.rows, table.heads, len(table.rows[0])
+def values(text: str, name: str) -> Iterator[Value]:
+    """The numbers of an output's text. ``name`` identifies the output."""
+    commas = has_decimal_commas(text)
+    text = _NEXT.sub(",\n", text)
+    for place, block in enumerate(_blocks(text)):
+        found, rest = _printed(block), len(block)
+        # Lines may follow a table without a blank one.
+        while found is None and len(block) - 4 < rest - 1 > 2:
+            rest -= 1
+            found = _printed(block[:rest])
+        if found is not None:
+            yield from _of_grid(found, f"{name}.{place}", commas)
+        yield from _of_lines(block if found is None else block[rest:], name, commas)
+
+
+def _of_grid(grid: _Grid, name: str, commas: bool) -> Iterator[Value]:
+    rows, heads, width = grid.rows, grid.heads, len(grid.rows[0])
     columns = list(zip(*rows, strict=True))
     numeric = list(map(_is_numeric, columns))
-    first = next((place for place in range(table.index, width) if numeric[place]), width)
+    first = next((place for place in range(grid.index, width) if numeric[place]), width)
     named = [
         next((head[place] for head in reversed(heads) if head[place]), "") for place in range(width)
     ]
     is_index = [
-        place < table.index or bool(heads and place == 0 and not named[0]) for place in range(width)
+        place < grid.index or bool(heads and place == 0 and not named[0]) for place in range(width)
     ]
     ids = [_id_of(name, column) for name, column in zip(named, columns, strict=True)]
+    # A pivot has its columns' name in the corner; statistics, such as ``describe``, as rows.
+    is_pivot = grid.index > 0 and len(heads) > 1 and bool(heads[0][0])
+    is_pivot = is_pivot or len(STATISTICS.intersection(columns[0])) > 2
     counts = is_index[0] and numeric[0] and not named[0]
     key = _key(columns, int(counts)) if counts or not is_index[0] else -1
     before = [""] * width
-    for row, (line, starts) in zip(rows, table.lines, strict=True):
+    for row, (line, starts) in zip(rows, grid.lines, strict=True):
         # An index shows a label once for all rows that share it.
         before = row = [
             before[place] if place < first and not cell else cell for place, cell in enumerate(row)
@@ -121,7 +128,7 @@ def _of_table(table: _Table, name: str, commas: bool) -> Iterator[Value]:
             if is_index[place] or cell.lower() in _EMPTY:
                 continue
             above = (
-                ValueLabel(f"{name}:head{level}", head[place], False)
+                ValueLabel(f"{name}:head{level}", head[place], is_pivot)
                 for level, head in enumerate(heads)
                 if head[place] and numeric[place] and place != key
             )
@@ -168,7 +175,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
     for line in text.split("\n")[: 20 * MOST_ROWS]:
         line = _BORDERS.sub(" ", line[:MOST_LINE].removesuffix("\\")).rstrip()
         is_rule = _RULE.fullmatch(line) is not None
-        announces = bool(_ABOUT_TABLE.match(line))
+        announces = (line.endswith(":") and not is_rule) or bool(_ABOUT_TABLE.match(line))
         # A report has blank lines under its head and between its rows.
         is_row = bool(block) and _is_head(block[0]) and line[:1] == " " and not _is_head(line)
         ends = announces or (is_after_blank and not is_row)
@@ -188,11 +195,46 @@ def _is_head(line: str) -> bool:
     return line.startswith("  ") and next(scan(line), None) is None
 
 
-def _table(block: list[str]) -> _Table | None:
-    """The table that the lines show in aligned columns; None if they are no table."""
+def _printed(block: list[str]) -> _Grid | None:
+    """The table that the lines show, separated or aligned; None if they are no table."""
+    found = _separated(block) or _aligned(block)
+    if found is None and len(block) > 2 and not re.search(r"\d", block[0]):
+        # The name of a series' index may be longer than its labels.
+        found = _aligned(block[1:])
+        if found is not None and not found.heads and all(map(all, found.rows)):
+            head = [block[0].strip()] + [""] * (len(found.rows[0]) - 1)
+            found.heads, found.index = [head], max(1, found.index)
+            return found
+        return None
+    return found
+
+
+def _separated(block: list[str]) -> _Grid | None:
+    """The table of lines of a CSV file with a head."""
+    for separator in ",;\t":
+        cells = [line.split(separator) for line in block]
+        width = len(cells[0])
+        is_even = width > 1 and len(cells) > 1 and all(len(row) == width for row in cells)
+        if is_even and separator + " " not in block[0] and not re.search(r"\d", block[0]):
+            starts = [
+                [sum(map(len, row[:place])) + place for place in range(width)] for row in cells[1:]
+            ]
+            return _Grid(cells[:1], cells[1:], list(zip(block[1:], starts, strict=True)))
+    return None
+
+
+def _aligned(block: list[str]) -> _Grid | None:
     starts, ends = _columns(block)
     if len(starts) < 2 or len(block) < 2:
         return None
+    for place in range(len(starts) - 2, -1, -1):
+        # Heads and labels of two words.
+        end, start = ends[place], starts[place + 1]
+        having = [line for line in block if line[start : ends[place + 1]].strip()]
+        is_near = start == end + 1 and all(line[end - 1] != " " != line[start] for line in having)
+        is_empty = not any(line[starts[place] : end].strip() for line in block[1:])
+        if is_empty or (is_near and len(having) < len(block) - 1):
+            del starts[place + 1], ends[place]
     cells = [
         [line[a:b].strip().removesuffix(":") for a, b in zip(starts, ends, strict=True)]
         for line in block
@@ -226,7 +268,11 @@ def _table(block: list[str]) -> _Table | None:
         ):
             return None  # Names before each number: “epoch 2: loss 0.5”.
     lines = [(line, _begins(line, starts)) for line in block[heads:]]
-    return _Table(cells[:heads], rows, lines, index)
+    for head in cells[:heads]:
+        # A head of several columns is printed once.
+        for place in range(index + 1, len(head)):
+            head[place] = head[place] or head[place - 1]
+    return _Grid(cells[:heads], rows, lines, index)
 
 
 def _heads(cells: list[list[str]], numeric: list[bool]) -> tuple[int, int]:
@@ -268,29 +314,36 @@ def _begins(line: str, starts: Sequence[int]) -> list[int]:
 def _of_lines(block: Sequence[str], name: str, commas: bool) -> Iterator[Value]:
     """The numbers of lines that are no table, labelled with the words before them."""
     shapes = Counter(map(_shape, block))
+    sections: list[tuple[int, ValueLabel]] = []
     for line in block:
         found = list(islice(scan(line, commas), 100))
-        if not found:
-            continue
+        # Indented lines belong to the line above them: “Array A”.
+        inset = len(line) - len(line.lstrip())
+        sections = [one for one in sections if one[0] < inset]
+        if not found and _words(line):
+            sections.append((inset, ValueLabel(f"{name}:sections", _words(line), True)))
         # A year such as “2024” labels the next number.
-        years = {one.start for one in found if _YEAR.fullmatch(one.text)}
+        names = {one.start for one in found if _YEAR.fullmatch(one.text)}
         # In lines that differ only in names and numbers, the first number names the row: “epoch 2”.
         key = _KEY.match(line) or _FIRST.match(line)
         is_row = len(found) > 1 and shapes[_shape(line)] > 1
-        is_row = is_row and (key is not None or found[0].start not in years)
+        is_row = is_row and (key is not None or found[0].start not in names)
         kind = f"{name}:{_shape(line) if is_row else 'words'}"
-        lead = _lead(line, found[0], key, is_row, name)
+        lead = _lead(line, found[0], key, is_row, name) if found else None
         place = 0
         for one in found:
-            labels: list[ValueLabel] = []
-            if is_row or one.start not in years:
-                before = _before(line[place : one.start])
-                place = one.end
-                is_lead = lead is not None and before == lead.text
+            labels, before = [label for _, label in sections], ""
+            if is_row or one.start not in names:
+                before = _before(line, place, one.start)
+                unit = _UNIT.match(line, one.end)
+                place = unit.end() if unit is not None else one.end
                 is_key = is_row and lead is not None and one.text == lead.text
+                is_lead = lead is not None and before == lead.text
                 if before and not is_key and not (is_row and is_lead):
-                    is_name = not is_row and _is_name(before)
-                    labels.append(ValueLabel(kind, before, is_name))
+                    is_value = line[: one.start].rstrip().endswith((":", "="))
+                    labels.append(
+                        ValueLabel(kind, before, not (is_row or is_value) and _is_name(before))
+                    )
                 if lead is not None and (is_row or not is_lead):
                     labels.append(lead)
             yield Value(one, line, one.start, one.end, tuple(labels))
@@ -307,14 +360,18 @@ def _lead(
     parts = [part for part in map(_words, re.split("  +", line[: first.start])) if part]
     words = _last(line[: first.start])
     text = parts[0] if len(parts) > 1 else words.rpartition(": ")[0] or words
-    if not text:
+    if not text or _QUOTED.search(line, 0, first.start):
         return None
     return ValueLabel(f"{name}:{'rows' if is_row else 'leads'}", text, is_row or _is_name(text))
 
 
-def _before(text: str) -> str:
-    """The words at the end of a text that name the number after it."""
-    return _last(re.sub(r"\bnp\.\w+\($", "", text).rstrip()).rpartition(": ")[2].strip()
+def _before(line: str, start: int, end: int) -> str:
+    """The words that name a number which begins at ``end``."""
+    text = re.sub(r"\bnp\.\w+\($", "", line[start:end]).rstrip()
+    quoted = _QUOTED.search(text)
+    words = _last(text).rpartition(": ")[2]
+    words = quoted[1] if quoted is not None else words
+    return "" if _LINKS.search(words) else words.strip()
 
 
 def _last(text: str) -> str:
