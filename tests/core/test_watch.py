@@ -1,4 +1,4 @@
-"""What the kernel sees of the agent's cells, and that the cells do not notice."""
+"""What `features/checks` sees in the kernel of the agent's cells; they do not notice."""
 
 from __future__ import annotations
 

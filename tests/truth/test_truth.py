@@ -1,4 +1,4 @@
-"""The checks on programs of each family, and the watch that no program notices."""
+"""`features/checks` on programs of each family, and the watch that no program notices."""
 
 from __future__ import annotations
 
