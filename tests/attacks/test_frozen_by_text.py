@@ -37,9 +37,9 @@ from jupyter_codeinterp.journal.sqlite import store as searching
 from jupyter_codeinterp.notebook import apply, collector, passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
 from jupyter_codeinterp.run import expected, reported
-from jupyter_codeinterp.run.approval import code_warnings, installs, packages, protected
+from jupyter_codeinterp.run.approval import installs, packages, protected
 from jupyter_codeinterp.run.approval.hooks import BUILT_IN, CellCode, CellOutputs
-from jupyter_codeinterp.run.approval.labels import labels, persons_variables
+from jupyter_codeinterp.run.approval.labels import labels, notices, persons_variables
 from jupyter_codeinterp.run.expected import Contract
 from jupyter_codeinterp.run.turn import budget, staleness
 from jupyter_codeinterp.run.turn.notebook import found_in
@@ -363,9 +363,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "passive.passive_data": lambda t: passive.passive_data({"text/html": t}),
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
-    "code_warnings.notices": lambda t: [
-        code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
-    ],
+    "labels.notices": lambda t: notices(t, "python", ()),
     "packages.hint": lambda t: packages.hint(f"No module named '{t}'", (t,)),
     "installs.found_in": lambda t: installs.found_in(f"%pip install {t}\n!uv {t}", "python"),
     "installs.installs": lambda t: [
@@ -453,7 +451,6 @@ NOT_READ = {
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
         "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "
-        "code_warnings.raw_display code_warnings.shows "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures"
     ),
     "passes on; the adapter's own test measures it": "markdown_cells.risks messages.Sender.prepare",
@@ -590,14 +587,11 @@ ONLY_AT_THE_START = {
     "view.tracebacks._INSIDE": "a line",
     "view.outputs._BARE": "the whole text",
     "features.checks.findings._MARK": "an example, the whole of it",
-    "run.approval.labels._SHELL": "a line",
+    "run.approval.labels._MAGIC": "a line",
     "run.approval.labels._URL": "a path",
     "features.figures.lookup._VALUE": "the whole text",
     "features.figures.outputs._BARE": "the whole text",
     "features.figures.tables._KEY": "a line, at most 400 characters of it",
-    "run.approval.code_warnings._MAGIC": "a line",
-    "run.approval.code_warnings._HELP": "a line",
-    "run.approval.code_warnings._TARGETS": "what stands before an equal sign",
     "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._NAME": "a host's name, the whole of it",

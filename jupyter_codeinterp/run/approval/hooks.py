@@ -25,8 +25,9 @@ from ...wire.findings import Finding, Place
 from ...wire.messages import Message
 from ...wire.ops import CellView, Output
 from . import protected
-from .code_warnings import hidden_characters, notices
+from .code_warnings import hidden_characters
 from .installs import installs
+from .labels import notices
 from .out_of_sight import out_of_sight
 from .packages import hint
 
@@ -264,8 +265,7 @@ async def _unseen(cell: CellCode) -> Notes:
 
 
 async def _warnings(cell: CellCode) -> Notes:
-    modules = frozenset(name[:-3] for name in cell.files if name.endswith(".py"))
-    return Notes(await checked(notices, cell.source, cell.language, modules))
+    return Notes(await checked(notices, cell.source, cell.language, cell.files))
 
 
 async def _packages(cell: CellCode) -> Notes:

@@ -1,5 +1,8 @@
-"""Labels of code: what it may reach, judged by the names in it. They only inform, because code
-can hide what it does."""
+"""What code may reach and what else it runs, judged by the names in it, for the reader of a card.
+
+``labels`` are a few words on a card, ``notices`` are lines on what runs besides the code shown.
+Both only inform, because code can hide what it does.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import ast
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeGuard
 
 from ...cell_code.cell_names import is_plain, names_of
-from ...cell_code.source import Source, dotted, keyword, parsed
+from ...cell_code.parsing import PYTHON_BELOW
+from ...cell_code.source import Source, dotted, keyword, label, parsed
 from ...wire.findings import WORDS, Kind, Label
 from ...wire.ops import CellView
 from . import installs, protected
@@ -18,59 +23,44 @@ LONGEST = 80
 """Characters of a line in a label."""
 MOST_NAMES = 3
 """Variables that a label names."""
-_SHELL = re.compile(r"[ \t]*(?:[\w., \t]{1,200}=[ \t]*)?(?:!|%(?:system|sx)\b)")
-_SHELL_CELLS = (
-    *("%%bash", "%%sh", "%%script", "%%cmd", "%%sx", "%%system", "%%!"),
-    *("%%perl", "%%ruby", "%%pypy", "%%python", "%%python3"),
-)
-_DRIVE = re.compile(r"[A-Za-z]:|[\\/~]")
-_URL = re.compile(r"[A-Za-z][\w+.-]*://")
-_DEEPEST = 6
-"""Levels of variables and joined parts that are followed to find a path."""
+MOST_NOTICES = 8
 
-_NETWORK = """
+# -------------------------------------------------------------------------------------------------
+# The table. A name also covers what is inside it, such as ``requests.get``; one that begins with a
+# dot is the last part of any name.
+
+_REACHES: dict[Kind, str] = {
+    "network": """
 requests urllib.request urllib3 httpx aiohttp socket socketserver ssl http.client http.server ftplib
 smtplib poplib imaplib telnetlib xmlrpc websocket websockets paramiko fabric boto3 botocore s3fs
 gcsfs adlfs fsspec google.cloud azure openai anthropic yfinance pymongo redis psycopg psycopg2
 pymysql mysql oracledb pyodbc sqlalchemy clickhouse_connect snowflake kafka pika huggingface_hub
-datasets wandb mlflow kaggle gspread tweepy praw selenium playwright scrapy webbrowser dns ldap3
-grpc zmq asyncio.open_connection asyncio.start_server pandas_datareader
-"""
-_PROCESSES = """
+datasets wandb mlflow kaggle gspread selenium playwright scrapy webbrowser ldap3 grpc zmq
+asyncio.open_connection asyncio.start_server pandas_datareader .urlopen .urlretrieve
+.from_pretrained .to_gbq .read_gbq .load_dataset .fetch_openml .snapshot_download .hf_hub_download
+""",
+    "processes": """
 subprocess pty multiprocessing pexpect sh plumbum invoke os.system os.popen os.fork os.startfile
 os.kill asyncio.create_subprocess_exec asyncio.create_subprocess_shell joblib.Parallel
 concurrent.futures.ProcessPoolExecutor
-"""
-_WRITES = """
+""",
+    "deletes": """
+os.remove os.unlink os.rmdir os.removedirs shutil.move .unlink .rmdir .rmtree .removedirs
+.send2trash
+""",
+    "writes": """
 os.mkdir os.makedirs os.rename os.renames os.replace os.link os.symlink os.chmod os.truncate os.open
 shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.make_archive shutil.unpack_archive
-tempfile sqlite3 dbm shelve logging.FileHandler
-"""
-_MODULES: dict[str, Kind] = {
-    **dict.fromkeys(_NETWORK.split(), "network"),
-    **dict.fromkeys(_PROCESSES.split(), "processes"),
-    **dict.fromkeys(
-        ["os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.move"], "deletes"
-    ),
-    **dict.fromkeys(_WRITES.split(), "writes"),
+tempfile sqlite3 dbm shelve logging.FileHandler .savefig .write_text .write_bytes .touch .mkdir
+.makedirs .symlink_to .hardlink_to .chmod .tofile .savez .savez_compressed .savetxt .to_excel
+.to_feather .to_parquet .to_orc .to_hdf .to_stata .to_pickle .to_sql .to_clipboard .to_netcdf
+.to_zarr .to_file .to_disk .write_csv .write_parquet .write_ipc .write_json .write_ndjson
+.write_avro .write_excel .write_database .write_delta .write_image .write_html .write_video
+.sink_csv .sink_parquet .sink_ipc .sink_ndjson .save .save_model .save_pretrained .imwrite .imsave
+.extractall .dump
+""",
 }
-"""Kinds by full name; a name also covers what is inside it, such as ``requests.get``."""
-_NETWORK_LAST = """urlopen urlretrieve from_pretrained to_gbq read_gbq load_dataset fetch_openml
-fetch_california_housing fetch_20newsgroups snapshot_download hf_hub_download"""
-_WRITES_LAST = """
-savefig write_text write_bytes touch mkdir makedirs symlink_to hardlink_to chmod tofile savez
-savez_compressed savetxt to_excel to_feather to_parquet to_orc to_hdf to_stata to_pickle to_sql
-to_clipboard to_netcdf to_zarr to_file to_disk write_csv write_parquet write_ipc write_json
-write_ndjson write_avro write_excel write_database write_delta write_image write_html write_video
-sink_csv sink_parquet sink_ipc sink_ndjson save save_model save_pretrained imwrite imsave extractall
-dump
-"""
-_LAST: dict[str, Kind] = {
-    **dict.fromkeys(_NETWORK_LAST.split(), "network"),
-    **dict.fromkeys(["unlink", "rmdir", "rmtree", "removedirs", "send2trash"], "deletes"),
-    **dict.fromkeys(_WRITES_LAST.split(), "writes"),
-}
-"""Kinds by the last part of a name."""
+_KINDS: dict[str, Kind] = {name: kind for kind, names in _REACHES.items() for name in names.split()}
 _TEXTS = frozenset(
     ["to_csv", "to_json", "to_html", "to_latex", "to_xml", "to_markdown", "to_string"]
 )
@@ -79,13 +69,76 @@ _READ_CALLS = """
 read_csv read_table read_fwf read_excel read_json read_parquet read_feather read_orc read_hdf
 read_stata read_sas read_spss read_xml read_html read_ipc read_ndjson read_avro read_delta
 read_file scan_csv scan_parquet scan_ipc scan_ndjson loadtxt genfromtxt fromfile memmap imread
-open_dataset open_mfdataset open_zarr listdir scandir ExcelFile walk glob iglob open
+open_dataset open_mfdataset open_zarr listdir scandir ExcelFile walk glob iglob open read_text
+read_bytes iterdir rglob
 """
 _READS = frozenset(_READ_CALLS.split())
-"""Calls that read their first argument as a path, by the last part of their name."""
-_OF_PATHS = frozenset(["read_text", "read_bytes", "iterdir", "rglob", "glob", "open"])
-"""Methods of a path object that read it."""
-_PATH_ARGUMENTS = ("filepath_or_buffer", "path_or_buf", "path", "io", "file", "filename", "fname")
+"""Calls that read a path: their first argument, or the path object that they are a method of."""
+_PATHS = ("Path", "pathlib.Path", "os.path.join")
+
+_RUNS = {
+    **dict.fromkeys(("eval", "exec", "get_ipython().run_cell"), "runs code that it generates"),
+    **dict.fromkeys(
+        ("__import__", "importlib.import_module"), "imports a module by a computed name"
+    ),
+    **dict.fromkeys(
+        ("runpy.run_path", "runpy.run_module", "get_ipython().safe_execfile"), "runs another file"
+    ),
+    **dict.fromkeys(
+        ("os.system", "os.popen", "get_ipython().system", "get_ipython().getoutput"),
+        "runs a shell command",
+    ),
+    **dict.fromkeys(
+        (
+            *("get_ipython().run_cell_magic", "get_ipython().run_line_magic"),
+            "get_ipython().magic",
+        ),
+        "runs a magic",
+    ),
+}
+_STARTS = re.compile(
+    r"os\.(?:exec|spawn|posix_spawn|startfile)\w*|pty\.spawn|asyncio\.create_subprocess_\w+"
+    r"|subprocess\.(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput)"
+)
+_SHOWS = {
+    **dict.fromkeys(("HTML", "display_html", "HTMLMath"), "HTML"),
+    **dict.fromkeys(("Javascript", "display_javascript"), "JavaScript"),
+    **dict.fromkeys(("SVG", "display_svg"), "SVG"),
+    **dict.fromkeys(("Markdown", "display_markdown"), "Markdown"),
+    **dict.fromkeys(("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"), "a page or link"),
+    "publish_display_data": "raw data",
+}
+"""Of IPython and ipywidgets: a script in what they show runs in the page of everyone who opens it,
+and may press buttons there."""
+_SHOWN_BY = ("IPython", "ipywidgets", "get_ipython()")
+_DRAWN = (
+    *("_repr_html_", "_repr_javascript_", "_repr_svg_", "_repr_markdown_", "_repr_mimebundle_"),
+    *("_ipython_display_", "display_formatter", "mimebundle_formatter", "display_pub"),
+)
+_RIGHTS = "its scripts run in this page with your rights"
+
+_MAGIC = re.compile(r"[ \t]*(?:[\w., \t]{1,200}=[ \t]*)?(%%!|%%?|!!?)[ \t]*(\w{0,60})")
+_SHELL_CELLS = (
+    "bash",
+    "sh",
+    "script",
+    "cmd",
+    "sx",
+    "system",
+    "perl",
+    "ruby",
+    "pypy",
+    "python",
+    "python3",
+)
+_LOADS = ("load", "loadpy", "load_ext", "reload_ext", "macro", "recall", "rerun")
+_FILES = ("writefile", "file")
+_BROWSER = ("html", "javascript", "js", "svg")
+_DRIVE = re.compile(r"[A-Za-z]:|[\\/~]")
+_URL = re.compile(r"[A-Za-z][\w+.-]*://")
+
+# -------------------------------------------------------------------------------------------------
+# Labels.
 
 
 def persons_variables(
@@ -139,13 +192,20 @@ def _found(
         names = ("pip", "conda", "mamba", "uv")
         first = (n for n, line in enumerate(lines, 1) if any(name in line for name in names))
         yield "installs", next(first, 1)
-    magics = list(_of_magics(lines))
-    if magics and not is_plain(source):
-        yield from magics
-    reader = LabelReader(read, folder)
+    for number, sign, name in _magics(source, lines):
+        if _is_shell(sign, name):
+            yield "processes", number
+        elif sign == "%%" and name in _FILES:
+            yield "writes", number
+    for node, name in _names(read):
+        parts = name.split(".")
+        wholes = (".".join(parts[:end]) for end in range(1, min(len(parts), 3) + 1))
+        known = next((whole for whole in (*wholes, f".{parts[-1]}") if whole in _KINDS), None)
+        if known is not None:
+            yield _KINDS[known], _line(node)
     for node in read.nodes:
-        for kind in reader.reached(node):
-            yield kind, getattr(node, "lineno", 1)
+        if isinstance(node, ast.Call):
+            yield from ((kind, node.lineno) for kind in _called(node, folder))
 
 
 def _changes(
@@ -161,104 +221,36 @@ def _changes(
         yield min(stored, default=min(named, default=1)), name
 
 
-def _of_magics(lines: list[str]) -> Iterator[tuple[Kind, int]]:
-    for number, line in enumerate(lines, 1):
-        word = line.split(None, 1)[0] if line.startswith("%%") else ""
-        if word in _SHELL_CELLS or _SHELL.match(line):
-            yield "processes", number
-        elif word in ("%%writefile", "%%file"):
-            yield "writes", number
+def _called(call: ast.Call, folder: str) -> Iterator[Kind]:
+    """What a call does with the paths that are written in it."""
+    function = call.func
+    last = dotted(function).rpartition(".")[2] or getattr(function, "attr", "")
+    if last in _TEXTS and call.args:
+        yield "writes"
+    of_path = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call)
+    mode = keyword(call, "mode") or next(iter(call.args[0 if of_path else 1 :]), None)
+    if last == "open" and set(next(_texts(mode), "")) & set("wax+"):
+        yield "writes"
+    elif last in _READS:
+        place = function.value if of_path and isinstance(function, ast.Attribute) else None
+        for path in _texts(place or next(iter(call.args), None)):
+            if _URL.match(path):
+                yield "network"
+            elif not _is_inside(path, folder):
+                yield "reads_outside"
 
 
-class LabelReader:
-    """Finds what each name and call of a cell reaches; follows ``import … as``."""
-
-    def __init__(self, source: Source, folder: str) -> None:
-        self._source = source
-        self._folder = folder
-        self._imported: dict[str, str] = {}
-        for node in source.nodes:
-            if isinstance(node, ast.Import):
-                renamed = (alias for alias in node.names if alias.asname)
-                self._imported |= {alias.asname or "": alias.name for alias in renamed}
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    self._imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-
-    def reached(self, node: ast.AST) -> Iterator[Kind]:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _of_module(alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield from _of_module(f"{node.module}.{alias.name}")
-        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            yield from _of_module(self._full(node))
-            if isinstance(node, ast.Attribute) and node.attr in _LAST:
-                yield _LAST[node.attr]
-        elif isinstance(node, ast.Call):
-            yield from self._called(node)
-
-    def _full(self, node: ast.expr) -> str:
-        first, dot, rest = dotted(node).partition(".")
-        return f"{self._imported.get(first, first)}{dot}{rest}"
-
-    def _called(self, call: ast.Call) -> Iterator[Kind]:
-        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        last = call.func.attr if isinstance(call.func, ast.Attribute) else self._full(call.func)
-        first = call.args[0] if call.args else None
-        place = next(filter(None, (keyword(call, name) for name in _PATH_ARGUMENTS)), first)
-        if last in _TEXTS:
-            if place is not None and not (isinstance(place, ast.Constant) and place.value is None):
-                yield "writes"
-            return
-        of_path = owner is not None and self._written(owner) is not None
-        if last.endswith("open") and self._writes(call, 0 if of_path else 1):
-            yield "writes"
-        elif of_path and last in _OF_PATHS:
-            yield from self._read(owner)
-        elif last in _READS:
-            yield from self._read(place)
-
-    def _writes(self, call: ast.Call, place: int) -> bool:
-        mode = keyword(call, "mode") or next(iter(call.args[place : place + 1]), None)
-        text = mode.value if isinstance(mode, ast.Constant) else ""
-        return isinstance(text, str) and bool(set(text) & set("wax+"))
-
-    def _read(self, place: ast.expr | None) -> Iterator[Kind]:
-        path = None if place is None else self._written(place)
-        if path is not None and _URL.match(path):
-            yield "network"
-        elif path is not None and not _is_inside(path, self._folder):
-            yield "reads_outside"
-
-    def _written(self, node: ast.expr, depth: int = _DEEPEST) -> str | None:
-        """The path that an expression gives if the code spells it out; else None."""
-        if depth == 0:
-            return None
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
-        if isinstance(node, ast.Name):
-            values = self._source.values_of(node.id)
-            return self._written(values[0], depth - 1) if len(values) == 1 else None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Add)):
-            one, other = (self._written(side, depth - 1) for side in (node.left, node.right))
-            if one is None or other is None:
-                return None
-            return f"{one}/{other}" if isinstance(node.op, ast.Div) else one + other
-        if isinstance(node, ast.Call) and dotted(node.func) in _JOIN:
-            parts = [self._written(part, depth - 1) for part in node.args]
-            return None if None in parts else "/".join(filter(None, parts))
-        return None
-
-
-_JOIN = ("Path", "pathlib.Path", "os.path.join")
-
-
-def _of_module(name: str) -> Iterator[Kind]:
-    parts = name.split(".")[:3]
-    found = (_MODULES.get(".".join(parts[:end])) for end in range(1, len(parts) + 1))
-    yield from filter(None, (next(filter(None, found), None),))
+def _texts(node: ast.expr | None) -> Iterator[str]:
+    """The texts of which a path is made."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.BinOp):
+        yield from _texts(node.left)
+        yield from _texts(node.right)
+    elif isinstance(node, ast.JoinedStr):
+        yield from (text for part in node.values[:1] for text in _texts(part))
+    elif isinstance(node, ast.Call) and dotted(node.func) in _PATHS:
+        yield from (text for part in node.args for text in _texts(part))
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -271,3 +263,141 @@ def _is_inside(path: str, folder: str) -> bool:
         full = posixpath.normpath(path if whole else f"{folder}/{path}")
         return f"{full}/".startswith(f"{folder.rstrip('/')}/")
     return not (whole or posixpath.normpath(path).startswith(".."))
+
+
+# -------------------------------------------------------------------------------------------------
+# Notices.
+
+
+def notices(source: str, language: str, modules: Collection[str]) -> tuple[str, ...]:
+    """Lines on what runs besides the Python code shown, in the order of the code.
+
+    ``modules``: files and folders beside the notebook that code can import, such as `helpers.py`.
+    """
+    read = parsed(source) if language.lower() == "python" else None
+    magics = _magics(source, source.split("\n")) if language.lower() == "python" else ()
+    found = [(number, words) for number, *magic in magics if (words := _of_magic(*magic))]
+    if read is not None:
+        found += _besides(read, frozenset(name.removesuffix(".py") for name in modules))
+    said = tuple(dict.fromkeys(f"Line {number} {words}." for number, words in sorted(found)))
+    if len(said) > MOST_NOTICES:
+        more = len(said) - MOST_NOTICES + 1
+        return (*said[: MOST_NOTICES - 1], f"{more} more lines run something else.")
+    return said
+
+
+def _besides(read: Source, modules: frozenset[str]) -> Iterator[tuple[int, str]]:
+    names = list(_names(read))
+    imports = [(node, name.partition(".")[0]) for node, name in names if _is_import(node)]
+    for node, root in imports:
+        if root in modules:
+            yield _line(node), f"imports, and so runs, the local module {root}"
+    # A name from no package of these may come from IPython through an earlier cell.
+    others = {root for _, root in imports} - set(_SHOWN_BY)
+    literal = {node.func for node in read.nodes if _is_literal(node)}
+    for node, name in names:
+        plain, last = name.removeprefix("builtins."), name.rpartition(".")[2]
+        if _is_import(node):
+            continue
+        if plain in _RUNS:
+            yield _line(node), f"{_RUNS[plain]} ({plain})"
+        elif _STARTS.fullmatch(name):
+            yield _line(node), f"starts another program ({name})"
+        elif last in _SHOWS and name.partition(".")[0] not in others and node not in literal:
+            kind = _SHOWS[last]
+            yield _line(node), f"shows {kind} created at run time ({last}): {_RIGHTS}"
+    for node in read.nodes:
+        for field in ("name", "id", "attr"):
+            if (part := getattr(node, field, None)) in _DRAWN:
+                yield _line(node), f"changes how the page shows values ({part}): {_RIGHTS}"
+        if isinstance(node, ast.Call) and label(node.func) == "display" and keyword(node, "raw"):
+            yield node.lineno, f"shows raw data created at run time (display): {_RIGHTS}"
+
+
+def _is_literal(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether this calls something with texts and numbers only, of which none is an address."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    values = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    return None not in values and not str(next(iter(values), "")).lower().startswith("http")
+
+
+def _of_magic(sign: str, name: str) -> str:
+    """What runs by a magic, besides Python that follows it."""
+    if sign.startswith("%%"):
+        if f"%%{name}" in PYTHON_BELOW:
+            return ""
+        if _is_shell(sign, name):
+            return f"gives the whole cell to a shell or program ({sign}{name})"
+        if name in _FILES:
+            return f"writes the cell to a file (%%{name})"
+        if name in _BROWSER:
+            return f"runs the cell in the browser (%%{name})"
+        return f"gives the whole cell to something else (%%{name})"
+    if _is_shell(sign, name):
+        return f"runs a shell command ({sign}{name})"
+    if name == "run":
+        return "runs another file (%run)"
+    return f"loads other code (%{name})" if name in _LOADS else ""
+
+
+# -------------------------------------------------------------------------------------------------
+# Names and magics of a cell.
+
+
+def _names(source: Source) -> Iterator[tuple[ast.AST, str]]:
+    """Each name that the code imports or reads, in full: ``s`` is ``os.system`` after
+    ``from os import system as s``."""
+    known: dict[str, str] = {}
+    for node in source.nodes:
+        if isinstance(node, ast.Import):
+            known |= {alias.asname: alias.name for alias in node.names if alias.asname}
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = f"{node.module}." if node.module else ""
+            known |= {alias.asname or alias.name: f"{module}{alias.name}" for alias in node.names}
+            yield from ((node, f"{module}{alias.name}") for alias in node.names)
+    for node in source.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            first, dot, rest = _dotted(node).partition(".")
+            yield node, f"{known.get(first, first)}{dot}{rest}"
+
+
+def _is_import(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 1)
+
+
+def _dotted(node: ast.expr) -> str:
+    """As ``dotted``, with calls: ``get_ipython().system``. The last part of anything else."""
+    if isinstance(node, ast.Call):
+        return f"{dotted(node.func)}()"
+    if isinstance(node, ast.Attribute):
+        is_call = isinstance(node.value, ast.Call)
+        return f"{_dotted(node.value) if is_call else dotted(node.value)}.{node.attr}"
+    return dotted(node)
+
+
+def _magics(source: str, lines: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Line, sign and name of each magic and shell command. Python has none, whatever a line in a
+    text looks like."""
+    if is_plain(source):
+        return
+    first = True
+    for number, line in enumerate(lines, 1):
+        found = _MAGIC.match(line)
+        if found is not None and (first or not found[1].startswith("%%")):
+            yield number, found[1], found[2]
+            if found[1].startswith("%%") and f"%%{found[2]}" not in PYTHON_BELOW:
+                return
+        # Cell magics count on the first line, or below one that passes the cell on.
+        first = first and (not line.strip() or line.startswith("%%"))
+
+
+def _is_shell(sign: str, name: str) -> bool:
+    if sign.startswith("%%"):
+        return sign == "%%!" or name in _SHELL_CELLS
+    return sign.startswith("!") or (sign == "%" and name in ("system", "sx"))
