@@ -444,7 +444,6 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     Profile: "ITableProfile",
     verification.Verification: "IVerification",
     verification.CellLine: "IVerifiedCell",
-    verification.VerifyFinding: "IVerifyFinding",
 }
 TYPES_HEADER = """\
 /* Made by scripts/openapi.py from the Python types. Do not edit. */

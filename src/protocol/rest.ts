@@ -376,7 +376,6 @@ export interface IVerification {
   readonly notebook: string;
   readonly state: 'cancelled' | 'done' | 'failed' | 'running';
   readonly cells: readonly IVerifiedCell[];
-  readonly findings: readonly IVerifyFinding[];
   readonly kernel: string;
   readonly words: string;
   readonly in_place: boolean;
@@ -399,18 +398,4 @@ export interface IVerifiedCell {
   readonly new: string;
   readonly text: string;
   readonly seconds: number;
-}
-
-/**
- * A fact that the code alone shows.
- *
- * out_of_order  the cell ran before one above it
- * only_live     no cell defines these names; they may exist in the live kernel
- * later         only cells below define these names
- */
-export interface IVerifyFinding {
-  readonly kind: 'later' | 'only_live' | 'out_of_order';
-  readonly cell_id: string;
-  readonly number: number;
-  readonly names: readonly string[];
 }

@@ -44,8 +44,7 @@ from jupyter_codeinterp.run.expected import Contract
 from jupyter_codeinterp.run.turn import budget, staleness
 from jupyter_codeinterp.run.turn.notebook import found_in
 from jupyter_codeinterp.run.turn.staleness import Runs
-from jupyter_codeinterp.run.verify import comparing, verification
-from jupyter_codeinterp.run.verify.verification import CodeCell
+from jupyter_codeinterp.run.verify import comparing
 from jupyter_codeinterp.view import (
     attached,
     images,
@@ -402,9 +401,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
-    "verification.findings": lambda t: verification.findings(
-        [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
-    ),
     "comparing.compare": lambda t: comparing.compare(
         cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
     ),

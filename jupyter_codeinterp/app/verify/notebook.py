@@ -17,12 +17,10 @@ MOST_CELLS = 2_000
 
 
 class Book(msgspec.Struct, frozen=True):
-    """``kernel``: the kernelspec's name; "" for the server's default. ``language`` is in lower
-    case; "" if unknown."""
+    """``kernel``: the kernelspec's name; "" for the server's default."""
 
     path: str
     kernel: str
-    language: str
     cells: tuple[CodeCell, ...]
 
 
@@ -35,8 +33,8 @@ async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
     if len(cells) > MOST_CELLS:
         words = "The notebook has more than {limit:,} code cells."
         raise CommandError("malformed", words, limit=MOST_CELLS)
-    kernel, language = await _kernel(kernels, path, content)
-    return Book(path, kernel, language, cells)
+    spec = (await kernels.metadata(path)).get("kernelspec", {})
+    return Book(path, str(spec.get("name", "")), cells)
 
 
 async def _content(contents: Any, path: str) -> Any:
@@ -45,21 +43,6 @@ async def _content(contents: Any, path: str) -> Any:
     except web.HTTPError as error:
         raise no_notebook(path, error) from None
     return model["content"]
-
-
-async def _kernel(kernels: NotebookKernels, path: str, content: Any) -> tuple[str, str]:
-    """The kernelspec's name and the language, as in ``Book``."""
-    spec = (await kernels.metadata(path)).get("kernelspec", {})
-    language = spec.get("language") or _language(content.get("metadata"))
-    return str(spec.get("name", "")), str(language).lower()
-
-
-def _language(metadata: Any) -> str:
-    for name, key in (("language_info", "name"), ("kernelspec", "language")):
-        part = metadata.get(name) if isinstance(metadata, dict) else None
-        if isinstance(part, dict) and isinstance(part.get(key), str):
-            return str(part[key])
-    return ""
 
 
 def _code_cells(cells: Any) -> list[CodeCell]:

@@ -21,7 +21,7 @@ from ...base.errors import CodeInterpError, CommandError
 from ...base.paths import root_of
 from ...run.approval.modes import MODES
 from ...run.verify.comparing import compare, last_lines
-from ...run.verify.verification import CellLine, CodeCell, Verification, findings, title_of
+from ...run.verify.verification import CellLine, CodeCell, Verification, title_of
 from ...wire.events import Mode
 from ..notebooks.notebook_kernels import NotebookKernels
 from .folder import copied, remove
@@ -192,9 +192,8 @@ class VerifyRun:
             CellLine(cell.cell_id, cell.number, self._scrubbed(title_of(cell.source)))
             for cell in book.cells
         )
-        found = findings(book.cells, book.language)
         started = time.time()
-        self.now = Verification(book.path, "running", lines, found, book.kernel, started=started)
+        self.now = Verification(book.path, "running", lines, book.kernel, started=started)
         self._kernel: Any = None
         self._ended = ""
         """A sentence about the cell that ended the kernel."""

@@ -11,7 +11,7 @@ import msgspec
 from ...app import config as config_files
 from ...base.errors import CommandError
 from ...base.visible import visible_line
-from ...run.verify.verification import CellLine, Verification, VerifyFinding, counted
+from ...run.verify.verification import CellLine, Verification, counted
 from ...wire.ops import called
 from ..local.bench import LocalBench
 from ..local.place import check, place_of
@@ -68,23 +68,11 @@ async def _verify(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _follow(bench: LocalBench, now: Verification) -> Verification:
     """Print each cell as it ends."""
-    for finding in now.findings:
-        print(visible_line(finding_line(finding)), flush=True)
     shown = _show(now, 0)
     while now.state == "running":
         now = await bench.verifier.changed(now.notebook, now.version) or now
         shown = _show(now, shown)
     return now
-
-
-def finding_line(finding: VerifyFinding) -> str:
-    """A finding in one line."""
-    names = ", ".join(finding.names)
-    if finding.kind == "out_of_order":
-        return f"! Cell {finding.number} ran before a cell above it."
-    if finding.kind == "later":
-        return f"! Cell {finding.number} uses {names}, which only cells below define."
-    return f"! Cell {finding.number} uses {names}, which no cell defines."
 
 
 def _show(now: Verification, shown: int) -> int:

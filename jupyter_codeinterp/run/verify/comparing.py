@@ -39,39 +39,14 @@ def pixels(image: bytes) -> bytes:
 
 
 # -------------------------------------------------------------------------------------------------
-# Texts without the parts that differ from run to run: addresses, times, memory sizes, temporary
-# paths and progress bars.
+# Texts without what no two runs share: addresses of objects, progress bars, and the lines of
+# IPython's ``%time``.
 
 Moved = Union[tuple[str, str], None]
 """The temporary copy in which the code ran, and the original folder; None without a copy."""
 READ = 200_000
 """Characters of a text that are compared."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-_UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_TEMPORARY = re.compile(
-    r"(?:/private)?(?:/tmp|/var/folders|/var/tmp|/dev/shm)/[^\s'\",;:)\]>]{1,300}"
-    r"|\b[A-Za-z]:\\[^\s'\",;:)\]>]{0,200}\\Temp\\[^\s'\",;:)\]>]{1,300}"
-)
-_DURATION = re.compile(
-    r"(?<![\w.])\d{1,12}(?:\.\d{1,12})?[ \t]?"
-    r"(?:ns|\u00b5s|\u03bcs|us|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hours?)\b"
-)
-_CLOCK = re.compile(
-    r"(?<![\w:.-])(?:(?:19|20)\d\d-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?![\w:])"
-)
-_TIMED = re.compile(
-    r"\b(?:elapsed|took|cpu times?|wall time|runtime|run time|finished in|done in|completed in"
-    r"|per loop|it/s|s/it|eta|s/step|ms/step|started at|finished at|timestamp)\b",
-    re.IGNORECASE,
-)
-"""Words of a line whose times say how long or when the code ran. Other times are data."""
-_LOGGED = re.compile(
-    r"\s{0,20}\[?(?:[A-Z]{1,20}:[\w.]{0,80}:)?(?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
-    r"(?:[.,]\d{1,9})?\]?[ \t:|-]{0,8}\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|[a-z_.]{1,60}:)"
-)
-"""The beginning of a line that a logger wrote."""
-_MEMORY_LINE = re.compile(r"\b(?:memory|mem|ram|rss|peak|allocated|heap)\b", re.IGNORECASE)
-_MEMORY = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?\+?[ \t]?(?:bytes|[kKMGT]i?B)\b")
 _PROGRESS = re.compile(
     r"\d{1,3}%\|[^|\n]{0,300}\||[\u2501\u2588\u2589-\u258f]{3}|\[[=>#.-]{10,300}\]"
 )
@@ -83,12 +58,16 @@ _TIMING_LINES = ("CPU times:", "Wall time:", "Compiler time:", "Compiler :", "Pa
 
 
 def normal_lines(text: str, moved: Moved = None) -> list[str]:
-    """The lines of a text, without the parts that differ from run to run."""
+    """The lines of a text, without what no two runs share."""
     text = clean(text[:READ])
     if moved is not None:
         text = text.replace(*moved)
-    lines = (_line(line) for line in text.split("\n"))
-    return [line for line in lines if line]
+    lines = (line.rstrip() for line in text.split("\n"))
+    return [
+        _ADDRESS.sub("0x…", line)
+        for line in lines
+        if line and not _PROGRESS.search(line) and not line.lstrip().startswith(_TIMING_LINES)
+    ]
 
 
 def without_ids(markup: str) -> str:
@@ -99,24 +78,6 @@ def without_ids(markup: str) -> str:
     for name in _ID.findall(markup):
         ids.setdefault(name, f"id-{len(ids)}")
     return _WORD.sub(lambda word: ids.get(word[0], word[0]), markup)
-
-
-def _line(line: str) -> str:
-    line = line.rstrip()
-    if not line or _PROGRESS.search(line) is not None:
-        return ""
-    if line.lstrip().startswith(_TIMING_LINES):
-        return ""
-    line = _ADDRESS.sub("0x…", line)
-    line = _UUID.sub("<id>", line)
-    line = _TEMPORARY.sub("<temporary>", line)
-    if _TIMED.search(line) is not None:
-        line = _DURATION.sub("<time>", _CLOCK.sub("<time>", line))
-    elif _LOGGED.match(line) is not None:
-        line = _CLOCK.sub("<time>", line, count=1)
-    if _MEMORY_LINE.search(line) is not None:
-        line = _MEMORY.sub("<size>", line)
-    return line
 
 
 RELATIVE = 1e-6

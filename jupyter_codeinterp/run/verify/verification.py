@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Literal, Protocol, Union
 
 import msgspec
-
-from ...cell_code.cell_names import names_of
 
 Status = Literal["waiting", "running", "same", "new", "differs", "failed", "skipped"]
 GOOD: tuple[Status, ...] = ("same", "new")
@@ -55,20 +52,6 @@ class CellLine(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class VerifyFinding(msgspec.Struct, frozen=True):
-    """A fact that the code alone shows.
-
-    out_of_order  the cell ran before one above it
-    only_live     no cell defines these names; they may exist in the live kernel
-    later         only cells below define these names
-    """
-
-    kind: Literal["out_of_order", "only_live", "later"]
-    cell_id: str
-    number: int
-    names: tuple[str, ...] = ()
-
-
 class Verification(msgspec.Struct, frozen=True):
     """A run of the whole notebook in a fresh kernel.
 
@@ -79,7 +62,6 @@ class Verification(msgspec.Struct, frozen=True):
     notebook: str
     state: Literal["running", "done", "cancelled", "failed"]
     cells: tuple[CellLine, ...]
-    findings: tuple[VerifyFinding, ...] = ()
     kernel: str = ""
     words: str = ""
     in_place: bool = False
@@ -115,60 +97,6 @@ def counted(cells: Sequence[CellLine]) -> dict[str, int]:
     for line in cells:
         found[line.status] = found.get(line.status, 0) + 1
     return found
-
-
-# -------------------------------------------------------------------------------------------------
-# Facts that the code alone shows: cells that ran out of order, and names that no cell defines.
-
-_GIVEN = frozenset(
-    {*dir(builtins), "__file__", "In", "Out", "_", "__", "___", "get_ipython", "display", "exit"}
-    | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
-)
-"""Names that Python and IPython define."""
-MOST_NAMES = 12
-
-
-def findings(cells: Sequence[CodeCell], language: str) -> tuple[VerifyFinding, ...]:
-    """All findings in the order of the cells. Names are known only if ``language`` is Python."""
-    found = list(_out_of_order(cells))
-    if language == "python":
-        found += _missing(cells)
-    return tuple(sorted(found, key=lambda one: one.number))
-
-
-def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
-    highest = 0
-    for cell in cells:
-        if cell.count is None:
-            continue
-        if cell.count < highest:
-            yield VerifyFinding("out_of_order", cell.cell_id, cell.number)
-        highest = max(highest, cell.count)
-
-
-def _missing(cells: Sequence[CodeCell]) -> Iterator[VerifyFinding]:
-    each = [names_of(cell.source) for cell in cells]
-    if not all(names.known for names in each):
-        return  # A cell that cannot be parsed may define any name.
-    everywhere: frozenset[str] = frozenset().union(*(names.defines for names in each))
-    above: set[str] = set(_GIVEN)
-    for cell, names in zip(cells, each, strict=True):
-        nowhere = names.uses - everywhere - _GIVEN
-        if nowhere:
-            yield VerifyFinding(
-                "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
-            )
-        # A function's names are needed only when it is called.
-        later = (names.reads & everywhere) - above - names.defines
-        if later:
-            yield _finding("later", cell, later)
-        above |= names.defines
-
-
-def _finding(
-    kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]
-) -> VerifyFinding:
-    return VerifyFinding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))
 
 
 # -------------------------------------------------------------------------------------------------

@@ -31,9 +31,6 @@ describe('Verification', () => {
         { ...CELL, number: 3, status: 'failed', text: '<b>NameError' },
         { ...CELL, number: 4, status: 'skipped' }
       ],
-      findings: [
-        { kind: 'only_live', cell_id: 'c1', number: 3, names: ['gone'] }
-      ],
       kernel: 'python3',
       words: '',
       in_place: false,
@@ -55,7 +52,6 @@ describe('Verification', () => {
       '3 n = 2failed<b>NameError',
       '4 n = 2not run'
     ]);
-    screen.getByText('Cell 3 uses gone, which no cell defines.');
     screen.getByRole('button', { name: 'Run it again' });
   });
 });

@@ -1,4 +1,4 @@
-/** The verification of the notebook in front: findings from the code, and one line per cell. */
+/** The verification of the notebook in front, one line per cell. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
@@ -8,7 +8,7 @@ import { usePanel } from '../elements/context';
 import type { Shape } from '../conversation/StateIcon';
 import { StateIcon } from '../conversation/StateIcon';
 import { useVerification } from './follow';
-import { findingWords, statusWords, summary } from './words';
+import { statusWords, summary } from './words';
 import '../../../../style/verify.css';
 
 const SHAPES: Record<IVerifiedCell['status'], Shape> = {
@@ -82,18 +82,6 @@ function Lines(props: {
   const go = (cellId: string) => void store.reveal(cellId);
   return (
     <div className="jp-codeinterp-Verify-lines">
-      {now.findings.length > 0 && (
-        <ul aria-label={trans.__('From the code alone')}>
-          {now.findings.map(finding => (
-            <li key={`${finding.kind}-${finding.number}`}>
-              <button type="button" onClick={() => go(finding.cell_id)}>
-                <StateIcon shape="failed" name="" />
-                <span>{findingWords(finding, trans)}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
       <ul aria-label={trans.__('Cells')}>
         {now.cells.map(cell => (
           <li key={cell.number} data-status={cell.status}>

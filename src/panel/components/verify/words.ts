@@ -1,10 +1,6 @@
 /** What a verification found, in words. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type {
-  IVerification,
-  IVerifiedCell,
-  IVerifyFinding
-} from '../../../protocol/rest';
+import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
 
 export function statusWords(
   status: IVerifiedCell['status'],
@@ -25,29 +21,6 @@ export function statusWords(
       return trans.__('failed');
     case 'skipped':
       return trans.__('not run');
-  }
-}
-
-export function findingWords(
-  { kind, number, names }: IVerifyFinding,
-  trans: TranslationBundle
-): string {
-  const listed = names.join(', ');
-  switch (kind) {
-    case 'out_of_order':
-      return trans.__('Cell %1 ran before a cell above it.', number);
-    case 'only_live':
-      return trans.__(
-        'Cell %1 uses %2, which no cell defines.',
-        number,
-        listed
-      );
-    case 'later':
-      return trans.__(
-        'Cell %1 uses %2, which only cells below define.',
-        number,
-        listed
-      );
   }
 }
 
