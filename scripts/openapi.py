@@ -36,7 +36,7 @@ from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.server.rest import commands, notebooks, routes, sessions
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
-from jupyter_codeinterp.session.service import COMMANDS
+from jupyter_codeinterp.session.service import COMMANDS, Taken
 from jupyter_codeinterp.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.wire import events
 from jupyter_codeinterp.wire.commands import LOOK, SessionCommand, SessionInfo
@@ -131,8 +131,8 @@ class Error(msgspec.Struct):
 
 
 class Route(NamedTuple):
-    """``answer`` None: no body, or one that is free in its names (``object``). Without a ``body``
-    a route of one command has the command's fields. ``status`` 0: as the route has it."""
+    """``answer`` None: no body, or one that is free in its names (``object``). ``status`` 0: as
+    the route has it."""
 
     about: str
     body: Any = None
@@ -141,8 +141,8 @@ class Route(NamedTuple):
     query: tuple[str, ...] = ()
 
 
-def body_of(form: commands.ShortForm) -> type[msgspec.Struct]:
-    """The body of a route of one command, and what it means."""
+def of_form(form: commands.ShortForm) -> Route:
+    """The route of one command; its row in ``COMMANDS`` has the type of its answer."""
     names = commands.fields_of(form)
     fields: list[Any] = [
         (one.name, one.type) if one.required else (one.name, one.type, one.default)
@@ -150,9 +150,9 @@ def body_of(form: commands.ShortForm) -> type[msgspec.Struct]:
         for one in msgspec.structs.fields(kind)
         if one.name in names
     ]
-    kind = msgspec.defstruct(f"{form.command.__name__}Fields", fields, kw_only=True)
-    kind.__doc__ = form.command.__doc__
-    return kind
+    body = msgspec.defstruct(f"{form.command.__name__}Fields", fields, kw_only=True)
+    body.__doc__ = form.command.__doc__
+    return Route(form.about, body if fields else None, COMMANDS[form.command].answer or SessionInfo)
 
 
 PARTS = {
@@ -242,7 +242,7 @@ ROUTES = {
         "without a notebook adds. A message without `session_id` begins a conversation. The "
         "command's own permissions are needed, too.",
         SessionCommand,
-        commands.Taken,
+        Taken,
     ),
     "POST sessions": Route(
         "A conversation on a notebook, which has a kernel from now on.",
@@ -263,54 +263,14 @@ ROUTES = {
     "GET sessions/{session_id}/sent/{number}": Route(
         "What was sent to the model in a step.", answer=dict
     ),
-    "POST sessions/{session_id}/messages": Route(
-        "Start a turn, or say something while one is running.",
-        None,
-        commands.Taken,
-    ),
-    "POST sessions/{session_id}/branches": Route(
-        "Say something else in the place of an earlier message: a new conversation, which begins "
-        "with the turns before it.",
-        None,
-        SessionInfo,
-    ),
-    "DELETE sessions/{session_id}/queued/{number}": Route(
-        "Take back a queued message.", None, SessionInfo
-    ),
-    "POST sessions/{session_id}/decisions": Route(
-        "The person's word on a draft.", None, SessionInfo
-    ),
-    "POST sessions/{session_id}/answers": Route(
-        "The person's answer to a question.", None, SessionInfo
-    ),
-    "POST sessions/{session_id}/stop": Route("Stop the turn.", None, SessionInfo),
-    "POST sessions/{session_id}/retry": Route("Go on after an error.", None, SessionInfo),
-    "PUT sessions/{session_id}/mode": Route("From the next decision on.", None, SessionInfo),
-    "PUT sessions/{session_id}/model": Route(
-        "From the next turn on, with a summary.", None, SessionInfo
-    ),
-    "POST sessions/{session_id}/look": Route(
-        "Let a model look for mistakes in the latest answer.", None, SessionInfo
-    ),
     "GET sessions/{session_id}/files": Route(
         "The files that wait in a sandboxed kernel's overlay.", answer=WaitingList
     ),
     "GET sessions/{session_id}/files/text": Route(
         "The beginning of a file that waits.", answer=WaitingText, query=("path",)
     ),
-    "POST sessions/{session_id}/files": Route(
-        "Copy some of them into the notebook's folder, or discard them.",
-        None,
-        SessionInfo,
-    ),
     "GET sessions/{session_id}/turns/{number}/changes": Route(
         "What a turn changed, cell by cell.", answer=Review
-    ),
-    "POST sessions/{session_id}/turns/{number}/undo": Route(
-        "Put back what a turn changed.", None, SessionInfo
-    ),
-    "POST sessions/{session_id}/turns/{number}/redo": Route(
-        "Bring back what an undo of a turn took back.", None, SessionInfo
     ),
     "GET channel": Route(
         "The WebSocket of a window, with a ticket.", status=101, query=("ticket",)
@@ -325,6 +285,11 @@ def named(pattern: str) -> str:
     return pattern
 
 
+FORMS = {
+    f"{one.method} sessions/{{session_id}}/{named(one.path)}": one for one in commands.SHORT_FORMS
+}
+
+
 def served() -> dict[str, Served]:
     """The routes that there are, each with its permissions."""
     found = {
@@ -337,8 +302,7 @@ def served() -> dict[str, Served]:
             *TOOL_SERVER_ROUTES,
         )
     }
-    for form in commands.SHORT_FORMS:
-        key = f"{form.method} sessions/{{session_id}}/{named(form.path)}"
+    for key, form in FORMS.items():
         found[key] = found[key]._replace(needs=COMMANDS[form.command].needs)
     found["GET channel"] = Served("GET", "channel", (LOOK,), ChannelHandler.get)
     return found
@@ -346,14 +310,9 @@ def served() -> dict[str, Served]:
 
 def document() -> str:
     found = served()
-    if found.keys() != ROUTES.keys():
-        raise SystemExit(f"Routes and their description differ: {found.keys() ^ ROUTES.keys()}")
-    forms = {f"{one.method} {one.path}": body_of(one) for one in commands.SHORT_FORMS}
-    described = {}
-    for key, route in ROUTES.items():
-        method, path = key.split(" ")
-        form = forms.get(f"{method} {found[key].path.partition(commands.ID + '/')[2]}")
-        described[key] = route._replace(body=form) if form and form.__struct_fields__ else route
+    described = {**ROUTES, **{key: of_form(form) for key, form in FORMS.items()}}
+    if found.keys() != described.keys():
+        raise SystemExit(f"Routes and their description differ: {found.keys() ^ described.keys()}")
     kinds = {
         one for r in described.values() for one in (r.body, r.answer) if one not in (None, dict)
     }

@@ -242,14 +242,14 @@ class HandOvers(RuleBasedStateMachine):
 
     def _check(self) -> None:
         assert not self.world.faults
-        state, live = self.live._hand_over.state, self.live
+        state, live = self.live.hand_over.state, self.live
         windows = bool(self.tabs)
         assert windows == live.has_window
         if windows:
             assert state in (State.CHECKING, State.WINDOW, State.CLOSING), state
         else:
             assert state not in (State.CHECKING, State.WINDOW), state
-        assert (state is State.BLOCKED) == (live._hand_over.blocked is not None)
+        assert (state is State.BLOCKED) == (live.hand_over.blocked is not None)
         if state in (State.WINDOW, State.FILE):
             assert live.is_open
         if live.waits:
@@ -306,7 +306,7 @@ class HandOvers(RuleBasedStateMachine):
 
     @rule()
     def no_window_is_expected(self) -> None:
-        self._do(self.live.expect_no_window)
+        self._do(self.live.hand_over.expect_no_window)
 
     @rule(seconds=st.sampled_from([1.0, 11.0, 31.0]))
     def time_passes(self, seconds: float) -> None:

@@ -498,7 +498,7 @@ class Machine(RuleBasedStateMachine):
         wire.lags = False
         self.site.flow()
         live = self.site.manager.notebooks.opened(PATH)
-        said = live._hand_over.windows.get(wire.client) if live is not None else None
+        said = live.hand_over.windows.get(wire.client) if live is not None else None
         if said is not None and said.edited and wire.page in self.pages:
             self.edited_away.append(wire.page)
         self.site.notice(wire)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
@@ -19,6 +20,8 @@ from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, RES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
+from jupyter_codeinterp.session.messages import Sender
+from jupyter_codeinterp.session.service import COMMANDS, SessionService
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
@@ -227,6 +230,32 @@ async def test_sessions_their_events_and_what_was_sent(site: Site, api: FakeAnth
     assert (await site.as_page("DELETE", "sessions", w.session_id)).code == 204
     assert (await site.get("sessions"))["sessions"] == []
     assert (await site.request("GET", "sessions", w.session_id, "events")).code == 404
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    turn: int
+
+
+async def test_a_command_with_an_answer_of_its_own(
+    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row in the table is enough for the socket, the short route and ``POST command``."""
+
+    async def stop(service: SessionService, command: c.Cancel, sender: Sender) -> Stopped:
+        await SessionService.stop(service, command, sender)
+        return Stopped(turn=1)
+
+    row = COMMANDS[c.Cancel]._replace(method=stop, answer=Stopped)
+    table: dict[Any, Any] = COMMANDS
+    monkeypatch.setitem(table, c.Cancel, row)
+    api.play(in_order([answer(text("Hello."))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("Hello?")
+    await w.ended()
+    assert (await w.send(c.Cancel(w.session_id))).result == {"turn": 1}
+    command = {"type": "cancel", "session_id": w.session_id}
+    assert await site.post("sessions", w.session_id, "stop") == {"turn": 1}
+    assert await site.post("command", json_body=command) == {"turn": 1}
 
 
 def tag(event: e.Event) -> object:

@@ -204,7 +204,7 @@ async def shared() -> AsyncIterator[tuple[LiveNotebook, World, Window]]:
 
 async def test_work_goes_on_in_the_room_at_once_and_no_window_has_a_lease() -> None:
     async with shared() as (live, world, window):
-        assert live.may_begin
+        assert live.hand_over.may_begin
         assert [cell.cell_id for cell in (await live.read()).cells] == ["a"]
         receipt = await live.apply(S, 1, Insert("d", "raw", "y", ("a",)))
         assert receipt.status == "done"
@@ -373,7 +373,7 @@ async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
     world.has_rooms = False
     live = LiveNotebook(PATH, world, grace=30)
     live.open(Window(), WindowState({}, collaborative=True))
-    assert not live.may_begin
+    assert not live.hand_over.may_begin
     assert live.why_not.message == live_module.COLLABORATIVE
 
 

@@ -25,8 +25,8 @@ def there(path: str) -> bool:
     return (ROOT / place).exists() or (ROOT / "jupyter_codeinterp" / place).exists()
 
 
-def test_the_table_has_ten_changes() -> None:
-    assert len(ROWS) == 10
+def test_the_table_has_twelve_changes() -> None:
+    assert len(ROWS) == 12
 
 
 @pytest.mark.parametrize("change", ROWS)
@@ -34,6 +34,13 @@ def test_a_change_touches_at_most_three_files_that_are_there(change: str) -> Non
     files, example = ROWS[change]
     assert 0 < len(files) <= 3
     assert [path for path in (*files, *example) if not there(path)] == []
+
+
+def test_each_kind_of_test_has_an_example() -> None:
+    section = TEXT.split("## Tests")[1].split("\n## ")[0]
+    examples = re.findall(r"^\| [a-z][^|]*\|[^|]*\| `([^`]+)` *\|$", section, re.MULTILINE)
+    assert len(examples) == 8
+    assert [path for path in examples if not there(path)] == []
 
 
 def test_the_first_five_have_an_example() -> None:

@@ -10,15 +10,16 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.kernel.iopub import OutputWidgets
 from jupyter_codeinterp.kernel.wire import KernelMessage
+from jupyter_codeinterp.kernel.zmq import late
 from jupyter_codeinterp.kernel.zmq import run as run_module
 from jupyter_codeinterp.kernel.zmq.run import Run
+from jupyter_codeinterp.notebook.collector import Collector
 from jupyter_codeinterp.wire.ops import Output
 from jupyter_codeinterp.wire.ports import (
     DisplayUpdated,
@@ -313,18 +314,15 @@ async def test_reports_after_the_end_pause_even_if_nothing_comes_meanwhile(
         heard.append(outputs[0]["text"])
 
     monkeypatch.setattr(asyncio, "sleep", pause)
-    widgets = OutputWidgets(lambda msg_id: False, lambda comm_id, outputs: "")
-    link: Any = SimpleNamespace(widgets=widgets, spawn=asyncio.ensure_future)
-    ended = Run(link, "", "run", None)
-    ended.done = ExecutionDone("ok", (), 1, 0.0)
+    ended = late.EndedRun(Collector(), asyncio.ensure_future)
     ended.listen_on(hear)
     for said in ("a", "b"):
         content = {"name": "stdout", "text": said}
-        ended.handle(KernelMessage("stream", "", "", "run", "", None, content, 1))
+        ended.add(KernelMessage("stream", "", "", "run", "", None, content, 1))
         assert ended._telling is not None
         await ended._telling
     assert heard == ["a", "ab"]
-    assert paused == 2 * [run_module.FLUSH, run_module.LATE]
+    assert paused == 2 * [late.FLUSH, late.LATE]
 
 
 async def test_what_a_widget_message_writes_is_no_output_of_the_cell() -> None:

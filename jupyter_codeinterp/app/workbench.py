@@ -327,7 +327,7 @@ class NotebookWorkplace(Workplace):
         self._bench.manager.notebooks.turn_over(self._session_id, self._path)
 
     def expect_no_window(self) -> None:
-        self._notebook().expect_no_window()
+        self._notebook().hand_over.expect_no_window()
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await sibling_files(*self._place, most)

@@ -6,7 +6,7 @@ The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union
 
 import msgspec
 
@@ -27,6 +27,20 @@ from .waiting_files import WaitingList, WaitingText
 class Sent(NamedTuple):
     session: Session
     did: Does
+
+
+class Taken(c.SessionInfo, frozen=True):
+    """The conversation, and in ``did`` the message's effect.
+
+    ``begin``: began a turn. ``queue``: queued, because a turn is running. ``answer``: answered
+    the question with the ``call_id`` in ``about``. ``discuss``: sent to the model, while the
+    draft with the ``nonce`` in ``about``, whose cell holds ``source``, goes on waiting.
+    """
+
+    did: Does = "begin"
+
+
+CommandAnswer = Union[Sent, msgspec.Struct, None]
 
 
 class Sessions(Protocol):
@@ -62,10 +76,9 @@ class SessionService:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    async def carry_out(self, command: c.SessionCommand, sender: Sender = PROGRAM) -> Sent | None:
+    async def carry_out(self, command: c.SessionCommand, sender: Sender = PROGRAM) -> CommandAnswer:
         """Carry out any command. The result of one that sends a message is where it went."""
-        sent: Sent | None = await COMMANDS[type(command)].method(self, command, sender)
-        return sent
+        return await COMMANDS[type(command)].method(self, command, sender)
 
     # --- a turn ----------------------------------------------------------------------
 
@@ -321,26 +334,29 @@ C = TypeVar("C")
 
 class CommandRow(NamedTuple):
     """How to carry out one type of command. ``waits``: for receipts, which arrive over the same
-    socket, for a model, or for a disk."""
+    socket, for a model, or for a disk. ``answer``: what the socket and REST return; None: nothing,
+    and REST the conversation."""
 
     needs: c.Permissions
-    method: Callable[[SessionService, Any, Sender], Awaitable[Sent | None]]
+    method: Callable[[SessionService, Any, Sender], Awaitable[CommandAnswer]]
     waits: bool = False
+    answer: type[msgspec.Struct] | None = None
 
 
 def _row(
     command: type[C],
     needs: c.Permissions,
-    method: Callable[[SessionService, C, Sender], Awaitable[Sent | None]],
+    method: Callable[[SessionService, C, Sender], Awaitable[CommandAnswer]],
     *,
     waits: bool = False,
+    answer: type[msgspec.Struct] | None = None,
 ) -> tuple[type[Any], CommandRow]:
-    return command, CommandRow(needs, method, waits)
+    return command, CommandRow(needs, method, waits, answer)
 
 
 COMMANDS = dict(
     (
-        _row(c.SendMessage, c.BOTH, SessionService.send),
+        _row(c.SendMessage, c.BOTH, SessionService.send, answer=Taken),
         _row(c.Branch, c.BOTH, SessionService.branch, waits=True),
         _row(c.TakeBack, (c.EXECUTE,), SessionService.take_back),
         _row(c.Decide, c.BOTH, SessionService.decide),

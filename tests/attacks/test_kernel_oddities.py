@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from jupyter_codeinterp.kernel.zmq import link as link_module
+from jupyter_codeinterp.kernel.zmq import unusable as unusable_module
 from tests.kernels import Person, person_at, python, python_and_person, run, text
 from tests.nightly import spread
 
@@ -166,7 +166,7 @@ async def test_code_that_breaks_its_kernel_leaves_it_usable(name: str) -> None:
 async def test_code_that_ends_its_kernel_gives_a_new_one(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_module, "RESPONSE_TIMEOUT", 1.0)
+    monkeypatch.setattr(unusable_module, "RESPONSE_TIMEOUT", 1.0)
     case = ENDS[name]
     async with python() as (kernel, link, kernels):
         kernel_id, start = link.kernel_id, (await kernel.info()).start

@@ -85,9 +85,9 @@ class NotebooksBeside:
         manager = self._manager
         notebook = manager.notebooks.at(path)
         if manager.broadcaster.has(by):
-            notebook.expect_window()
+            notebook.hand_over.expect_window()
         else:
-            notebook.expect_no_window()
+            notebook.hand_over.expect_no_window()
         session = await manager.service.go_on(self._session_id, path, task, by)
         return path, session.info.session_id
 

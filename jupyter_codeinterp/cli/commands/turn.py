@@ -19,6 +19,7 @@ from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS, Ending
 from ...session.messages import Sender
+from ...session.service import Sent
 from ...wire import events as e
 from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ...wire.ops import Output, id_of
@@ -338,7 +339,7 @@ class InProcess:
     ) -> str:
         sender = Sender(headless=True, alone=alone, nobody=nobody)
         sent = await self._service.carry_out(command, sender)
-        if sent is None:
+        if not isinstance(sent, Sent):
             return command.session_id
         self._session = sent.session
         self._session.kept = True

@@ -14,9 +14,10 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ...base.errors import KernelError
 from ...wire.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
 from ..wire import Process
+from .late import Hear
 from .link import KernelLink
 from .process import LocalProcess
-from .run import Hear, Run
+from .run import Run
 from .tables import Tables
 from .variables import Variables, follow_engines
 from .wire import new_context

@@ -17,7 +17,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...base.errors import KernelError
 from ...notebook.collector import OUTPUT_TYPES
@@ -25,9 +25,7 @@ from ...wire.ops import Output
 from ...wire.ports import KernelInfo
 from ..iopub import Counter, OutputWidgets
 from ..wire import KernelMessage, Process, Wire
-
-if TYPE_CHECKING:
-    pass
+from .late import EndedRuns
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -37,14 +35,8 @@ SESSION_CHECK = 2.0
 """Seconds between requests to a busy kernel whose process id we cannot see."""
 CONTROL_TIMEOUT = 1.0
 """Seconds within which a control channel should answer."""
-RESPONSE_TIMEOUT = 5.0
-"""Seconds within which a responsive kernel replies and publishes; we ask twice."""
-EXIT_TIMEOUT = 3.0
-"""Seconds that an exiting kernel may take."""
 RESTART_TIMEOUT = 10.0
 """Seconds that a dead kernel has to restart; jupyter_client checks every 3 seconds."""
-MOST_ENDED, ENDED_SIZE = 50, 32_000_000
-"""Runs whose outputs may still change, and the size of all their outputs."""
 STUCK_TIMEOUT = 30.0
 """Seconds to wait for code that has ignored an interrupt."""
 STUCK = "The kernel still runs code that ignores interrupts. Only a restart of the kernel ends it."
@@ -61,19 +53,6 @@ class Listener(Protocol):
         """The kernel process that had the request is gone."""
 
 
-class Ended(Listener, Protocol):
-    """A run that has ended, whose outputs may change."""
-
-    @property
-    def size(self) -> int: ...
-
-    def update(self, content: dict[str, Any], size: int) -> bool:
-        """Apply ``update_display_data``. False if none of its outputs has that display id."""
-
-    def close(self) -> None:
-        """Report nothing more."""
-
-
 class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
@@ -82,8 +61,7 @@ class KernelLink:
         self.closed = False
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
-        self.ended: dict[str, Ended] = {}
-        """Our latest runs, by the id of their request."""
+        self.ended = EndedRuns()
         self.counter = Counter()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.stuck = ""
@@ -103,7 +81,6 @@ class KernelLink:
         self._fence_valid_until = 0.0
         self._fence_cuts = 0
         self._idle: dict[str, asyncio.Event] = {}
-        self._publish_checks: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self._new_widgets()
         process.on_restart(self._autorestarted)
@@ -243,40 +220,11 @@ class KernelLink:
             del self._idle[msg_id]
         return True
 
-    async def is_unresponsive(self) -> bool:
-        """Whether a living Python kernel no longer answers or publishes, for example because
-        code closed its sockets. A busy main thread does not count, nor a slow connection."""
-        if self.language != "python" or not self.process.is_here:
-            return False
-        if not await self.process.is_alive():
-            return False
-        for channel in ("control", "shell"):
-            if channel == "shell" and self.busy:
-                return False
-            if not await self._responds(channel) and not await self._responds(channel):
-                return channel == "control" or not self.busy
-        return False
-
-    async def _responds(self, channel: str) -> bool:
-        msg_id = uuid.uuid4().hex
-        published = self._publish_checks[msg_id] = asyncio.Event()
-        try:
-            request = self.wire.request(channel, "kernel_info_request", {}, msg_id=msg_id)
-            await asyncio.wait_for(request, RESPONSE_TIMEOUT)
-            await asyncio.wait_for(published.wait(), RESPONSE_TIMEOUT)
-        except (asyncio.TimeoutError, KernelError):
-            return False
-        finally:
-            del self._publish_checks[msg_id]
-        return True
-
     # --- published messages -----------------------------------------------------------
 
     def _on_iopub(self, message: KernelMessage) -> None:
         if message.parent_id not in self._idle:
             self._fence_valid_until = 0.0
-        if message.parent_id in self._publish_checks:
-            self._publish_checks[message.parent_id].set()
         state = (message.content or {}).get("execution_state")
         self.counter.count(message.msg_id, ends=message.msg_type == "status" and state == "idle")
         if message.msg_type == "status":
@@ -294,25 +242,11 @@ class KernelLink:
             of_none = not message.parent_id or message.parent_id in self._comms
             if of_none and parent not in self.listeners:
                 return
-        listener = self.listeners.get(parent) or self.ended.get(parent)
+        listener = self.listeners.get(parent)
         if listener is not None:
             listener.handle(message)
-        elif message.msg_type == "update_display_data" and message.content is not None:
-            self.update(message.content, message.size)
-
-    def keep(self, msg_id: str, run: Ended) -> None:
-        """Let the outputs of this run change, until newer runs take its place."""
-        self.ended[msg_id] = run
-        while len(self.ended) > 1 and (
-            len(self.ended) > MOST_ENDED
-            or sum(each.size for each in self.ended.values()) > ENDED_SIZE
-        ):
-            del self.ended[next(iter(self.ended))]
-
-    def update(self, content: dict[str, Any], size: int) -> None:
-        """Apply ``update_display_data`` to the outputs of ended runs."""
-        for run in self.ended.values():
-            run.update(content, size)
+        else:
+            self.ended.handle(message, parent)
 
     def _on_status(self, message: KernelMessage) -> None:
         """Count the main shell only: control and subshells work beside a running cell."""
@@ -383,25 +317,6 @@ class KernelLink:
         if self.start == start and self._number is None:
             self._restarted()
 
-    async def wait_for_replacement(self, within: float) -> None:
-        """Return when a new process has replaced this one, which exits or gets killed ``within``
-        seconds.
-
-        The server's autorestarter notifies every page; after an explicit restart only the caller
-        knows. The autorestarter gives up on a kernel that keeps dying: then return after
-        ``RESTART_TIMEOUT``.
-        """
-        if not self.process.autorestarts:
-            await self.restart()
-            return
-        loop = asyncio.get_running_loop()
-        start, kill_at = self.start, loop.time() + within
-        while self.start == start and not self.closed and loop.time() < kill_at + RESTART_TIMEOUT:
-            if loop.time() >= kill_at:
-                await self.process.kill()
-            await asyncio.sleep(POLL)
-            self.observe()
-
     def observe(self) -> None:
         """Detect a restart by the current process id."""
         number = self.process.number
@@ -456,8 +371,7 @@ class KernelLink:
         if self.closed:
             return
         self.closed = True
-        for run in self.ended.values():
-            run.close()
+        self.ended.close()
         self._disconnect()
         self._watcher.cancel()
         self.process.close()

@@ -8,13 +8,12 @@ msg_id**, so that the journal stays true.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
 from ...base.errors import KernelError
 from ...notebook.collector import OUTPUT_TYPES, Collector
 from ...wire.findings import Observation
-from ...wire.ops import Output
 from ...wire.ports import (
     DisplayUpdated,
     EnginesWork,
@@ -26,11 +25,10 @@ from ...wire.ports import (
 from ..inside.mark import LOOKS_AT, WATCH
 from ..iopub import UNSURE, Mark
 from ..wire import KernelMessage, execute_request
-from .link import EXIT_TIMEOUT, KernelLink
+from .late import FLUSH, EndedRun, Hear
+from .link import KernelLink
+from .unusable import replace_unusable
 
-FLUSH = 0.1
-"""Least seconds before the first ``OutputsChanged`` and between two. A quick cell sends its
-outputs once, at its end."""
 FLUSH_RATE = 500_000
 """Characters a second sent for display: larger outputs are sent less often."""
 FLOOD = 256_000_000
@@ -41,8 +39,6 @@ none if the interrupt came before the code's first instruction."""
 INTERRUPT_TIMEOUT = 5.0
 """Seconds within which an interrupted run should end."""
 ATTEMPTS = 20
-EXITED = "The code shut down the kernel (with exit or quit)."
-UNRESPONSIVE = "The code cut the kernel's connections, so the kernel was shut down."
 DROPPED = "Output truncated: the kernel dropped some of it."
 CUT = "Output is missing: the connection to the gateway was cut."
 UNHEARD = (
@@ -50,13 +46,7 @@ UNHEARD = (
     "The code has ended; whether without an error is unknown."
 )
 
-LATE = 1.0
-"""Least seconds between two reports of outputs that come after the end."""
-LATE_RATE = 2_000
-"""Bytes a second of these reports: a thread that prints for ever must not fill the journal."""
-
 Cause = Literal["timeout", "interrupted", "dead"]
-Hear = Callable[[tuple[Output, ...]], Awaitable[None]]
 
 
 class Run:
@@ -102,8 +92,7 @@ class Run:
         self._lag = 0.0
         self._limit = ""
         """The sandbox limit that made the code fail; "" for none."""
-        self._hear: Hear | None = None
-        self._telling: asyncio.Task[None] | None = None
+        self._ended: EndedRun | None = None
 
     @property
     def begun(self) -> bool:
@@ -128,24 +117,15 @@ class Run:
                 yield event
             if not self._was_aborted():
                 break
-        await self._ensure_usable()
+        if self._cause != "dead":
+            asked = _payload(self._reply, "ask_exit")
+            exits = any(not each.get("keepkernel") for each in asked)
+            incomplete = self._reply is None or self._idle_at is None
+            why = await replace_unusable(self._link, exits=exits, incomplete=incomplete)
+            if why:
+                self._cause = "dead"
+                self._notes = [why, self._link.process.gone]
         yield self._finish()
-
-    async def _ensure_usable(self) -> None:
-        """Have a kernel restarted that is alive but cannot run code. The server restarts a dead
-        one by itself."""
-        if self._cause == "dead":
-            return
-        if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
-            # It exits within a tenth of a second; until then it would accept another cell.
-            why, within = EXITED, EXIT_TIMEOUT
-        elif self._lost_half and await self._link.is_unresponsive():
-            why, within = UNRESPONSIVE, 0.0
-        else:
-            return
-        await self._link.wait_for_replacement(within)
-        self._cause = "dead"
-        self._notes = [why, self._link.process.gone]
 
     async def stop(self) -> None:
         """Interrupt our code only, and wait for its end."""
@@ -165,8 +145,6 @@ class Run:
             self._place().add(kind, content, message.size)
         elif kind == "update_display_data" and content is not None:
             self._update_display(content, message.size)
-        elif self.done is not None:
-            return
         elif kind == "execute_input":
             self._started_at = self._loop.time()
             self._next_flush = self._started_at + FLUSH
@@ -182,38 +160,11 @@ class Run:
                 unsure = 0 if self._link.cuts > self._cuts else UNSURE
                 self._dropped = self._link.counter.lost_since(self._first, unsure)
         self._wake.set()
-        self._tell()
-
-    def update(self, content: dict[str, Any], size: int) -> bool:
-        found = self._collector.update(content, size)
-        self._tell()
-        return found
-
-    @property
-    def size(self) -> int:
-        return self._collector.size
 
     def listen_on(self, hear: Hear) -> None:
-        self._hear = hear
-        self._tell()
-
-    def close(self) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
-
-    def _tell(self) -> None:
-        """Report outputs that came after the end."""
-        if self.done is None or self._hear is None or not self._collector.pending:
-            return
-        if self._telling is None or self._telling.done():
-            self._telling = self._link.spawn(self._tell_late(self._hear))
-
-    async def _tell_late(self, hear: Hear) -> None:
-        await asyncio.sleep(FLUSH)
-        while self._collector.pending:
-            self._collector.take()
-            await hear(self._collector.outputs)
-            await asyncio.sleep(max(LATE, self._collector.size / LATE_RATE))
+        """Report outputs that come after the end."""
+        if self._ended is not None:
+            self._ended.listen_on(hear)
 
     def engines_work(self, work: EnginesWork) -> None:
         self._engines = work
@@ -231,7 +182,7 @@ class Run:
         place = self._place()
         if place.update(content, size) or self._collector.update(content, size):
             return
-        self._link.update(content, size)
+        self._link.ended.update(content, size)
         display_id = content.get("transient", {}).get("display_id", "")
         metadata = content.get("metadata", {})
         self._updates[display_id] = DisplayUpdated(display_id, content["data"], metadata)
@@ -368,16 +319,6 @@ class Run:
 
     # --- the end ---------------------------------------------------------------------
 
-    def _payload(self, source: str) -> list[dict[str, Any]]:
-        """Untrusted: code in the kernel may put anything into the reply."""
-        payload = (self._reply or {}).get("payload")
-        parts = payload if isinstance(payload, list) else []
-        return [part for part in parts if isinstance(part, dict) and part.get("source") == source]
-
-    @property
-    def _lost_half(self) -> bool:
-        return self._reply is None or self._idle_at is None
-
     @property
     def _lost_both(self) -> bool:
         return self._reply is None and self._idle_at is None
@@ -407,16 +348,17 @@ class Run:
             self._limit = self._link.process.limit_hit(raised, self._sent_at)
         self._collector.take()
         if self._cause != "dead":
-            self._link.keep(self._msg_id, self)
+            self._ended = EndedRun(self._collector, self._link.spawn)
+            self._link.ended.keep(self._msg_id, self._ended)
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
             execution_count=self._count,
             elapsed=self._loop.time() - self._sent_at,
             note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
-            next_inputs=tuple(_texts(self._payload("set_next_input"))),
-            pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
-            report=next(iter(self._payload(WATCH)), {}),
+            next_inputs=tuple(_texts(_payload(reply, "set_next_input"))),
+            pages=tuple(_texts(part.get("data") for part in _payload(reply, "page"))),
+            report=next(iter(_payload(reply, WATCH)), {}),
             captured=captured,
             observed=self._observed(),
         )
@@ -451,6 +393,13 @@ class Run:
             yield DROPPED
         elif self._dropped:
             yield f"{DROPPED} ({self._dropped:,} messages: the code printed too fast.)"
+
+
+def _payload(reply: dict[str, Any] | None, source: str) -> list[dict[str, Any]]:
+    """Untrusted: code in the kernel may put anything into the reply."""
+    payload = (reply or {}).get("payload")
+    parts = payload if isinstance(payload, list) else []
+    return [part for part in parts if isinstance(part, dict) and part.get("source") == source]
 
 
 def _texts(parts: Iterable[Any]) -> Iterator[str]:

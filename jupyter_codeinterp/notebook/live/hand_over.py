@@ -160,6 +160,17 @@ class HandOver(Generic[NotebookT]):
         self._look: asyncio.Task[None] | None = None
         """Compares a window's copy with the file."""
         self._ending: asyncio.Future[None] | None = None
+        self._is_opening = False
+        """Whether a window is about to open the notebook for the first time."""
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether a turn may begin: in a window, or in the file if no window is expected. If one
+        is about to open the notebook or to get the lease, the turn waits for it."""
+        if self.state in (State.CLOSING, State.CHECKING):
+            return not self.sharing.elsewhere
+        open_now = self.holder is not None or self.headless or bool(self.sharing)
+        return open_now or self._is_opening
 
     @property
     def headless(self) -> bool:
@@ -219,7 +230,7 @@ class HandOver(Generic[NotebookT]):
         before = self.windows.get(window)
         state.asked_to_reload = before is not None and before.asked_to_reload
         self.windows[window] = state
-        self._unsaved = False
+        self._unsaved = self._is_opening = False
         self._awaited.clear()
         if window is self.holder:
             return
@@ -254,6 +265,11 @@ class HandOver(Generic[NotebookT]):
         if window in self._awaited:
             self._awaited[window] = min(self._awaited[window], _now() + self._leave_grace)
             self._sooner.set()
+
+    def expect_window(self) -> None:
+        """Expect a window to open the notebook. After the grace time the agent works in the
+        file."""
+        self._is_opening = not self.windows
 
     def expect_no_window(self) -> None:
         """Expect no window until one comes by itself. Unsaved edits of a departed window still

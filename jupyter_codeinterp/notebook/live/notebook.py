@@ -6,28 +6,24 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from ...base.errors import DocumentError
 from ...wire.commands import (
-    DisplayFrame,
     FileState,
     Lease,
     OpFrame,
     OpReceipt,
-    OutputsFrame,
     ReadNotebook,
     ServerFrame,
     SnapshotTaken,
-    StreamFrame,
 )
-from ...wire.ops import Insert, Op, Output, Receipt, SetSource, Snapshot, protected
+from ...wire.ops import Insert, Op, Receipt, SetSource, Snapshot, protected
 from ...wire.stores import StoredOps
 from .hand_over import HandOver
 from .holder import State
-from .live_preview import LivePreview, StreamKind
+from .live_preview import LivePreview
 from .outbox import FileHolds, Outbox, PendingOp
 from .protocols import Owner, Window, WindowState
 from .reads import SAVE_ONLY, CellIds, Reads
@@ -65,38 +61,27 @@ class LiveNotebook:
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
-        self._hand_over = HandOver(self, owner, self._file_holds, grace, leave_grace)
-        self.sharing = self._hand_over.sharing
-        self._preview = LivePreview()
+        self.hand_over = HandOver(self, owner, self._file_holds, grace, leave_grace)
+        self.sharing = self.hand_over.sharing
+        self.preview = LivePreview(self)
         self._reads = Reads(self._ask, self._wait_for_holder)
         self._moved = asyncio.Event()
-        self._is_opening = False
-        """Whether a window is about to open the notebook for the first time."""
 
     # --- windows and the lease -------------------------------------------------------
 
     @property
     def is_open(self) -> bool:
-        return self._hand_over.holder is not None
-
-    @property
-    def may_begin(self) -> bool:
-        """Whether a turn may begin: in a window, or in the file if no window is expected. If one
-        is about to open the notebook or to get the lease, the turn waits for it."""
-        hand_over = self._hand_over
-        if hand_over.state in (State.CLOSING, State.CHECKING):
-            return not self.sharing.elsewhere
-        return self.is_open or hand_over.headless or bool(self.sharing) or self._is_opening
+        return self.hand_over.holder is not None
 
     @property
     def has_window(self) -> bool:
         """Whether any window has the notebook open."""
-        return bool(self._hand_over.windows)
+        return bool(self.hand_over.windows)
 
     @property
     def in_file(self) -> bool:
         """Whether the agent works in the file."""
-        return self._hand_over.state is State.FILE
+        return self.hand_over.state is State.FILE
 
     @property
     def waits(self) -> bool:
@@ -111,14 +96,14 @@ class LiveNotebook:
     @property
     def idle(self) -> bool:
         """Whether it can be dropped without loss."""
-        used = self.has_window or self.waits or self._preview or self._outbox.in_use
-        return not used and self._hand_over.idle
+        used = self.has_window or self.waits or self.preview or self._outbox.in_use
+        return not used and self.hand_over.idle
 
     @property
     def kernel_id(self) -> str:
         """The kernel that the holder reports. Other windows may be stale and must not redirect a
         turn's code."""
-        holder = self._hand_over.holder
+        holder = self.hand_over.holder
         return self.kernel_in(holder) if holder is not None else ""
 
     @property
@@ -127,10 +112,10 @@ class LiveNotebook:
         return self._outbox.in_use
 
     def held_by(self, window: Window) -> bool:
-        return window is self._hand_over.holder
+        return window is self.hand_over.holder
 
     def opened_by(self, window: Window) -> bool:
-        return window in self._hand_over.windows
+        return window in self.hand_over.windows
 
     def open(self, window: Window, state: WindowState, *, reverted: bool = False) -> None:
         """A window has the notebook open; without another holder it gets the lease.
@@ -138,9 +123,8 @@ class LiveNotebook:
         The holder may call again, with a new ``applied`` if it reloaded its document. It keeps
         its epoch and gets the missing ops, except those that the person ``reverted``.
         """
-        self._is_opening = False
         again = self.held_by(window)
-        self._hand_over.window_came(window, state)
+        self.hand_over.window_came(window, state)
         if again:
             self._file_holds.saved(state.saved)
             if reverted:
@@ -149,7 +133,7 @@ class LiveNotebook:
 
     def file_state(self, window: Window, command: FileState) -> None:
         """A window reports how its copy relates to the file."""
-        state = self._hand_over.windows.get(window)
+        state = self.hand_over.windows.get(window)
         if state is None:
             return
         state.saved, state.version = dict(command.saved), command.version
@@ -161,38 +145,25 @@ class LiveNotebook:
         """The window is gone; the next one gets the lease and the missing ops. ``for_good``: the
         person closed the notebook and gave up unsaved changes. ``announced``: the page announced
         its departure; otherwise only its socket is gone."""
-        state = self._hand_over.windows.get(window)
+        state = self.hand_over.windows.get(window)
         if state is None:
             return
         last_word = for_good and self.held_by(window)
         edited = state.edited and not for_good and not self.sharing.by(window)
-        self._hand_over.window_left(window, edited=edited, announced=announced or for_good)
+        self.hand_over.window_left(window, edited=edited, announced=announced or for_good)
         if last_word and not self.has_window:
             self._file_holds.saved(self._outbox.reverted(state.saved))
 
-    def leaves(self, window: Window) -> None:
-        """A window whose socket is gone announces that its page goes, too."""
-        self._hand_over.window_leaves(window)
-
-    def expect_no_window(self) -> None:
-        """Expect no window: without one, the agent works in the file at once."""
-        self._hand_over.expect_no_window()
-
-    def expect_window(self) -> None:
-        """Expect a window to open the notebook. After the grace time the agent works in the
-        file."""
-        self._is_opening = not self.has_window
-
     def take(self, window: Window) -> None:
-        self._hand_over.take(window)
+        self.hand_over.take(window)
 
     def kernel_of(self, window: Window, kernel_id: str) -> None:
         if self.opened_by(window):
-            self._hand_over.windows[window].kernel_id = kernel_id
+            self.hand_over.windows[window].kernel_id = kernel_id
 
     def kernel_in(self, window: Window) -> str:
         """The kernel that the window reports; "" without one."""
-        state = self._hand_over.windows.get(window)
+        state = self.hand_over.windows.get(window)
         return state.kernel_id if state is not None else ""
 
     def person_acted(self, window: Window, names: tuple[str, ...] | None = None) -> None:
@@ -208,7 +179,7 @@ class LiveNotebook:
         """The notebook is at ``path`` now, in this window. Return the others, which still have
         the old path."""
         self.move(path)
-        return self._hand_over.moved(window)
+        return self.hand_over.moved(window)
 
     def move(self, path: str) -> None:
         self.path = path
@@ -218,7 +189,7 @@ class LiveNotebook:
     async def is_elsewhere(self, path: str) -> bool:
         """Whether the notebook has left ``path``, where its file is missing. The news of a move
         may follow within ``MOVE_TIMEOUT``."""
-        if self.path == path and self._hand_over.blocked is None:
+        if self.path == path and self.hand_over.blocked is None:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._moved.wait(), MOVE_TIMEOUT)
         return self.path != path
@@ -229,7 +200,7 @@ class LiveNotebook:
         """Start a new epoch with this holder."""
         # Only a copy that lacks saved ops gets them again.
         self._outbox.saved(self._file_holds.ops)
-        state = self._hand_over.windows.get(holder)
+        state = self.hand_over.windows.get(holder)
         if state is not None:
             for session_id, ops in state.missing_ops:
                 self.restore(session_id, ops)
@@ -248,10 +219,10 @@ class LiveNotebook:
         self._outbox.leave_pending(reason)
 
     def look(self) -> None:
-        self._post(ReadNotebook(self.path, self.epoch, SAVE_ONLY))
+        self.post(ReadNotebook(self.path, self.epoch, SAVE_ONLY))
 
     def notify(self, window: Window, *, held: bool) -> None:
-        state = self._hand_over.windows.get(window)
+        state = self.hand_over.windows.get(window)
         announcement = state.announcement if state is not None else 0
         shared = self.sharing.by(window)
         window.send(Lease(self.path, self.epoch, held, announcement, shared))
@@ -259,19 +230,18 @@ class LiveNotebook:
     def _bring_up_to_date(self, holder: Window, applied: Mapping[str, int]) -> None:
         self.notify(holder, held=True)
         self._outbox.resend(applied)
-        for frame in self._preview.frames(self.path, self.epoch):
-            self._post(frame)
+        self.preview.show_again()
 
-    def _post(self, frame: ServerFrame) -> None:
-        if self._hand_over.holder is not None:
-            self._hand_over.holder.send(frame)
+    def post(self, frame: ServerFrame) -> None:
+        if self.hand_over.holder is not None:
+            self.hand_over.holder.send(frame)
 
     # --- the file --------------------------------------------------------------------
 
     def written(self, version: str, applied: Mapping[str, int]) -> None:
         """The file writer has written the file, with these ops. They are never sent again, even
         if a person puts an older file in its place."""
-        self._hand_over.file_written(version)
+        self.hand_over.file_written(version)
         self._file_holds.saved(applied)
 
     def reopened(self, writer: Window, applied: Mapping[str, int]) -> None:
@@ -301,28 +271,28 @@ class LiveNotebook:
 
     def lost(self, reason: str, gone: bool = False) -> None:
         """The file writer can no longer use the file; ``gone``: it does not exist."""
-        self._hand_over.file_failed(reason, gone=gone)
+        self.hand_over.file_failed(reason, gone=gone)
 
     # --- ops and receipts ------------------------------------------------------------
 
     def apply(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
-        self._preview.overtaken(op)
+        self.preview.overtaken(op)
         if isinstance(op, (Insert, SetSource)):
             self.cells[op.cell_id] = op.source
         receipt = self._outbox.add(session_id, seq, op)
-        self._hand_over.need()
-        if self._hand_over.blocked is not None:
-            self._outbox.leave_pending(self._hand_over.blocked.reason)
+        self.hand_over.need()
+        if self.hand_over.blocked is not None:
+            self._outbox.leave_pending(self.hand_over.blocked.reason)
         return receipt
 
     def apply_later(self, session_id: str, seq: int, op: Op) -> None:
         """Add an op that nobody waits for. It opens no file."""
         self._outbox.add_later(session_id, seq, op)
         if self.has_window:
-            self._hand_over.need()
+            self.hand_over.need()
 
     def _post_op(self, pending: PendingOp) -> bool:
-        self._post(OpFrame(self.path, self.epoch, pending.session_id, pending.seq, pending.op))
+        self.post(OpFrame(self.path, self.epoch, pending.session_id, pending.seq, pending.op))
         return self.is_open
 
     def receive(self, window: Window, command: OpReceipt) -> None:
@@ -330,7 +300,7 @@ class LiveNotebook:
         if not self.held_by(window) or command.epoch != self.epoch:
             return
         session_id, seq = command.session_id, command.seq
-        state = self._hand_over.windows.get(window)
+        state = self.hand_over.windows.get(window)
         receipt = msgspec.structs.replace(command.receipt, outputs="")  # only the journal sets it
         if self._outbox.receive(session_id, seq, receipt) and state is not None:
             state.applied[session_id] = max(state.applied.get(session_id, 0), seq)
@@ -348,24 +318,24 @@ class LiveNotebook:
 
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
-        self._preview.forget(session_id)
+        self.preview.forget(session_id)
         if not self.has_turn:
             self.sharing.rest()
 
     def drop(self, session_id: str) -> None:
         """Forget the deleted session."""
         self._outbox.give_up("the conversation was deleted", session_id)
-        self._preview.forget(session_id)
+        self.preview.forget(session_id)
 
     def give_up(self, reason: str) -> None:
         """The notebook no longer exists: answer open ops with ``reason``."""
-        self._hand_over.give_up(reason)
+        self.hand_over.give_up(reason)
         self._outbox.give_up(reason)
         self._moved.set()
 
     async def aclose(self, reason: str) -> None:
         """Give up after the file writer has finished."""
-        await self._hand_over.aclose()
+        await self.hand_over.aclose()
         self.give_up(reason)
 
     # --- reading and showing ---------------------------------------------------------
@@ -375,7 +345,7 @@ class LiveNotebook:
         """Why nothing can be read or done now."""
         if self.sharing.elsewhere:
             return DocumentError("collaborative", COLLABORATIVE)
-        blocked = self._hand_over.blocked
+        blocked = self.hand_over.blocked
         return DocumentError("not_open", blocked.reason if blocked is not None else CLOSED)
 
     async def read(self, cell_ids: CellIds = ()) -> Snapshot:
@@ -387,14 +357,14 @@ class LiveNotebook:
         return await self._reads.read(cell_ids)
 
     async def _wait_for_holder(self) -> None:
-        self._hand_over.need()
-        while not self._hand_over.settled.is_set():
-            await self._hand_over.settled.wait()
-        if self._hand_over.blocked is not None:
+        self.hand_over.need()
+        while not self.hand_over.settled.is_set():
+            await self.hand_over.settled.wait()
+        if self.hand_over.blocked is not None:
             raise self.why_not
 
     def _ask(self, number: int, cell_ids: CellIds) -> None:
-        self._post(ReadNotebook(self.path, self.epoch, number, cell_ids=cell_ids))
+        self.post(ReadNotebook(self.path, self.epoch, number, cell_ids=cell_ids))
 
     def answer(self, window: Window, command: SnapshotTaken) -> None:
         if not self.held_by(window) or command.epoch != self.epoch:
@@ -409,19 +379,4 @@ class LiveNotebook:
             self._reads.answer(command.request_id, snapshot)
 
     def save(self) -> None:
-        self._post(ReadNotebook(self.path, self.epoch, SAVE_ONLY, save=True))
-
-    def stream(
-        self, session_id: str, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str
-    ) -> None:
-        self._preview.write(session_id, draft_id, cell_id, kind, start, text)
-        self._post(StreamFrame(self.path, self.epoch, draft_id, cell_id, kind, start, text))
-
-    def outputs(
-        self, session_id: str, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]
-    ) -> None:
-        self._preview.outputs(session_id, cell_id, run_id, start, outputs)
-        self._post(OutputsFrame(self.path, self.epoch, cell_id, run_id, start, outputs))
-
-    def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-        self._post(DisplayFrame(self.path, self.epoch, display_id, data, metadata))
+        self.post(ReadNotebook(self.path, self.epoch, SAVE_ONLY, save=True))

@@ -75,7 +75,7 @@ class SessionDocument:
 
     async def _read(self, cell_ids: tuple[str, ...]) -> Snapshot:
         notebook = self._notebook()
-        if not (self._looked or notebook.may_begin):
+        if not (self._looked or notebook.hand_over.may_begin):
             raise notebook.why_not
         self._looked = True
         return await notebook.read(cell_ids)
@@ -151,7 +151,7 @@ class SessionDocument:
             kept.set_result(receipt)
 
     def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
-        self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)
+        self._notebook().preview.stream(self._session_id, draft_id, cell_id, kind, start, text)
 
     on_outputs: Callable[[tuple[Output, ...]], None] | None = None
     """A terminal's function, which also gets the changed outputs of a running cell."""
@@ -159,7 +159,7 @@ class SessionDocument:
     def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
         if self.on_outputs is not None:
             self.on_outputs(outputs)
-        self._notebook().outputs(self._session_id, cell_id, run_id, start, outputs)
+        self._notebook().preview.outputs(self._session_id, cell_id, run_id, start, outputs)
 
     def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-        self._notebook().display(display_id, data, metadata)
+        self._notebook().preview.display(display_id, data, metadata)

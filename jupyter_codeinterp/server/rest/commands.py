@@ -17,7 +17,6 @@ from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...extensions import Route
 from ...run.approval.decisions import Alone
-from ...session.messages import Does
 from ...wire import commands as c
 from .base import Handler, converted
 
@@ -26,29 +25,65 @@ NUMBER = r"([0-9]{1,15})"
 
 
 class ShortForm(NamedTuple):
-    """A route of one command. ``part``: the field that the address' number gives."""
+    """A route of one command. ``about`` describes it in docs/openapi.json. ``part``: the field
+    that the address' number gives."""
 
     method: str
     path: str
     command: type[c.SessionCommand]
+    about: str
     status: int = HTTPStatus.OK
     part: str = ""
 
 
 SHORT_FORMS = (
-    ShortForm("POST", "messages", c.SendMessage, HTTPStatus.ACCEPTED),
-    ShortForm("POST", "branches", c.Branch, HTTPStatus.CREATED),
-    ShortForm("DELETE", rf"queued/{NUMBER}", c.TakeBack, part="number"),
-    ShortForm("POST", "decisions", c.Decide),
-    ShortForm("POST", "answers", c.Answer),
-    ShortForm("POST", "stop", c.Cancel),
-    ShortForm("POST", "retry", c.Retry, HTTPStatus.ACCEPTED),
-    ShortForm("PUT", "mode", c.SetMode),
-    ShortForm("PUT", "model", c.SetModel),
-    ShortForm("POST", "look", c.LookForMistakes),
-    ShortForm("POST", "files", c.KeepFiles),
-    ShortForm("POST", rf"turns/{NUMBER}/undo", c.UndoTurn, part="turn"),
-    ShortForm("POST", rf"turns/{NUMBER}/redo", c.RedoTurn, part="turn"),
+    ShortForm(
+        "POST",
+        "messages",
+        c.SendMessage,
+        "Start a turn, or say something while one is running.",
+        HTTPStatus.ACCEPTED,
+    ),
+    ShortForm(
+        "POST",
+        "branches",
+        c.Branch,
+        "Say something else in the place of an earlier message: a new conversation, which begins "
+        "with the turns before it.",
+        HTTPStatus.CREATED,
+    ),
+    ShortForm(
+        "DELETE", rf"queued/{NUMBER}", c.TakeBack, "Take back a queued message.", part="number"
+    ),
+    ShortForm("POST", "decisions", c.Decide, "The person's word on a draft."),
+    ShortForm("POST", "answers", c.Answer, "The person's answer to a question."),
+    ShortForm("POST", "stop", c.Cancel, "Stop the turn."),
+    ShortForm("POST", "retry", c.Retry, "Go on after an error.", HTTPStatus.ACCEPTED),
+    ShortForm("PUT", "mode", c.SetMode, "From the next decision on."),
+    ShortForm("PUT", "model", c.SetModel, "From the next turn on, with a summary."),
+    ShortForm(
+        "POST", "look", c.LookForMistakes, "Let a model look for mistakes in the latest answer."
+    ),
+    ShortForm(
+        "POST",
+        "files",
+        c.KeepFiles,
+        "Copy some of them into the notebook's folder, or discard them.",
+    ),
+    ShortForm(
+        "POST",
+        rf"turns/{NUMBER}/undo",
+        c.UndoTurn,
+        "Put back what a turn changed.",
+        part="turn",
+    ),
+    ShortForm(
+        "POST",
+        rf"turns/{NUMBER}/redo",
+        c.RedoTurn,
+        "Bring back what an undo of a turn took back.",
+        part="turn",
+    ),
 )
 
 
@@ -74,24 +109,13 @@ EXTRAS: dict[type[c.SessionCommand], tuple[str, ...]] = {
 }
 
 
-class Taken(c.SessionInfo, frozen=True):
-    """The conversation, and in ``did`` the message's effect.
-
-    ``begin``: began a turn. ``queue``: queued, because a turn is running. ``answer``: answered
-    the question with the ``call_id`` in ``about``. ``discuss``: sent to the model, while the
-    draft with the ``nonce`` in ``about``, whose cell holds ``source``, goes on waiting.
-    """
-
-    did: Does = "begin"
-
-
 def fields_of(form: ShortForm) -> set[str]:
     """The names that a short form's body may have."""
     fields = {field.name for field in msgspec.structs.fields(form.command)}
     return (fields | {*EXTRAS.get(form.command, ())}) - {"id", "session_id", "notebook", form.part}
 
 
-async def command(handler: Handler) -> c.SessionInfo:
+async def command(handler: Handler) -> msgspec.Struct:
     """Carry out a command as the socket has it, with ``Extras``."""
     given = handler.body()
     command: c.SessionCommand = converted(given, c.SessionCommand)
@@ -118,10 +142,10 @@ async def _short(form: ShortForm, handler: Handler, session_id: str, part: str =
 
 async def _carry_out(
     handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
-) -> c.SessionInfo:
+) -> msgspec.Struct:
     """``has``: permissions that are known."""
     from ...session.messages import Sender
-    from ...session.service import needs_of
+    from ...session.service import COMMANDS, Sent, Taken, needs_of
 
     await handler.need(*(one for one in needs_of(command) if one not in has))
     kernels, service = handler.kernels, handler.manager.service
@@ -132,12 +156,14 @@ async def _carry_out(
         nobody=extras.nobody,
         ready=lambda notebook: kernels.ready(notebook, extras.kernel),
     )
-    sent = await service.carry_out(command, sender)
-    if sent is None:
+    answer = await service.carry_out(command, sender)
+    if answer is None:
         return handler.manager.session(command.session_id).info
-    info = sent.session.info
-    if isinstance(command, c.SendMessage):
-        return Taken(**msgspec.structs.asdict(info), did=sent.did)
+    if not isinstance(answer, Sent):
+        return answer
+    info = answer.session.info
+    if COMMANDS[type(command)].answer is Taken:
+        return Taken(**msgspec.structs.asdict(info), did=answer.did)
     return info
 
 

@@ -16,7 +16,7 @@ from ...base.translation import translated
 from ...notebook.live import WindowState
 from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
-from ...session.service import COMMANDS, is_to_session, needs_of
+from ...session.service import COMMANDS, Sent, is_to_session, needs_of
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
 from .send_queue import MAX_SNAPSHOT, SendQueue
@@ -112,8 +112,8 @@ class ClientConnection:
             OF_WINDOWS[type(command)].method(self, command)
             return {}
         sent = await self._manager.service.carry_out(command, Sender(self.number))
-        if sent is None:
-            return {}
+        if not isinstance(sent, Sent):
+            return dict(msgspec.to_builtins(sent or {}))
         session_id = sent.session.info.session_id
         if sent.did == "begin":
             self._take_lease(sent.session)

@@ -112,7 +112,7 @@ class LiveNotebooks:
     def departing(self, window: Window) -> None:
         """Handle a window's announced departure."""
         for notebook in self._notebooks.values():
-            notebook.leaves(window)
+            notebook.hand_over.window_leaves(window)
 
     def close(self, window: Window, path: str, *, for_good: bool, announced: bool = False) -> None:
         """Detach a window. ``for_good``: the person closed the notebook; otherwise only the
