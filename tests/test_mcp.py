@@ -23,9 +23,7 @@ from jupyter_codeinterp.features.mcp_server import service
 from jupyter_codeinterp.features.mcp_server.protocol import MOST_SESSIONS
 from jupyter_codeinterp.features.mcp_server.tokens import NO_TOKEN, Tokens
 from jupyter_codeinterp.features.mcp_server.tools import OFFERED
-from jupyter_codeinterp.session.messages import Sender
-from jupyter_codeinterp.wire.commands import SendMessage
-from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
 from tests.site import Site
@@ -111,7 +109,7 @@ async def test_a_client_that_may_look_reads_and_changes_nothing(
         assert "import math" in texts(read) and not read.is_error
         looked = await client.call_tool("inspect_variables", {"notebook": PATH})
         assert looked.is_error and "kernel" in texts(looked), "and none is started for it"
-        for name in ("run_cell", "edit_cell", "add_markdown", "delete_cell", "interrupt", "ask"):
+        for name in CHANGES:
             refused = await client.call_tool(name, {"notebook": PATH, "source": "1"})
             assert refused.is_error and "only look" in texts(refused), name
         with pytest.raises(MCPError, match="no tool 'other'") as caught:
@@ -204,19 +202,6 @@ async def test_a_cancelled_call_interrupts_the_kernel(site: Site, file: Path, mo
         assert await watch.run("print(5)") == "5\n"
 
 
-async def test_interrupt_stops_the_clients_own_run(site: Site, file: Path) -> None:
-    rest = await rest_client(site)
-    async with outside(site, await token(rest)) as client:
-        source = "import time\ntime.sleep(600)"
-        async with drafted(site, rest, client, source=source) as (calling, session_id, draft):
-            async with rest.follow(session_id) as stream:
-                await rest.decide(session_id, draft)
-                await stream.event("run_started")
-            done = await client.call_tool("interrupt", {"notebook": PATH})
-            assert "Stopped" in texts(done)
-            assert (await calling).is_error
-
-
 async def test_words_of_the_person_reach_the_client(site: Site, file: Path) -> None:
     rest = await rest_client(site)
     async with outside(site, await token(rest)) as client:
@@ -291,43 +276,6 @@ async def test_a_long_output_is_bounded_and_paged(site: Site, file: Path) -> Non
         given = {"notebook": PATH, "cell_id": cell_id, "start": 10_000, "length": 100}
         page = texts(await client.call_tool("read_output", given))
         assert len(page) < 1_000 and "\n22" in page
-
-
-async def test_ask_is_a_whole_turn_of_the_agent(site: Site, api: FakeAnthropic, file: Path) -> None:
-    api.play(in_order([answer(run_cell("print(6 * 7)")), answer(text("It is 42."))]))
-    rest = await rest_client(site)
-    async with outside(site, await token(rest)) as client:
-        calling = asyncio.ensure_future(
-            client.call_tool("ask", {"notebook": PATH, "text": "What is it?"})
-        )
-        session_id = await begun(site)
-        async with rest.follow(session_id) as stream:
-            await rest.decide(session_id, (await stream.event("draft_waiting"))["draft"])
-        result = await calling
-    assert texts(result).startswith("It is 42.") and not result.is_error
-    assert f"conversation: {session_id}" in texts(result) and "added cells: " in texts(result)
-
-
-async def test_ask_joins_no_turn_that_began_meanwhile(
-    site: Site, api: FakeAnthropic, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The kernel's start takes seconds, in which a person may ask something."""
-    api.play(in_order([answer(text("One.")), answer(run_cell("1")), answer(text("Two."))]))
-    rest = await rest_client(site)
-    manager, kernels = site.extension.manager, site.extension.workbench.notebook_kernels
-    async with outside(site, await token(rest)) as client:
-        first = await client.call_tool("ask", {"notebook": PATH, "text": "What is it?"})
-        session_id = texts(first).split("conversation: ")[1].split()[0]
-
-        async def slowly(*_: object) -> None:
-            mine = SendMessage("Mine", PATH, session_id=session_id)
-            await manager.service.send(mine, Sender(headless=True))
-
-        monkeypatch.setattr(kernels, "ready", slowly)
-        asked = {"notebook": PATH, "text": "And now?", "conversation": session_id}
-        second = await client.call_tool("ask", asked)
-    assert second.is_error and "A turn is running" in texts(second)
-    assert manager.session(session_id).running, "the person's turn goes on"
 
 
 # --- who may -------------------------------------------------------------------------------------
@@ -409,8 +357,8 @@ async def test_a_token_obeys_the_authorizer_at_each_call(
 
     refused = {
         "read contents": {"list_notebooks", "read_notebook", "read_output", "inspect_variables"},
-        "write contents": CHANGES | {"ask"},
-        "execute kernels": {*CHANGES, "ask", "interrupt", "inspect_variables"},
+        "write contents": CHANGES,
+        "execute kernels": {*CHANGES, "inspect_variables"},
     }[denied]
     async with outside(site, await token(rest)) as client:
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
@@ -499,8 +447,9 @@ async def test_without_the_package_the_server_says_what_to_install(
 
 IMPORTS = """
 import asyncio, sys, threading
+from pathlib import Path
 from types import SimpleNamespace
-from jupyter_codeinterp.features.mcp_server.endpoint import Endpoint
+from jupyter_codeinterp.features.mcp_server.service import ClientService
 
 on_the_loop = []
 
@@ -512,10 +461,12 @@ class Watch:
 
 
 async def main():
-    endpoint = Endpoint(SimpleNamespace(all=tuple), SimpleNamespace, "1")
+    settings = SimpleNamespace(folder=Path("/nowhere"), mcp_runs_at_once=False)
+    parts = dict.fromkeys(("manager", "notebook_kernels", "contents"))
+    service = ClientService(SimpleNamespace(settings=settings, **parts))
     sys.meta_path.insert(0, Watch())
-    await endpoint.sessions("x")
-    await endpoint.close()
+    await service.sessions("x")
+    await service.close()
 
 
 asyncio.run(main())
@@ -533,6 +484,7 @@ def test_the_server_starts_without_the_package() -> None:
     script = (
         "import sys; import jupyter_codeinterp.server.rest.routes; "
         "import jupyter_codeinterp.features.mcp_server.handlers; "
+        "import jupyter_codeinterp.features.mcp_client.handlers; "
         "import jupyter_codeinterp.app.workbench; "
         "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
     )

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -34,7 +33,6 @@ CONFORMANCE = PACKAGES / "conformance" / "dist" / "index.js"
 ENDPOINT = "/codeinterp/api/mcp"
 PATIENT = ("--connect-timeout", "90000")
 """Milliseconds. By default 15 s, too few for a busy machine."""
-TRANSPORTS = pytest.mark.parametrize("transport", ["http", "stdio"])
 
 
 async def node(*arguments: str, home: Path) -> tuple[int, str, str]:
@@ -56,15 +54,11 @@ async def node(*arguments: str, home: Path) -> tuple[int, str, str]:
 
 
 class Inspector:
-    def __init__(self, site: Site, rest: RestClient, secret: str, transport: str) -> None:
+    def __init__(self, site: Site, rest: RestClient, secret: str) -> None:
         self._site = site
         self._rest = rest
-        if transport == "http":
-            self._target = [site.url + ENDPOINT, "--transport", "http"]
-            self._target += ["--header", f"Authorization: Bearer {secret}"]
-        else:
-            serve = ["-m", "jupyter_codeinterp.cli", "mcp", "serve", "--url", site.url]
-            self._target = [sys.executable, *serve, "-e", f"CODEINTERP_MCP_TOKEN={secret}"]
+        self._target = [site.url + ENDPOINT, "--transport", "http"]
+        self._target += ["--header", f"Authorization: Bearer {secret}"]
 
     async def ask(self, home: Path, *method: str) -> Any:
         code, out, err = await node(
@@ -74,26 +68,22 @@ class Inspector:
         return json.loads(out)
 
 
-@TRANSPORTS
-async def test_the_inspector_lists_and_calls_tools(
-    site: Site, file: Path, tmp_path: Path, transport: str
-) -> None:
+async def test_the_inspector_lists_and_calls_tools(site: Site, file: Path, tmp_path: Path) -> None:
     rest = await rest_client(site)
-    inspector = Inspector(site, rest, await token(rest), transport)
+    inspector = Inspector(site, rest, await token(rest))
     listed = await inspector.ask(tmp_path, "tools/list", "--strict")
     assert [tool["name"] for tool in listed["tools"]][:2] == ["list_notebooks", "read_notebook"]
-    assert len(listed["tools"]) == 10
+    assert len(listed["tools"]) == 8
     given = ("--tool-name", "read_notebook", "--tool-arg", f"notebook={PATH}")
     read = await inspector.ask(tmp_path, "tools/call", *given)
     assert "import math" in read["content"][0]["text"]
 
 
-@TRANSPORTS
 async def test_the_inspector_runs_a_cell_after_a_decision(
-    site: Site, file: Path, tmp_path: Path, transport: str
+    site: Site, file: Path, tmp_path: Path
 ) -> None:
     rest = await rest_client(site)
-    inspector = Inspector(site, rest, await token(rest), transport)
+    inspector = Inspector(site, rest, await token(rest))
     given = ("--tool-name", "run_cell", "--tool-arg", f"notebook={PATH}", "source=print(6 * 7)")
     calling = asyncio.ensure_future(inspector.ask(tmp_path, "tools/call", *given))
     await until(lambda: site.extension.manager.sessions, 90)
@@ -108,7 +98,7 @@ async def test_the_inspector_without_a_token_is_refused(
 ) -> None:
     rest = await rest_client(site)
     with pytest.raises(AssertionError, match="auth_required"):
-        await Inspector(site, rest, "cimcp_wrong", "http").ask(tmp_path, "tools/list")
+        await Inspector(site, rest, "cimcp_wrong").ask(tmp_path, "tools/list")
 
 
 # --- conformance ---------------------------------------------------------------------

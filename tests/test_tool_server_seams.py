@@ -19,9 +19,10 @@ from jupyter_codeinterp.app.notebooks.rule_files import read_instructions
 from jupyter_codeinterp.app.workbench import Workbench
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.extensions import Features
-from jupyter_codeinterp.features.mcp_client import places as places_module
+from jupyter_codeinterp.features.mcp_client import entries as entries_module
 from jupyter_codeinterp.features.mcp_client.entries import NEUTRAL, parsed, secrets_of
 from jupyter_codeinterp.features.mcp_client.live import Live
+from jupyter_codeinterp.features.mcp_client.servers import Approval
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
 from tests.test_tool_servers import NOTEBOOK, Place, approved, entry, is_alive, named, opened, said
@@ -201,7 +202,7 @@ async def test_servers_with_underscores_never_share_a_name(place: Place) -> None
 async def starting(place: Place, servers: Any) -> tuple[str, int, asyncio.Future[Any]]:
     """A server that never answers, in its start: its id, its process, and the first turn."""
     [shown], _ = await servers.shown(NOTEBOOK)
-    await servers.allow(NOTEBOOK, shown.id)
+    servers.approvals.set(shown.id, lambda old: Approval(True))
     turn = asyncio.ensure_future(servers.for_session("s", NOTEBOOK))
     await until(lambda: place.logged)
     return shown.id, int(place.logged[0].split()[1]), turn
@@ -282,7 +283,7 @@ async def test_a_workbench_closes_every_part(caplog: pytest.LogCaptureFixture) -
 @pytest.mark.parametrize("text", ["{", '{"version": 2}'])
 async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None:
     place.name(one=entry())
-    servers = place.servers(admins={"two": entry()})
+    servers = place.servers(servers={"two": entry()})
     await approved(servers)
     before = await opened(servers, "before")
     (place.data / "mcp-approved.json").write_text(text)
@@ -303,8 +304,8 @@ async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch
     servers = place.servers()
     digest = await approved(servers)
     with monkeypatch.context() as patch:
-        patch.setattr(places_module, "TIMEOUT", 0.05)
-        patch.setattr(places_module, "read_instructions", slow)
+        patch.setattr(entries_module, "TIMEOUT", 0.05)
+        patch.setattr(entries_module, "read_instructions", slow)
         tools, [words] = await servers.for_session("s", NOTEBOOK)
         assert tools.tools == () and "Some are missing" in words
         with pytest.raises(CommandError, match=r"Some are missing here\. Try again") as caught:
@@ -326,7 +327,7 @@ async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyP
             folder.symlink_to(folder)
         return text
 
-    monkeypatch.setattr(places_module, "read_instructions", read_and_loop)
+    monkeypatch.setattr(entries_module, "read_instructions", read_and_loop)
     tools, words = await place.servers().for_session("s", NOTEBOOK)
     if sys.version_info < (3, 13):
         assert "its folder cannot be found" in words[0]

@@ -11,16 +11,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.features.mcp_client import client as client_module
+from jupyter_codeinterp.features.mcp_client import guard
 from jupyter_codeinterp.features.mcp_client import live as live_module
 from jupyter_codeinterp.features.mcp_client import servers as servers_module
-from jupyter_codeinterp.features.mcp_client import stdio as stdio_module
 from jupyter_codeinterp.features.mcp_client.listing import OutsideTool
 from jupyter_codeinterp.features.mcp_client.servers import SessionTools, ToolServers
 from jupyter_codeinterp.view.redaction.secrets import Secrets
@@ -53,15 +55,12 @@ class Place:
         self.file.write_text(json.dumps({"mcpServers": servers}))
 
     def servers(self, **given: Any) -> ToolServers:
-        given = {"admins": {}, "others": True, "env": (), "call_timeout": 20.0, **given}
-        made = ToolServers(
-            AsyncLargeFileManager(root_dir=str(self.root)),
-            self.data,
-            learn=self.secrets.add,
-            forget=self.secrets.forget,
-            scrub=self.secrets.scrub,
-            **given,
+        given = {"servers": {}, "own_servers": True, "env": (), "call_timeout": 20.0, **given}
+        settings: Any = SimpleNamespace(
+            folder=self.data, **{f"mcp_{name}": value for name, value in given.items()}
         )
+        contents = AsyncLargeFileManager(root_dir=str(self.root))
+        made = ToolServers(settings, contents, self.secrets, self.secrets.scrub)
         self.made.append(made)
         return made
 
@@ -150,14 +149,14 @@ async def test_the_same_entry_in_another_folder_asks(place: Place) -> None:
 
 async def test_the_admins_start_at_once_and_can_be_the_only_ones(place: Place) -> None:
     place.name(one=entry("other"), two=entry())
-    servers = place.servers(admins={"one": entry(f"log={place.log}")})
+    servers = place.servers(servers={"one": entry(f"log={place.log}")})
     shown, _ = await servers.shown(NOTEBOOK)
     assert [(one.name, one.place) for one in shown] == [
         ("one", "admin"),
         ("two", "work/.codeinterp/mcp.json"),
     ]
     assert len((await opened(servers)).tools) == 7
-    alone = place.servers(admins={"one": entry()}, others=False)
+    alone = place.servers(servers={"one": entry()}, own_servers=False)
     assert [one.name for one in (await alone.shown(NOTEBOOK))[0]] == ["one"]
 
 
@@ -223,7 +222,13 @@ async def test_the_program_gets_a_small_environment(
     text = said(await tools.call(named(tools, "env"), {}))
     given = json.loads(text)
     assert given["MINE"] == "allowed-secret-0123456789" and given["MODE"] == "fast"
-    assert set(given) <= {*stdio_module.INHERITED, "MINE", "MODE", "LC_CTYPE"}
+    assert set(given) <= {
+        *DEFAULT_INHERITED_ENV_VARS,
+        *client_module.INHERITED,
+        "MINE",
+        "MODE",
+        "LC_CTYPE",
+    }
     [shown], _ = await servers.shown(NOTEBOOK)
     assert "Variable MINE: ${ALLOWED_KEY}" in shown.lines
     assert "0123456789" not in str(shown), "no value of the environment is shown"
@@ -264,7 +269,9 @@ async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
         assert json.loads(shown) == text if shown.startswith('"') else shown == text
     assert "a\\nb" in one.lines[-1]
     assert two.lines == ('Address: "https://a.b/\\u200b"', f"Header Authorization: Bearer {KEY}")
-    (one, two), _ = await place.servers(admins={"one": here, "two": there}, others=False).shown("")
+    (one, two), _ = await place.servers(
+        servers={"one": here, "two": there}, own_servers=False
+    ).shown("")
     assert KEY not in str((one, two)) and "Header Authorization: …" in two.lines
 
 
@@ -361,10 +368,7 @@ async def test_stop_cancels_with_a_notification(place: Place) -> None:
 @pytest.mark.parametrize(
     ("name", "how"), [("flood", ""), ("long", ""), ("echo", "parts"), ("echo", "values")]
 )
-async def test_a_flood_ends_the_server(
-    place: Place, name: str, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client_module, "MOST_MESSAGES", 2_000)
+async def test_a_flood_ends_the_server(place: Place, name: str, how: str) -> None:
     place.name(one=entry(f"log={place.log}", how))
     servers = place.servers()
     await approved(servers)
@@ -381,11 +385,40 @@ def test_values_of_an_answer_are_counted_in_pieces_of_any_size(size: int) -> Non
     data = json.dumps({"result": [{"text": text, "n": [1, 2, [], {}]} for text in tricky]}).encode()
     count, inside, tail = 0, False, b""
     for start in range(0, len(data), size):
-        more, inside, tail = client_module.values(data[start : start + size], inside, tail)
+        more, inside, tail = guard.values(data[start : start + size], inside, tail)
         count += more
     each = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
     between = len(tricky) - 1
     assert (count, inside) == (len(tricky) * sum(each.values()) + between + 3, False)
+
+
+async def test_what_the_package_cannot_read_is_in_no_log(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.name(one=entry("says={sk-not-for-logs}"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    assert said(await tools.call(named(tools, "echo"), {"text": "on"})) == "on"
+    assert "not-for-logs" not in caplog.text
+
+
+async def test_the_children_of_a_program_end_with_it(place: Place) -> None:
+    child = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
+    kept = place.root / "child"
+    begun = f"[sys.executable, '-c', {child!r}, {str(kept)!r}]"
+    start = f"import subprocess, sys; subprocess.Popen({begun})"
+    serve = f"import runpy; sys.argv = ['x']; runpy.run_path({str(PROGRAM)!r}, run_name='__main__')"
+    place.name(one={"command": sys.executable, "args": ["-c", f"{start}; {serve}"]})
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    await until(lambda: kept.exists() and kept.read_text())
+    pid = int(kept.read_text())
+    with pytest.raises(ToolServerError, match="ended during this"):
+        await tools.call(named(tools, "die"), {})
+    await servers.close()
+    await until(lambda: not is_alive(pid))
 
 
 async def test_a_server_that_cannot_start_says_why(place: Place) -> None:

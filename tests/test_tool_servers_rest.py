@@ -1,11 +1,8 @@
-"""MCP servers through a real Jupyter server: REST, a whole turn, and the command line."""
+"""MCP servers through a real Jupyter server: REST, and a whole turn."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,35 +60,3 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
     assert code == 200 and off["servers"][0]["state"] == "off"
     code, gone = await wish("0" * 64, "approve")
     assert (code, gone["code"]) == (404, "unknown_server")
-
-
-def codeinterp(tmp_path: Path, *given: str) -> str:
-    environment = {**os.environ, "JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    environment["JUPYTER_CONFIG_DIR"] = str(tmp_path / "config")
-    command = [sys.executable, "-m", "jupyter_codeinterp.cli", "mcp", *given]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    return done.stdout + done.stderr
-
-
-def test_the_command_line_approves_by_content(tmp_path: Path) -> None:
-    folder = tmp_path / "work"
-    (folder / ".codeinterp").mkdir(parents=True)
-    file = folder / ".codeinterp" / "mcp.json"
-    place = ("--notebook", str(folder / "a.ipynb"))
-
-    def name(given: Any) -> str:
-        file.write_text(json.dumps({"mcpServers": {"clock": given}}))
-        return codeinterp(tmp_path, "servers", *place)
-
-    assert "No MCP servers" in codeinterp(tmp_path, "servers", *place)
-    first = name(entry("one"))
-    assert "clock" in first and "waits for your approval" in first and "Argument 2: one" in first
-    short = first.split()[0]
-    assert "Approved clock" in codeinterp(tmp_path, "approve", short, *place)
-    assert "approved" in codeinterp(tmp_path, "servers", *place).split("\n")[0]
-    assert "waits for your approval" in name(entry("two")), "a changed entry asks again"
-    assert "No server here has the id" in codeinterp(tmp_path, "approve", short, *place)
-    assert "approved" in name(entry("one")).split("\n")[0]
-    assert "clock is off" in codeinterp(tmp_path, "off", short, *place)
-    assert "off" in codeinterp(tmp_path, "servers", *place).split("\n")[0]
-    assert "these tools of clock" in codeinterp(tmp_path, "pick", short, "echo", *place)

@@ -116,6 +116,9 @@ def main(how: list[str]) -> None:
     if "no_start" in how:
         sys.exit("Not today: no_start")
     print("This line is no message.", flush=True)
+    for one in how:
+        if one.startswith("says="):
+            print(one[5:], flush=True)
     for line in sys.stdin:
         message = json.loads(line)
         threading.Thread(target=server.answer, args=(message,), daemon=True).start()

@@ -432,7 +432,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "listing.chosen": lambda t: listing.chosen(
         t, t, [listing.RawTool(t[:99], t, {"type": "object", "description": t})], None
     ),
-    "listing.names": lambda t: listing.names([(t, t), (t[:99], t), (t, t[:99])]),
+    "listing.model_name": lambda t: listing.model_name(t, t),
 }
 NOT_READ = {
     "keeps what it gets": (

@@ -25,7 +25,7 @@ from jupyter_codeinterp.app.notebooks.scan import look_around
 from jupyter_codeinterp.app.notebooks.siblings import read_sibling, sibling_files, sibling_heads
 from jupyter_codeinterp.app.verify.folder import MOST_FILES, copy_of
 from jupyter_codeinterp.base.errors import CodeInterpError
-from jupyter_codeinterp.features.mcp_client.places import Places
+from jupyter_codeinterp.features.mcp_client.entries import entries_for
 from jupyter_codeinterp.features.mcp_server import service
 from jupyter_codeinterp.features.tables.files import FileTables
 from jupyter_codeinterp.features.tables.shapes import TableAsked
@@ -70,7 +70,7 @@ async def stays(path: str) -> bool:
 
 
 async def reads_mcp_entries(contents: Any) -> Any:
-    return await Places(contents, Path(contents.root_dir), {}, True).found(NOTEBOOK)
+    return await entries_for(NOTEBOOK, contents, Path(contents.root_dir), {}, files=True)
 
 
 async def opens_a_table(contents: Any) -> Any:
@@ -252,7 +252,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     ]  # fmt: skip
     (command,) = await own_commands(contents, NOTEBOOK)
     assert "sandboxed kernel" in command.trouble and not command.body
-    _, faults = await Places(contents, root, {}, True).found(NOTEBOOK)
+    _, faults = await entries_for(NOTEBOOK, contents, root, {}, files=True)
     assert "sandboxed kernel" in faults[0]
     model = {"type": "file", "format": "text", "content": "reviewed"}
     await contents.save(model, "work/AGENTS.md")

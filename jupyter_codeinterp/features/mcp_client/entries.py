@@ -1,4 +1,6 @@
-"""Entries of MCP servers in configuration files: ``{"mcpServers": {name: entry}}``.
+"""Entries of MCP servers in configuration files: ``{"mcpServers": {name: entry}}``. The admin names
+servers, the person's file in the data folder, and ``.codeinterp/mcp.json`` in a notebook's folder
+and those above.
 
 An entry has ``command``, ``args``, ``env`` and ``cwd``, or ``url`` and ``headers``. Values of
 ``env`` and ``headers`` may have ``${NAME}``, which stands for a variable of the server's
@@ -7,6 +9,7 @@ environment.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import re
@@ -17,9 +20,20 @@ from typing import Any
 
 import msgspec
 
+from ...app.notebooks.rule_files import folders_of, read_instructions
+from ...base.paths import root_of
 from ...base.visible import exact, visible_line
+from ...notebook.rule_file import read_file
 from ...view.redaction.found_secrets import without_secrets
+from ...view.rule_files import NOT_READ
 
+PROJECT = ".codeinterp/mcp.json"
+PERSONAL = "mcp-servers.json"
+TIMEOUT = 1.0
+"""Seconds for all files, because a drive may be slow."""
+SLOW = (
+    f"Reading the files that name MCP servers took more than {TIMEOUT:g} s. Some are missing here."
+)
 MOST = 20
 """Servers of one file."""
 LONGEST_NAME = 60
@@ -111,6 +125,57 @@ def _fault(entry: ServerEntry) -> str:
     return ""
 
 
+async def entries_for(
+    notebook: str, contents: Any, person: Path, admins: Mapping[str, Any], *, files: bool
+) -> tuple[list[ServerEntry], list[str]]:
+    """The servers that are named for a notebook, and the faults of files. ``person``: the folder of
+    the person's file; ``files``: whether files count. Of equal names the admin's wins, then the
+    nearest file's, then the person's."""
+    found: dict[str, ServerEntry] = {}
+    faults: list[str] = []
+    root, home = root_of(contents), str(Path.home())
+
+    def add(place: str, text: str, folder: str | None) -> None:
+        try:
+            if text in NOT_READ:
+                raise BadFile(text[1:-1])
+            if folder is None:
+                raise BadFile("its folder cannot be found; the links to it may form a loop")
+            for entry in parsed(text, folder, place):
+                found.setdefault(entry.name, entry)
+        except BadFile as error:
+            faults.append(f"{visible_line(place)}: {error}.")
+
+    async def read() -> None:
+        for folder in folders_of(notebook):
+            path = f"{folder}/{PROJECT}" if folder else PROJECT
+            text = await read_instructions(contents, path)
+            if text is not None:
+                add(path, text, await asyncio.to_thread(_whole, root, folder))
+        own = await asyncio.to_thread(read_file, person, PERSONAL)
+        if own is not None:
+            add("person", own, home)
+
+    try:
+        found.update((entry.name, entry) for entry in entries(admins, home, "admin"))
+    except BadFile as error:
+        faults.append(f"admin: {error}.")
+    if files:
+        try:
+            await asyncio.wait_for(read(), TIMEOUT)
+        except asyncio.TimeoutError:
+            faults.append(SLOW)
+    return list(found.values()), faults
+
+
+def _whole(root: Path | None, folder: str) -> str | None:
+    """The folder without links: the same for every server. None if it cannot be resolved."""
+    try:
+        return str((root / folder).resolve() if root is not None else Path.home())
+    except (OSError, RuntimeError):  # RuntimeError: a loop of links, before Python 3.13.
+        return None
+
+
 def missing(entry: ServerEntry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
     """Why a value cannot be filled in; "" if all can."""
     for value in (*entry.env.values(), *entry.headers.values()):
@@ -154,21 +219,14 @@ def described(entry: ServerEntry, *, whole: bool) -> list[str]:
     variables unfilled. Not ``whole``: for a list, without values of headers and secrets."""
     if entry.url:
         lines = [f"Address: {exact(entry.url)}"]
-        lines += [
-            f"Header {exact(name)}: {exact(value) if whole else HIDDEN}"
-            for name, value in entry.headers.items()
-        ]
+        for name, value in entry.headers.items():
+            lines.append(f"Header {exact(name)}: {exact(value) if whole else HIDDEN}")
     else:
         lines = [f"Command: {exact(entry.command)}"]
         lines += [f"Argument {n}: {exact(argument)}" for n, argument in enumerate(entry.args, 1)]
-        lines += [
-            f"Variable {exact(name)}: {exact(value) if whole else _shown(name, value)}"
-            for name, value in entry.env.items()
-        ]
+        for name, value in entry.env.items():
+            line = f"{name}={value}"
+            hidden = not whole and without_secrets(line) != line
+            lines.append(f"Variable {exact(name)}: {HIDDEN if hidden else exact(value)}")
         lines.append(FOLDER.format(folder=exact(entry.cwd)) if entry.cwd else NO_FOLDER)
     return lines if whole else list(map(without_secrets, lines))
-
-
-def _shown(name: str, value: str) -> str:
-    line = f"{name}={value}"
-    return exact(value) if without_secrets(line) == line else HIDDEN

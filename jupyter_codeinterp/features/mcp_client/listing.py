@@ -13,42 +13,24 @@ from ...wire.ops import Output
 from . import schemas
 from .schemas import BadSchema
 
-# -------------------------------------------------------------------------------------------------
-# Names that models accept for tools of MCP servers: ``mcp__server__tool``.
-
 LONGEST = 64
-"""Characters of a name, as the Messages API allows."""
+"""Characters of the model's name for a tool, as the Messages API allows."""
 LONGEST_SERVER = 24
 """Characters of the server's part."""
 _DIGEST = 6
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def names(tools: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """A unique name for each pair of server and tool. An invalid or ambiguous name ends with a
-    digest, so it does not depend on the order of the tools."""
-    pairs = sorted(set(tools))
-    plain = {pair: _plain(*pair) for pair in pairs}
-    taken: dict[str, int] = {}
-    for name in plain.values():
-        taken[name] = taken.get(name, 0) + 1
-    return {
-        pair: name if taken[name] == 1 and name == _whole(*pair) else _with_digest(name, pair)
-        for pair, name in plain.items()
-    }
-
-
-def _whole(server: str, tool: str) -> str:
-    return f"mcp__{server}__{tool}"
-
-
-def _plain(server: str, tool: str) -> str:
-    short = _OTHERS.sub("_", server[:LONGEST_SERVER])
-    return _whole(short, _OTHERS.sub("_", tool[:LONGEST]))[:LONGEST]
-
-
-def _with_digest(name: str, pair: tuple[str, str]) -> str:
-    digest = hashlib.sha256("\n".join(pair).encode("utf-8", "replace")).hexdigest()[:_DIGEST]
+def model_name(server: str, tool: str) -> str:
+    """``mcp__server__tool``. It ends with a digest if it would be too long, have other characters,
+    or could be that of another pair."""
+    whole = f"mcp__{server}__{tool}"
+    short, rest = _OTHERS.sub("_", server[:LONGEST_SERVER]), _OTHERS.sub("_", tool[:LONGEST])
+    name = f"mcp__{short}__{rest}"[:LONGEST]
+    clear = "__" not in f"{server}_" and not tool.startswith("_")
+    if clear and name == whole:
+        return name
+    digest = hashlib.sha256(f"{server}\n{tool}".encode("utf-8", "replace")).hexdigest()[:_DIGEST]
     return f"{name[: LONGEST - _DIGEST - 1]}_{digest}"
 
 
@@ -77,9 +59,6 @@ class OutsideAnswer(msgspec.Struct, frozen=True):
     is_error: bool = False
 
 
-# -------------------------------------------------------------------------------------------------
-# A server's list of tools, within bounds.
-
 MOST = 32
 """Most tools of one server in a conversation."""
 MOST_BYTES = 24_000
@@ -87,6 +66,7 @@ MOST_BYTES = 24_000
 LONGEST_NAME = 128
 LONGEST_DESCRIPTION = 1_000
 """Characters of a description in a request; the core cuts the rest."""
+NOT_PICKED = "not picked"
 TOO_MANY = "more than {most} tools: pick those that you need"
 TOO_LARGE = "the descriptions and schemas of all tools are too large: pick fewer"
 
@@ -110,9 +90,8 @@ class Listed(msgspec.Struct, frozen=True):
 def chosen(
     server: str, entry: str, tools_found: Iterable[RawTool], picked: Collection[str] | None
 ) -> tuple[tuple[OutsideTool, ...], tuple[Listed, ...]]:
-    """The tools for a conversation (``named`` gives them names), and the list for people.
-    ``entry``: the digest of the server's entry; ``picked``: names that the person chose, None for
-    as many as fit."""
+    """The tools for a conversation, and the list for people. ``entry``: the digest of the server's
+    entry; ``picked``: names that the person chose, None for as many as fit."""
     tools: list[OutsideTool] = []
     listed: list[Listed] = []
     size = 0
@@ -122,7 +101,7 @@ def chosen(
             weight = len(msgspec.json.encode(tool.schema))
             weight += len(tool.description[:LONGEST_DESCRIPTION].encode("utf-8", "replace"))
             if picked is not None and tool.tool not in picked:
-                why = "not picked"
+                why = NOT_PICKED
             elif len(tools) == MOST:
                 why = TOO_MANY.format(most=MOST)
             elif size + weight > MOST_BYTES:
@@ -149,13 +128,5 @@ def _tool(server: str, entry: str, raw: RawTool) -> tuple[OutsideTool | None, st
     pinned = hashlib.sha256(
         msgspec.json.encode([entry, name, description, raw.schema], order="sorted")
     ).hexdigest()
-    return OutsideTool(server, name, "", description, schema, pinned, entry), ""
-
-
-def named(tools: Iterable[OutsideTool]) -> tuple[OutsideTool, ...]:
-    """The tools of a conversation, each with a unique name for the model."""
-    tools = tuple(tools)
-    called = names((tool.server, tool.tool) for tool in tools)
-    return tuple(
-        msgspec.structs.replace(tool, name=called[tool.server, tool.tool]) for tool in tools
-    )
+    called = model_name(server, name)
+    return OutsideTool(server, name, called, description, schema, pinned, entry), ""

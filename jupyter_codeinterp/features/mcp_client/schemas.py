@@ -80,62 +80,58 @@ def checked(given: Any) -> dict[str, Any]:
         raise BadSchema("its input schema is not JSON") from None
     if size > MOST_BYTES:
         raise BadSchema(f"its input schema has {size:,} bytes, and {MOST_BYTES:,} are allowed")
-    return _Walk(None).object(given, 0)
+    return _object(given, 0, None)
 
 
 def for_model(schema: dict[str, Any], inert: Inert) -> dict[str, Any]:
     """A checked schema with inert texts. Raises BadSchema if a name or a value would change."""
-    return _Walk(inert).object(schema, 0)
+    return _object(schema, 0, inert)
 
 
-class _Walk:
-    def __init__(self, inert: Inert | None) -> None:
-        """``inert``: None leaves texts as they are."""
-        self._inert = inert
+def _schema(given: Any, depth: int, inert: Inert | None) -> Any:
+    if isinstance(given, bool):
+        return given
+    if not isinstance(given, dict):
+        raise BadSchema("a part of its input schema is not a schema")
+    if depth > DEEPEST:
+        raise BadSchema(f"its input schema is nested more than {DEEPEST} deep")
+    return _object(given, depth, inert)
 
-    def schema(self, given: Any, depth: int) -> Any:
-        if isinstance(given, bool):
-            return given
-        if not isinstance(given, dict):
-            raise BadSchema("a part of its input schema is not a schema")
-        if depth > DEEPEST:
-            raise BadSchema(f"its input schema is nested more than {DEEPEST} deep")
-        return self.object(given, depth)
 
-    def object(self, given: dict[str, Any], depth: int) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for key, value in given.items():
-            if key in _NAMED:
-                made[key] = self._named(value, depth)
-            elif key in _LISTS:
-                if not isinstance(value, list) or not value:
-                    raise BadSchema(f"“{key}” in its input schema is not a list of schemas")
-                made[key] = [self.schema(one, depth + 1) for one in value]
-            elif key in _SCHEMAS:
-                made[key] = self.schema(value, depth + 1)
-            elif key in _TEXTS and isinstance(value, str):
-                made[key] = self._inert(value[:LONGEST_TEXT]) if self._inert else value
-            elif key in _NUMBERS and isinstance(value, (int, float)):
-                made[key] = value
-            elif key in _VALUES:
-                fits, fault = _VALUES[key]
-                if not fits(value):
-                    raise BadSchema(fault)
-                made[key] = self._same(value)
-        return made
+def _object(given: dict[str, Any], depth: int, inert: Inert | None) -> dict[str, Any]:
+    """The known keywords. ``inert``: None leaves texts as they are."""
+    made: dict[str, Any] = {}
+    for key, value in given.items():
+        if key in _NAMED:
+            if not isinstance(value, dict):
+                raise BadSchema("the properties of its input schema are not an object")
+            if not all(map(_NAME.fullmatch, value)):
+                raise BadSchema("its input schema names a property that models do not accept")
+            parts = {name: _schema(part, depth + 1, inert) for name, part in value.items()}
+            made[key] = {_same(name, inert): part for name, part in parts.items()}
+        elif key in _LISTS:
+            if not isinstance(value, list) or not value:
+                raise BadSchema(f"“{key}” in its input schema is not a list of schemas")
+            made[key] = [_schema(part, depth + 1, inert) for part in value]
+        elif key in _SCHEMAS:
+            made[key] = _schema(value, depth + 1, inert)
+        elif key in _TEXTS and isinstance(value, str):
+            made[key] = inert(value[:LONGEST_TEXT]) if inert else value
+        elif key in _NUMBERS and isinstance(value, (int, float)):
+            made[key] = value
+        elif key in _VALUES:
+            fits, fault = _VALUES[key]
+            if not fits(value):
+                raise BadSchema(fault)
+            made[key] = _same(value, inert)
+    return made
 
-    def _named(self, value: Any, depth: int) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise BadSchema("the properties of its input schema are not an object")
-        if not all(map(_NAME.fullmatch, value)):
-            raise BadSchema("its input schema names a property that models do not accept")
-        return {self._same(name): self.schema(one, depth + 1) for name, one in value.items()}
 
-    def _same(self, value: Any) -> Any:
-        """The value or name itself, if it is inert."""
-        if self._inert and any(self._inert(text) != text for text in texts(value)):
-            raise BadSchema("its input schema contains a key or one of our delimiters")
-        return value
+def _same(value: Any, inert: Inert | None) -> Any:
+    """The value or name itself, if it is inert."""
+    if inert and any(inert(text) != text for text in texts(value)):
+        raise BadSchema("its input schema contains a key or one of our delimiters")
+    return value
 
 
 def texts(schema: Any) -> Iterator[str]:

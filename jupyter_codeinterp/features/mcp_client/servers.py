@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,20 +20,13 @@ from ...base.errors import CommandError, ToolServerError
 from ...base.private_file import PrivateFile
 from ...base.visible import visible_line
 from ...view.redaction.found_secrets import without_secrets
-from . import entries as files
-from .entries import ServerEntry
-from .listing import Listed, OutsideAnswer, OutsideTool, chosen, named
+from .entries import SLOW, ServerEntry, described, entries_for, missing
+from .listing import NOT_PICKED, Listed, OutsideAnswer, OutsideTool, chosen
 from .live import OFF, Live
-from .places import SLOW, Places
 
 if TYPE_CHECKING:
     from ...app.settings import CodeInterpSettings
     from ...view.redaction.secrets import Secrets
-
-# -------------------------------------------------------------------------------------------------
-# ``mcp-approved.json``: the MCP servers that a person has approved, by the digest of the entry.
-#
-# The command line and several servers change the file; each reads it again when it has changed.
 
 MOST = 500
 """Kept entries; the oldest are dropped."""
@@ -58,6 +51,8 @@ class _ApprovalsFile(msgspec.Struct, frozen=True):
 
 
 class Approvals:
+    """``mcp-approved.json``: what a person has decided on servers, by the digest of the entry."""
+
     def __init__(self, folder: Path) -> None:
         path = folder / "mcp-approved.json"
         self._file = PrivateFile(path, _ApprovalsFile(), "the list of approved servers")
@@ -114,53 +109,35 @@ class ShownServer(msgspec.Struct, frozen=True):
 class ToolServers:
     def __init__(
         self,
-        contents: Any,
-        folder: Path,
-        *,
-        admins: Mapping[str, Any],
-        others: bool,
-        env: Sequence[str],
-        call_timeout: float,
-        learn: Callable[[str], None],
-        forget: Callable[[str], None],
-        scrub: Callable[[str], str],
-    ) -> None:
-        """``admins``: the admin's servers. ``others``: whether files may name more. ``env``: names
-        of variables that entries may use. ``learn`` gets secrets, which ``scrub`` removes until
-        ``forget`` gets them."""
-        self._places = Places(contents, folder, admins, others)
-        self._env = frozenset(env)
-        self._call_timeout = call_timeout
-        self._learn = learn
-        self._forget = forget
-        self._scrub = scrub
-        self.approvals = Approvals(folder)
-        self._live: dict[str, Live] = {}
-        self._sessions: dict[str, SessionTools] = {}
-        self._background: set[asyncio.Future[Any]] = set()
-
-    @classmethod
-    def of(
-        cls,
         settings: CodeInterpSettings,
         contents: Any,
         secrets: Secrets,
         scrub: Callable[[str], str],
-    ) -> ToolServers:
-        return cls(
-            contents,
+    ) -> None:
+        """``secrets`` learns those of servers that are on; ``scrub`` removes them."""
+        self.approvals = Approvals(settings.folder)
+        self._settings = settings
+        self._contents = contents
+        self._secrets = secrets
+        self._scrub = scrub
+        self._live: dict[str, Live] = {}
+        self._sessions: dict[str, SessionTools] = {}
+        self._background: set[asyncio.Future[Any]] = set()
+
+    async def _found(
+        self, notebook: str, contents: Any = None
+    ) -> tuple[list[ServerEntry], list[str]]:
+        settings = self._settings
+        return await entries_for(
+            notebook,
+            contents or self._contents,
             settings.folder,
-            admins=settings.mcp_servers,
-            others=settings.mcp_own_servers,
-            env=settings.mcp_env,
-            call_timeout=settings.mcp_call_timeout,
-            learn=secrets.add,
-            forget=secrets.forget,
-            scrub=scrub,
+            settings.mcp_servers,
+            files=settings.mcp_own_servers,
         )
 
     def _refused(self, one: ServerEntry) -> str:
-        return one.fault or files.missing(one, self._env, os.environ)
+        return one.fault or missing(one, self._settings.mcp_env, os.environ)
 
     def _may_start(self, one: ServerEntry) -> bool:
         known = self.approvals.of(one.digest)
@@ -169,7 +146,7 @@ class ToolServers:
     async def shown(self, notebook: str) -> tuple[list[ShownServer], list[str]]:
         """The notebook's servers and faults of files. Starts nothing. Raises CommandError
         ``not_kept``."""
-        found, faults = await self._places.found(notebook)
+        found, faults = await self._found(notebook)
         return [self._shown(one) for one in found], faults
 
     def _shown(self, one: ServerEntry) -> ShownServer:
@@ -203,29 +180,24 @@ class ToolServers:
 
     def _lines(self, one: ServerEntry) -> tuple[str, ...]:
         if one.place != "admin":
-            return tuple(files.described(one, whole=True))
-        return tuple(map(self._scrub, files.described(one, whole=False)))
+            return tuple(described(one, whole=True))
+        return tuple(map(self._scrub, described(one, whole=False)))
 
     def _clean(self, text: str) -> str:
         return without_secrets(self._scrub(visible_line(text)))
 
     # --- approvals -------------------------------------------------------------------
 
-    async def allow(self, notebook: str, digest: str) -> ServerEntry:
-        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``files_slow``,
-        ``server_refused`` or ``not_kept``."""
+    async def approve(self, notebook: str, digest: str) -> None:
+        """Allow exactly this entry, and start it. Raises CommandError ``unknown_server``,
+        ``files_slow``, ``server_refused``, ``not_kept`` or ``server_failed``."""
         one = await self._one(notebook, digest)
         why = self._refused(one)
         if why:
             raise CommandError("server_refused", "This server cannot be used: {why}.", why=why)
         self.approvals.set(digest, lambda old: Approval(True, picked=old.picked))
-        return one
-
-    async def approve(self, notebook: str, digest: str) -> None:
-        """Allow it and start it. Raises as ``allow``, and CommandError ``server_failed``."""
-        entry = await self.allow(notebook, digest)
         try:
-            await self._alive(entry).start_again()
+            await self._alive(one).start_again()
         except ToolServerError as error:
             raise CommandError("server_failed", "{why}", why=error.message) from None
 
@@ -240,7 +212,7 @@ class ToolServers:
     async def _end(self, live: Live) -> None:
         await live.close()
         for secret in live.secrets:
-            self._forget(secret)
+            self._secrets.forget(secret)
 
     async def pick(self, notebook: str, digest: str, names: tuple[str, ...] | None) -> None:
         """Set the tools that new conversations get. Raises CommandError as ``approve``."""
@@ -248,7 +220,7 @@ class ToolServers:
         self.approvals.set(digest, lambda old: msgspec.structs.replace(old, picked=names))
 
     async def _one(self, notebook: str, digest: str) -> ServerEntry:
-        found, faults = await self._places.found(notebook)
+        found, faults = await self._found(notebook)
         for one in found:
             if one.digest == digest:
                 return one
@@ -260,9 +232,10 @@ class ToolServers:
 
     def _alive(self, entry: ServerEntry) -> Live:
         if entry.digest not in self._live:
-            self._live[entry.digest] = Live(entry, os.environ, self._scrub, self._call_timeout)
+            timeout = self._settings.mcp_call_timeout
+            self._live[entry.digest] = Live(entry, os.environ, self._scrub, timeout)
             for secret in self._live[entry.digest].secrets:
-                self._learn(secret)
+                self._secrets.add(secret)
         return self._live[entry.digest]
 
     def live(self, digest: str) -> Live | None:
@@ -279,47 +252,35 @@ class ToolServers:
         turn goes on without tools."""
         if session_id in self._sessions:
             return self._sessions[session_id], []
-        found, notes = await self._places.found(notebook, contents)
-        complete = SLOW not in notes
-        tools: list[OutsideTool] = []
+        found, notes = await self._found(notebook, contents)
+        made = SessionTools(self, SLOW not in notes)
         try:
-            looks = self._looks(found, notes)
+            looks: list[tuple[ServerEntry, asyncio.Future[Any]]] = []
+            for one in found:
+                if self._may_start(one):
+                    looks.append((one, self._in_background(self._alive(one).look())))
+                elif not self._refused(one) and not self.approvals.of(one.digest).off:
+                    notes.append(ASKS.format(name=self._clean(one.name), place=one.place))
             if looks:
-                await asyncio.wait(looks.values(), timeout=WAITS)
-            tools = self._offered(found, looks, notes)
+                await asyncio.wait([look for _, look in looks], timeout=WAITS)
+            made.tools = self._offered(looks, notes)
         except CommandError as error:
             notes.append(NOT_READ.format(why=error.message))
-            complete = False
-        made = SessionTools(self, tools, complete)
-        if complete:
+            made.complete = False
+        if made.complete:
             self._sessions[session_id] = made
         while len(self._sessions) > MOST_CONVERSATIONS:
             self._sessions.pop(next(iter(self._sessions)))
         return made, notes
 
-    def _looks(
-        self, found: Sequence[ServerEntry], notes: list[str]
-    ) -> dict[str, asyncio.Future[Any]]:
-        """The lists of tools to come, by the entry's digest. Raises CommandError ``not_kept``."""
-        looks: dict[str, asyncio.Future[Any]] = {}
-        for one in found:
-            if self._may_start(one):
-                looks[one.digest] = self._in_background(self._alive(one).look())
-            elif not self._refused(one) and not self.approvals.of(one.digest).off:
-                notes.append(ASKS.format(name=self._clean(one.name), place=one.place))
-        return looks
-
     def _offered(
-        self,
-        found: Sequence[ServerEntry],
-        looks: Mapping[str, asyncio.Future[Any]],
-        notes: list[str],
-    ) -> list[OutsideTool]:
+        self, looks: Sequence[tuple[ServerEntry, asyncio.Future[Any]]], notes: list[str]
+    ) -> tuple[OutsideTool, ...]:
         """The tools that are there. Raises CommandError ``not_kept``."""
-        tools: list[OutsideTool] = []
+        tools: dict[str, OutsideTool] = {}
         left_out = 0
-        for entry in (one for one in found if one.digest in looks):
-            look, name = looks[entry.digest], self._clean(entry.name)
+        for entry, look in looks:
+            name = self._clean(entry.name)
             if not look.done():
                 notes.append(STARTING.format(name=name))
             elif look.cancelled():
@@ -329,13 +290,15 @@ class ToolServers:
             else:
                 picked = self.approvals.of(entry.digest).picked
                 offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
-                room = MOST_TOOLS - len(tools)
-                tools += offered[:room]
-                left_out += sum(bool(tool.why) for tool in listed) + len(offered[room:])
-                left_out -= sum(tool.why == "not picked" for tool in listed)
+                left_out += sum(tool.why not in ("", NOT_PICKED) for tool in listed)
+                for tool in offered:
+                    if tool.name in tools or len(tools) == MOST_TOOLS:
+                        left_out += 1
+                    else:
+                        tools[tool.name] = tool
         if left_out:
             notes.append(LEFT_OUT.format(count=left_out))
-        return tools
+        return tuple(tools.values())
 
     def _in_background(self, work: Any) -> asyncio.Future[Any]:
         """Start a task that outlives the turn."""
@@ -360,12 +323,11 @@ class ToolServers:
 
 
 class SessionTools:
-    """The tools of one conversation."""
+    """The tools of one conversation. ``complete``: whether all files were read."""
 
-    def __init__(self, servers: ToolServers, tools: Sequence[OutsideTool], complete: bool) -> None:
-        """``complete``: whether all servers answered."""
+    def __init__(self, servers: ToolServers, complete: bool) -> None:
+        self.tools: tuple[OutsideTool, ...] = ()
         self.complete = complete
-        self.tools = named(tools)
         self._servers = servers
 
     async def pinned(self, tool: OutsideTool) -> str:

@@ -95,15 +95,11 @@ class ClientConversation:
             try:
                 return await self._carry_out(call, result, self._mode(scope), by, tell)
             except asyncio.CancelledError:
-                await self.stop(by)
+                with suppress(CommandError):  # The session was deleted.
+                    await self._manager.service.stop(Cancel(self._session_id), Sender(by))
                 raise
             finally:
                 self._call = self._result = None
-
-    async def stop(self, by: int) -> None:
-        """Stop the turn, as the person's Stop does."""
-        with suppress(CommandError):  # The session was deleted.
-            await self._manager.service.stop(Cancel(self._session_id), Sender(by))
 
     def _mode(self, scope: str) -> Any:
         if scope != "run":
@@ -164,9 +160,19 @@ class ClientConversation:
         return session
 
     async def _end(self, session: Session, after: int, tell: Tell) -> TurnEnded:
-        ended = await end_of_turn(session, after, tell)
-        self.takes_calls = False
-        return ended
+        """Wait for the end of the turn, and tell the client what it waits for."""
+        events: Any = session.event_log.follow(after)
+        async with aclosing(events):
+            async for _, data in events:
+                event: Any = msgspec.json.decode(data, type=Event)
+                if isinstance(event, TurnEnded):
+                    self.takes_calls = False
+                    return event
+                if isinstance(event, DraftWaiting):
+                    tell(WAITING)
+                elif isinstance(event, RunStarted):
+                    tell(RUNNING)
+        raise RuntimeError("the events of a conversation have ended")
 
     def _stored(self, session: Session, call_id: str) -> CallResult | None:
         """The result of a call whose turn ended before the client's next step."""
@@ -242,18 +248,3 @@ class ClientModel:
             words = words.format(client=conversation.client)
             yield ModelText(0, words)
             yield ModelDone(assistant(Text(words)), "end_turn", Usage())
-
-
-async def end_of_turn(session: Session, after: int, tell: Tell) -> TurnEnded:
-    """Wait for the end of a turn, and tell the client what it waits for."""
-    events: Any = session.event_log.follow(after)
-    async with aclosing(events):
-        async for _, data in events:
-            event: Any = msgspec.json.decode(data, type=Event)
-            if isinstance(event, TurnEnded):
-                return event
-            if isinstance(event, DraftWaiting):
-                tell(WAITING)
-            elif isinstance(event, RunStarted):
-                tell(RUNNING)
-    raise RuntimeError("the events of a conversation have ended")

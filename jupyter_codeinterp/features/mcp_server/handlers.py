@@ -24,9 +24,8 @@ from ...base.errors import CodeInterpError, CommandError
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
-from .endpoint import Endpoint
-from .service import MAY
-from .tokens import Scope, Token
+from .service import ClientService
+from .tokens import CALLER, Caller, Scope, Token
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
@@ -45,9 +44,9 @@ class McpHandler(JupyterHandler):
         """Skip the check, because cookies do not count here."""
 
     @property
-    def _endpoint(self) -> Endpoint:
-        endpoint: Endpoint = self.settings["codeinterp_mcp"]
-        return endpoint
+    def _service(self) -> ClientService:
+        service: ClientService = self.settings["codeinterp_mcp"]
+        return service
 
     @allow_unauthenticated
     async def post(self) -> None:
@@ -65,12 +64,12 @@ class McpHandler(JupyterHandler):
         self._gone = asyncio.Event()
         try:
             token = self._token()
-            sessions = await self._endpoint.sessions(token.id)
+            sessions = await self._service.sessions(token.id)
         except CodeInterpError as error:
             self._refuse(error)
             return
         self.clear_header("Content-Type")
-        await sessions.handle_request(self._scope(token), self._receiver(), self._send)
+        await sessions.handle(self._scope(token), self._receiver(), self._send)
         if not self._finished:
             with suppress(StreamClosedError):
                 await self.finish()
@@ -80,7 +79,7 @@ class McpHandler(JupyterHandler):
         if not self.check_origin():
             raise CommandError("wrong_origin", WRONG_ORIGIN)
         kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
-        return self._endpoint.tokens.find(secret.strip() if kind.lower() == "bearer" else "")
+        return self._service.tokens.find(secret.strip() if kind.lower() == "bearer" else "")
 
     def _refuse(self, error: CodeInterpError) -> None:
         status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -93,8 +92,6 @@ class McpHandler(JupyterHandler):
     # --- ASGI ------------------------------------------------------------------------
 
     def _scope(self, token: Token) -> dict[str, Any]:
-        from .protocol import user_of  # see ``Endpoint.sessions``
-
         request = self.request
         headers = [
             (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
@@ -114,13 +111,12 @@ class McpHandler(JupyterHandler):
             "headers": headers,
             "client": (request.remote_ip or "", 0),
             "server": (request.host_name, None),
-            "user": user_of(token),
-            MAY: self._may,
+            CALLER: Caller(token, self._may),
         }
 
     async def _may(self, action: str, resource: str) -> bool:
         """Whether the server's authorizer lets the token's maker do this."""
-        maker = dict(self._endpoint.tokens.maker(self._token().id))
+        maker = dict(self._service.tokens.maker(self._token().id))
         user = User(str(maker.get("username") or UNKNOWN))
         vars(user).update(maker)  # Logins add fields, which their authorizers ask for.
         try:
@@ -195,13 +191,13 @@ class ListedTokens(msgspec.Struct, frozen=True):
 
 
 async def tokens(handler: Handler) -> ListedTokens:
-    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    mcp: ClientService = handler.settings["codeinterp_mcp"]
     return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
 
 
 async def make_token(handler: Handler) -> MadeToken:
     given = handler.given(NewToken)
-    mcp: Endpoint = handler.settings["codeinterp_mcp"]
+    mcp: ClientService = handler.settings["codeinterp_mcp"]
     maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
     token, secret = mcp.tokens.make(given.name, given.scope, maker)
     return MadeToken(**msgspec.structs.asdict(token), token=secret)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
@@ -16,28 +15,28 @@ from ...app.notebooks.notebook_kernels import no_notebook
 from ...base.errors import CodeInterpError, CommandError, ModelError
 from ...base.paths import normalize, root_of
 from ...base.visible import visible_line
-from ...run.approval.modes import ASKING, RUN_ALL
 from ...sandbox.shared import trees
-from ...session.messages import Sender
 from ...session.server.windows import Bearer
-from ...wire.commands import NOT_ALLOWED, Cancel, SendMessage
-from ...wire.messages import Image, Message, Text, ToolResult
-from . import MODELS
-from .conversation import CallResult, ClientConversation, Tell, end_of_turn
-from .tokens import NO_TOKEN, Token, Tokens
+from ...wire.commands import NOT_ALLOWED
+from ...wire.messages import Text
+from .conversation import CallResult, ClientConversation, Tell
+from .tokens import Caller, Token, Tokens
 from .tools import BY_NAME
 
 if TYPE_CHECKING:
     from ...app.workbench import Workbench
     from ...wire.ports import Model
+    from .protocol import TokenSessions
 
+NOT_INSTALLED = (
+    "This server cannot speak MCP: a package is missing. Install it and restart the server: "
+    "pip install 'jupyter_codeinterp[mcp]'"
+)
 LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
 NO_CLIENT = (
     "This conversation belongs to a program that is not connected. To continue it yourself, "
     "choose a model."
 )
-MAY = "codeinterp_may"
-"""The name of a request's ``May`` in its ASGI scope."""
 LOOKS_EVERY = 1.0
 """Seconds between checks whether a call's token was revoked."""
 LONGEST_CLIENT = 60
@@ -48,28 +47,24 @@ MOST_CALLS = 40
 """Open calls of one token."""
 MOST_ENTRIES = 200
 """Notebooks, and folders, in a list."""
-MOST_IMAGES = 4
-"""The latest pictures of a turn that go with the answer of ``ask``."""
-LONGEST_ANSWER = 20_000
-"""Characters."""
-
-May = Callable[[str, str], Awaitable[bool]]
-"""Whether the token's maker may do this action on this resource."""
 
 
 class ClientService:
-    def __init__(self, tokens: Tokens, bench: Workbench) -> None:
-        self.tokens = tokens
+    def __init__(self, bench: Workbench) -> None:
+        self.tokens = Tokens(bench.settings.folder)
+        self.runs_at_once = bench.settings.mcp_runs_at_once
         self._manager = bench.manager
         self._kernels = bench.notebook_kernels
         self._contents = bench.contents
-        self._at_once = bench.settings.mcp_runs_at_once
         self._windows: dict[str, tuple[int, str]] = {}
         """Window number and secret of each token's client, by token id."""
         self._conversations: dict[tuple[str, str], ClientConversation] = {}
         """By token id and notebook."""
         self._calls: Counter[str] = Counter()
         """Open calls by token id."""
+        self._sessions: dict[str, TokenSessions] = {}
+        """By token id."""
+        self._opening = asyncio.Lock()
 
     def model(self, name: str) -> Model:
         """The client of this name, for a turn. Raises ModelError ``unknown_model``."""
@@ -78,16 +73,39 @@ class ClientService:
                 return conversation.model_of_turn()
         raise ModelError("unknown_model", NO_CLIENT)
 
+    @property
+    def installed(self) -> bool:
+        """Whether the package that speaks the protocol is there. Does not import it."""
+        return find_spec("mcp") is not None
+
+    async def sessions(self, token_id: str) -> TokenSessions:
+        """The token's sessions of the protocol. Raises CommandError ``not_installed``."""
+        async with self._opening:
+            for revoked in self._sessions.keys() - {token.id for token in self.tokens.all()}:
+                await self._sessions.pop(revoked).close()
+            if token_id not in self._sessions:
+                try:
+                    sessions = await asyncio.to_thread(_import_sessions)
+                except ImportError:
+                    raise CommandError("not_installed", NOT_INSTALLED) from None
+                self._sessions[token_id] = sessions(self.call)
+            return self._sessions[token_id]
+
+    async def close(self) -> None:
+        for one in self._sessions.values():
+            await one.close()
+
     async def call(
-        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell, may: May
+        self, caller: Caller, client: str, name: str, given: dict[str, Any], tell: Tell
     ) -> CallResult:
         """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
         Cancelling it stops the call."""
+        token_id = caller.token.id
         if self._calls[token_id] >= MOST_CALLS:
             words = f"This token has {MOST_CALLS} open calls. Wait until one of them ends."
             return CallResult((Text(words),), True)
         self._calls[token_id] += 1
-        work = asyncio.ensure_future(self._call(token_id, client, name, given, tell, may))
+        work = asyncio.ensure_future(self._call(caller, client, name, given, tell))
         revoked = asyncio.ensure_future(self._revoked(token_id))
         try:
             both: set[asyncio.Future[Any]] = {work, revoked}
@@ -110,39 +128,29 @@ class ClientService:
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _call(
-        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell, may: May
+        self, caller: Caller, client: str, name: str, given: dict[str, Any], tell: Tell
     ) -> CallResult:
-        token = next((one for one in self.tokens.all() if one.id == token_id), None)
-        if token is None:
-            raise CommandError("no_token", NO_TOKEN)
-        tool = BY_NAME[name]
+        token, tool = caller.token, BY_NAME[name]
+        self.tokens.maker(token.id)  # Somebody may have revoked it since the request came.
         if tool.changes and token.scope != "run":
             raise CommandError("not_allowed", LOOKS_ONLY)
         for right in tool.needs:
-            if not await may(*right):
+            if not await caller.may(*right):
                 raise CommandError("not_allowed", NOT_ALLOWED[right])
-        by = self._number(token)
         if name == "list_notebooks":
             return CallResult((Text(await self._listed(_text(given, "folder"))),))
         path = await need(self._contents, _text(given, "notebook"))
-        rest = {key: value for key, value in given.items() if key != "notebook"}
-        if name == "ask":
-            return await self._ask(path, rest, by, tell)
         conversation = self._conversation(token, client, path)
-        if name == "interrupt":
-            if conversation.at_work:
-                await conversation.stop(by)
-                return CallResult((Text("Stopped your call in this notebook."),))
-            name, rest = "kernel", {"action": "interrupt"}
         if tool.changes:
             await self._kernels.ready(path)
-        return await conversation.call(name, rest, token.scope, by, tell)
+        rest = {key: value for key, value in given.items() if key != "notebook"}
+        return await conversation.call(name, rest, token.scope, self._number(token), tell)
 
     def _conversation(self, token: Token, client: str, path: str) -> ClientConversation:
         key = (token.id, path)
         if key not in self._conversations:
             name = visible_line(client)[:LONGEST_CLIENT].strip() or token.name
-            made = ClientConversation(self._manager, name, path, self._at_once)
+            made = ClientConversation(self._manager, name, path, self.runs_at_once)
             self._conversations[key] = made
             mine = [kept for kept in self._conversations if kept[0] == token.id]
             for old in mine[:-MOST_CONVERSATIONS]:
@@ -182,51 +190,15 @@ class ClientService:
             shown["left_out"] = left
         return json.dumps(shown, ensure_ascii=False)
 
-    async def _ask(self, path: str, given: dict[str, Any], by: int, tell: Tell) -> CallResult:
-        """A whole turn of the agent. Cancelling it stops the turn."""
-        manager, session_id = self._manager, _text(given, "conversation")
-        await self._kernels.ready(path)
-        # Nothing is awaited from here on: the task must not join another's turn.
-        if session_id:
-            session = manager.session(session_id)
-            if session.info.notebook != path or session.info.model.startswith(MODELS):
-                raise CommandError("unknown_session", "The agent has no such conversation there.")
-            if session.running:
-                words = "A turn is running in this conversation. Try again later."
-                raise CommandError("busy", words)
-        mode: Any = RUN_ALL if self._at_once else ASKING
-        message = SendMessage(_text(given, "text"), path, session_id=session_id, mode=mode)
-        sent = await manager.service.send(message, Sender(by, headless=True))
-        session, session_id = sent.session, sent.session.info.session_id
-        before = manager.store.count_messages(session_id)
-        try:
-            ended = await end_of_turn(session, session.event_log.last_seq, tell)
-        except asyncio.CancelledError:
-            with suppress(CommandError):  # The session was deleted.
-                await manager.service.stop(Cancel(session_id), Sender(by))
-            raise
-        messages = manager.store.all_messages(session_id)[before:]
-        facts = [f"conversation: {session_id}"]
-        for name in ("added", "edited", "removed", "run_again", "failed"):
-            cells = getattr(ended, name)
-            if cells:
-                facts.append(f"{name.replace('_', ' ')} cells: {', '.join(cells)}")
-        parts = (_answer(messages)[:LONGEST_ANSWER], ended.message, "\n".join(facts))
-        answer = Text("\n\n".join(filter(None, parts)))
-        images = _images(messages)[-MOST_IMAGES:]
-        return CallResult((answer, *images), ended.stop_reason != "end_turn")
 
+def _import_sessions() -> type[TokenSessions]:
+    """Import the protocol, which takes seconds: call this in a thread. Raises ImportError."""
+    import anyio
 
-def _answer(messages: Sequence[Message]) -> str:
-    """The texts of the model's last message."""
-    replies = [message for message in messages if message.role == "assistant"]
-    last = replies[-1].content if replies else ()
-    return "\n".join(block.text for block in last if isinstance(block, Text))
+    from .protocol import TokenSessions
 
-
-def _images(messages: Sequence[Message]) -> list[Image]:
-    results = (b for message in messages for b in message.content if isinstance(b, ToolResult))
-    return [part for result in results for part in result.content if isinstance(part, Image)]
+    anyio.run(anyio.sleep, 0)  # This loads the rest.
+    return TokenSessions
 
 
 async def need(contents: Any, notebook: str) -> str:

@@ -9,9 +9,9 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,8 @@ LONGEST_NAME = 60
 """Characters."""
 MOST = 100
 """Tokens of a server."""
+CALLER = "codeinterp_caller"
+"""The name of a request's ``Caller`` in its ASGI scope."""
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -37,6 +39,13 @@ class Token(msgspec.Struct, frozen=True):
     name: str
     scope: Scope
     made: float
+
+
+class Caller(NamedTuple):
+    """Who calls. ``may``: whether the token's maker may do this action on this resource."""
+
+    token: Token
+    may: Callable[[str, str], Awaitable[bool]]
 
 
 class _Kept(msgspec.Struct, frozen=True):

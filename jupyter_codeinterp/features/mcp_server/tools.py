@@ -1,4 +1,4 @@
-"""The tools for clients: the agent's own, with a notebook's path, and three more."""
+"""The tools for clients: the agent's own, with a notebook's path, and ``list_notebooks``."""
 
 from __future__ import annotations
 
@@ -84,20 +84,6 @@ OFFERED = (
         CHANGE,
     ),
     _own("delete_cell", f"Delete a cell. {REVIEWED}", EXECUTE, CHANGE),
-    OfferedTool(
-        "interrupt",
-        "Stop your call at work in a notebook. If you have none there, ask the person to interrupt "
-        "the kernel.",
-        _schema(["notebook"], notebook=_NOTEBOOK),
-        (EXECUTE,),
-    ),
-    OfferedTool(
-        "ask",
-        "Give a task to the notebook's own agent. It writes and runs cells, which a person "
-        "reviews. Returns its answer, cells and pictures. Name a conversation to continue it.",
-        _schema(["notebook", "text"], notebook=_NOTEBOOK, text=_STRING, conversation=_STRING),
-        (EXECUTE, CHANGE),
-    ),
 )
 BY_NAME = {tool.name: tool for tool in OFFERED}
 
