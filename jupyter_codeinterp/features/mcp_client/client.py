@@ -54,7 +54,7 @@ _IMAGES = ("image/png", "image/jpeg")
 logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
 
 
-class Connection:
+class ServerConnection:
     def __init__(
         self, entry: ServerEntry, env: Mapping[str, str], headers: Mapping[str, str]
     ) -> None:

@@ -11,7 +11,7 @@ from ...base.errors import ToolServerError
 from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:
-    from .client import Connection
+    from .client import ServerConnection
     from .listing import OutsideAnswer, RawTool
 
 CLIENT = "jupyter_codeinterp.features.mcp_client.client"
@@ -44,7 +44,7 @@ class Live:
         self._headers = filled(entry.headers, environment)
         self._scrub = scrub
         self._call_timeout = call_timeout
-        self._connection: Connection | None = None
+        self._connection: ServerConnection | None = None
         self._one = asyncio.Lock()
         self._ends = 0
         self._closed = False
@@ -99,7 +99,7 @@ class Live:
             self.fault = words
         return ToolServerError(error.code, words)
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> ServerConnection:
         async with self._one:
             if self._connection is not None and not self._connection.alive:
                 await self._disconnect()
@@ -121,7 +121,7 @@ class Live:
             raise ToolServerError("not_installed", NOT_INSTALLED) from None
         if self._closed:
             return
-        made: Connection = client.Connection(self.entry, self._env, self._headers)
+        made: ServerConnection = client.ServerConnection(self.entry, self._env, self._headers)
         self._connection = made
         try:
             await made.start()

@@ -25,7 +25,7 @@ from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
 from .service import ClientService
-from .tokens import CALLER, Caller, Scope, Token
+from .tokens import CALLER, Scope, Token, TokenHolder
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
@@ -111,7 +111,7 @@ class McpHandler(JupyterHandler):
             "headers": headers,
             "client": (request.remote_ip or "", 0),
             "server": (request.host_name, None),
-            CALLER: Caller(token, self._may),
+            CALLER: TokenHolder(token, self._may),
         }
 
     async def _may(self, action: str, resource: str) -> bool:

@@ -20,7 +20,7 @@ from ...session.server.windows import Bearer
 from ...wire.commands import NOT_ALLOWED
 from ...wire.messages import Text
 from .conversation import CallResult, ClientConversation, Tell
-from .tokens import Caller, Token, Tokens
+from .tokens import Token, TokenHolder, Tokens
 from .tools import BY_NAME
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class ClientService:
             await one.close()
 
     async def call(
-        self, caller: Caller, client: str, name: str, given: dict[str, Any], tell: Tell
+        self, caller: TokenHolder, client: str, name: str, given: dict[str, Any], tell: Tell
     ) -> CallResult:
         """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
         Cancelling it stops the call."""
@@ -128,7 +128,7 @@ class ClientService:
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _call(
-        self, caller: Caller, client: str, name: str, given: dict[str, Any], tell: Tell
+        self, caller: TokenHolder, client: str, name: str, given: dict[str, Any], tell: Tell
     ) -> CallResult:
         token, tool = caller.token, BY_NAME[name]
         self.tokens.maker(token.id)  # Somebody may have revoked it since the request came.

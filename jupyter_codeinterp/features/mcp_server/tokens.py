@@ -29,7 +29,7 @@ LONGEST_NAME = 60
 MOST = 100
 """Tokens of a server."""
 CALLER = "codeinterp_caller"
-"""The name of a request's ``Caller`` in its ASGI scope."""
+"""The name of a request's ``TokenHolder`` in its ASGI scope."""
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Token(msgspec.Struct, frozen=True):
     made: float
 
 
-class Caller(NamedTuple):
+class TokenHolder(NamedTuple):
     """Who calls. ``may``: whether the token's maker may do this action on this resource."""
 
     token: Token
