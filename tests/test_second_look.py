@@ -126,7 +126,7 @@ async def test_a_cell_made_private_since(site: Site, api: FakeAnthropic) -> None
     (looked,) = site.extension.manager.sessions.values()
     snapshot = await looked.workplace.document.snapshot()
     (ran,) = [cell for cell in snapshot.cells if cell.source == CODE]
-    answered = looked.turns.second_looks._latest_answer()
+    answered = looked.second_looks._latest_answer()
     assert second_look._cells(answered, snapshot) == {snapshot.cells.index(ran) + 1: ran}
     private = msgspec.structs.replace(ran, tags=("codeinterp-private",))
     hidden = msgspec.structs.replace(snapshot, cells=(private,))

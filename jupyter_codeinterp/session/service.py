@@ -179,8 +179,8 @@ class SessionService:
                 of.info.mode,
                 "",
                 by,
-                rule_files=of.turns.options.rule_files,
-                second_look=of.turns.options.second_look,
+                rule_files=of.options.rule_files,
+                second_look=of.options.second_look,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -273,8 +273,8 @@ class SessionService:
 
     async def look(self, command: c.LookForMistakes, sender: Sender = PROGRAM) -> None:
         """As ``SecondLooks.look``."""
-        turns = self._here(command.session_id).turns
-        await turns.second_looks.look(command.model, sender.number)
+        session = self._here(command.session_id)
+        await session.second_looks.look(command.model, sender.number)
 
     async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
         """CommandError ``unknown_finding``."""

@@ -31,11 +31,13 @@ from ..wire.events import (
     TitleChanged,
 )
 from ..wire.messages import Text, user
+from . import turns
+from .late_outputs import LateOutputs
 from .log import Services, SessionLog
+from .looking import SecondLooks
 from .messages import Does, Queue, from_question, route
 from .reviews import Reviews
 from .turn_task import TurnTask
-from .turns import TurnOptions, TurnRunner
 from .waiting_files import WaitingFiles
 
 MOST_WORKED = 20
@@ -76,20 +78,24 @@ class Session:
         self.private_names = PrivateNames()
         """Names that private cells assign, as far as the conversation has seen them."""
         self.decisions = Decisions(lambda: waits(self))
-        self._task = TurnTask()
-        self.log = SessionLog(info, services, workplace, self._task, lambda: changed(self))
+        self.task = TurnTask()
+        self.log = SessionLog(info, services, workplace, self.task, lambda: changed(self))
         self.event_log = self.log.events
         self.queue = Queue(self.log)
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
         self.reviews = Reviews(self.log, self.waiting_files)
-        self.turns = TurnRunner(
-            self.log,
-            services,
-            self.decisions,
-            self.queue,
-            self.waiting_files,
-            self.private_names,
-        )
+        self.late_outputs = LateOutputs(self.log)
+        self.second_looks = SecondLooks(self.log, services)
+        self.tools = turns.TurnTools(services.tools, workplace)
+        self.options = turns.TurnOptions()
+        """Of the latest turn."""
+        self.answer_references: tuple[Reference, ...] = ()
+        """References in answers to questions, not yet sent to the model."""
+        self.unread_rule_files: set[str] = set()
+        """Unread instruction files that the person was told about."""
+        self.end_explains = False
+        """Whether the latest turn's end says that the journal failed."""
+        self.task.ended = lambda: turns.ended(self)
         self.log.open()
 
     @property
@@ -98,7 +104,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        return self._task.running
+        return self.task.running
 
     @property
     def waiting(self) -> bool:
@@ -127,7 +133,7 @@ class Session:
 
     async def idle(self) -> None:
         """Wait for the end of the running turn."""
-        await self._task.idle()
+        await self.task.idle()
 
     # --- a turn ----------------------------------------------------------------------
 
@@ -153,13 +159,13 @@ class Session:
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
         does = self.would(text, about)
         if does == "begin":
-            options = TurnOptions(after, rule_files, second_look, alone)
+            options = turns.TurnOptions(after, rule_files, second_look, alone)
             self._begin(text, mode, model, window, references, options)
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":
             self.decisions.answer(about, text, window)
-            self.turns.answer_references += references
+            self.answer_references += references
         else:
             self.queue.add(text, window, references)
             self.decisions.discuss(source)
@@ -182,7 +188,7 @@ class Session:
         model: str,
         window: int,
         references: tuple[Reference, ...],
-        options: TurnOptions,
+        options: turns.TurnOptions,
     ) -> None:
         self.log.need_idle()
         with self.log.here():
@@ -194,7 +200,7 @@ class Session:
                 self.log.publish(TitleChanged(title, window, "question"))
                 self.log.update(title=title)
             text, references = self.queue.with_text(text), self.queue.with_references(references)
-            self.turns.start(text, window, references, options)
+            turns.start(self, text, window, references, options)
 
     def retry(self, window: int = 0) -> None:
         """Continue after an error with the same history. Raises CommandError ``busy``,
@@ -202,7 +208,7 @@ class Session:
         self.log.need_idle()
         with self.log.here():
             self.need_retry()
-            self.turns.start("", window, self.log.replay.undelivered_references)
+            turns.start(self, "", window, self.log.replay.undelivered_references)
 
     def need_retry(self) -> None:
         """Raises CommandError ``busy`` or ``nothing_to_retry``."""
@@ -235,7 +241,7 @@ class Session:
         changed."""
         mode = modes.cap(mode, self.services.rules.highest_mode)
         other = mode != self.info.mode
-        turn = self._task.turn
+        turn = self.task.turn
         if turn is not None and self.running:
             other = other or mode != turn.mode
             turn.set_mode(mode)
@@ -313,11 +319,11 @@ class Session:
 
     def cancel(self, window: int = 0) -> None:
         """Stop the turn, unless none runs or it is already stopping, and a second look."""
-        self._task.cancel(window)
+        self.task.cancel(window)
 
     def halt(self, ending: Ending) -> None:
         """Stop the turn with this ending."""
-        self._task.halt(ending)
+        self.task.halt(ending)
 
     async def close(self) -> None:
         """Stop for good: the server is shutting down, or the session is deleted. An undo ends

@@ -1,4 +1,7 @@
-"""The turns of a session. Each is a task on the server that windows watch."""
+"""The turns of a session. Each is a task on the server that windows watch.
+
+``start`` begins one, ``_run`` is its whole course.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,7 +21,7 @@ from ..base.errors import CommandError, KernelError, StoreError
 from ..base.visible import visible_line
 from ..journal.event_log import TAKEN
 from ..run.approval import modes
-from ..run.approval.decisions import Alone, Decisions
+from ..run.approval.decisions import Alone
 from ..run.turn.ending import Ending, failure
 from ..run.turn.files import FolderScan, made
 from ..run.turn.notebook import TurnNotebook
@@ -25,17 +29,16 @@ from ..run.turn.results import Results
 from ..run.turn.turn import StoppedRun, Turn
 from ..run.turn.workplace import Workplace
 from ..view.own_command import skills_of
-from ..view.redaction.private_names import PrivateNames
 from ..view.rule_files import NOT_READ
 from ..view.untrusted import Untrusted
 from ..wire.events import Cleared, MadeFile, Note, Reference, TurnStarted
 from ..wire.ports import Model
 from . import undo
-from .late_outputs import LateOutputs
-from .log import STOPPED_NOTE, Services, SessionLog
-from .looking import SecondLooks
-from .messages import GOES_ON, Queue
-from .waiting_files import WaitingFiles
+from .log import STOPPED_NOTE
+from .messages import GOES_ON
+
+if TYPE_CHECKING:
+    from .session import Session
 
 # -------------------------------------------------------------------------------------------------
 # The tools of a conversation's turns: the agent's own, and those of features.
@@ -97,264 +100,245 @@ class TurnOptions(msgspec.Struct, frozen=True):
     alone: Alone = ""
 
 
-class TurnRunner:
-    def __init__(
-        self,
-        session_log: SessionLog,
-        services: Services,
-        decisions: Decisions,
-        queue: Queue,
-        waiting_files: WaitingFiles,
-        private: PrivateNames,
-    ) -> None:
-        """``private``: names that private cells assign; grows with what the turns see."""
-        self._log = session_log
-        self._services = services
-        self._decisions = decisions
-        self._queue = queue
-        self._waiting_files = waiting_files
-        self._private = private
-        self._task = session_log.task
-        self._task.ended = self._ended
-        self._workplace = session_log.workplace
-        self._tools = TurnTools(services.tools, session_log.workplace)
-        self.options = TurnOptions()
-        self.answer_references: tuple[Reference, ...] = ()
-        """References in answers to questions, not yet sent to the model."""
-        self._unread: set[str] = set()
-        """Unread instruction files that the person was told about."""
-        self.late_outputs = LateOutputs(session_log)
-        self.second_looks = SecondLooks(session_log, services)
-        self._end_explains = False
-        """Whether the turn's end says that the journal failed."""
-
-    def start(
-        self,
-        text: str,
-        window: int,
-        references: tuple[Reference, ...] = (),
-        options: TurnOptions | None = None,
-    ) -> None:
-        """Begin a turn. Without ``options``, those of the turn before that do not concern one
-        message alone."""
-        session, info = self._log, self._log.info
-        queued = tuple(message.number for message in self._queue.messages) if text else ()
-        session.publish(
-            TurnStarted(
-                session.replay.turns + 1,
-                text,
-                info.mode,
-                info.model,
-                window,
-                queued,
-                references,
-                session.store.count_messages(info.session_id),
-            )
+def start(
+    session: Session,
+    text: str,
+    window: int,
+    references: tuple[Reference, ...] = (),
+    options: TurnOptions | None = None,
+) -> None:
+    """Begin a turn. Without ``options``, those of the turn before that do not concern one
+    message alone."""
+    session_log, info = session.log, session.log.info
+    queued = tuple(message.number for message in session.queue.messages) if text else ()
+    session_log.publish(
+        TurnStarted(
+            session_log.replay.turns + 1,
+            text,
+            info.mode,
+            info.model,
+            window,
+            queued,
+            references,
+            session_log.store.count_messages(info.session_id),
         )
-        self._queue.goes_on = False
-        self.options = options or msgspec.structs.replace(self.options, after="", alone="")
-        self.answer_references = ()
-        self._task.start(self._run(text, references))
-        session.update()
+    )
+    session.queue.goes_on = False
+    session.options = options or msgspec.structs.replace(session.options, after="", alone="")
+    session.answer_references = ()
+    session.task.start(_run(session, text, references))
+    session_log.update()
 
-    def _ended(self) -> None:
-        session = self._log
-        if session.deferred.given_up == TAKEN:
-            session.refresh()
-        session.update()
-        if session.unsaved:
-            if not self._end_explains:
-                session.show(Note(NOT_SAVED, "warning"))
-            session.save_later()
-        self._begin_queued()
-        session.release_lease()
 
-    def _begin_queued(self) -> None:
-        """Start the next turn after one that lets queued messages go on."""
-        queue = self._queue
-        if not (queue.goes_on and queue.messages) or self._task.running or self._log.closing:
-            return
-        try:
-            with self._log.here():
-                window, references = queue.messages[-1].window, queue.with_references(())
-                self.start(queue.with_text(""), window, references)
-        except (CommandError, StoreError) as error:
-            log.warning("Messages remain queued in %s: %s", self._log.session_id, error.message)
+def ended(session: Session) -> None:
+    """Journal the end, and begin the turn of messages that wait."""
+    session_log = session.log
+    if session_log.deferred.given_up == TAKEN:
+        session_log.refresh()
+    session_log.update()
+    if session_log.unsaved:
+        if not session.end_explains:
+            session_log.show(Note(NOT_SAVED, "warning"))
+        session_log.save_later()
+    _begin_queued(session)
+    session_log.release_lease()
 
-    async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
-        """Run one turn. Always publishes a ``TurnEnded``."""
-        agent: Agent | None = None
-        cleared: list[Cleared] = []
-        self._workplace.begin_turn(self._log.replay.turns)
-        try:
-            self._task.begin()
-            agent = await self._agent()
-            ending = await agent.run(text, self._log.note, references)
-            if ending.reason == "end_turn":
-                await undo.clear_failed(agent.turn, cleared)
-        except asyncio.CancelledError:
-            ending = Ending("cancelled", "cancelled", "Stopped.")
-        except Exception as error:
-            ending = failure(error)
-        self._task.may_cancel = False
-        ending = self._task.forced_ending or ending
-        self._queue.goes_on = self._queue.goes_on or GOES_ON[ending.reason]
-        if self._task.forced_ending is not None:
-            # The turn may have ended before the cancellation arrived.
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.sleep(0)
-        if agent is not None:
-            await self._settle(agent)
-        ending = await self._show_end(ending, agent.turn if agent is not None else None, cleared)
-        self._workplace.end_turn()
-        self._log.in_background(self._settle_journal())
-        if ending.reason == "end_turn" and self.options.second_look is not None:
-            self._log.in_background(self.second_looks.look_after_turn(self.options.second_look))
 
-    async def _show_end(self, ending: Ending, turn: Turn | None, cleared: list[Cleared]) -> Ending:
-        """Publish ``TurnEnded``, with the files and variables that the turn changed. Returns the
-        final ending: the journal may fail meanwhile."""
-        session = self._log
-        session.keep_undelivered()
-        was_stopped = ending.reason == "cancelled"
-        session.note = STOPPED_NOTE if was_stopped else not_found(session.replay.figures)
-        self._end_explains = self._task.forced_ending is not None
-        more: dict[str, object] = {}
-        if turn is not None:
-            (files, files_left_out), _ = await asyncio.gather(
-                _made_by(turn, self._workplace), _know_variables(turn, was_stopped)
-            )
-            waiting = await self._waiting_files.end_turn(session.replay.turns)
-            more = {
-                "files": files,
-                "files_left_out": files_left_out,
-                "waiting_files": waiting.count,
-                "waiting": waiting.named,
-                "overlay": waiting.overlay,
-                "variables": turn.changed_variables,
-            }
-        ending = self._task.forced_ending or ending
-        ended, window = session.turn_ended(ending), self._task.stopped_by
-        session.show(msgspec.structs.replace(ended, cleared=tuple(cleared), window=window, **more))
-        return ending
+def _begin_queued(session: Session) -> None:
+    """Start the next turn after one that lets queued messages go on."""
+    queue = session.queue
+    if not (queue.goes_on and queue.messages) or session.task.running or session.log.closing:
+        return
+    try:
+        with session.log.here():
+            window, references = queue.messages[-1].window, queue.with_references(())
+            start(session, queue.with_text(""), window, references)
+    except (CommandError, StoreError) as error:
+        log.warning("Messages remain queued in %s: %s", session.log.session_id, error.message)
 
-    # --- the agent -------------------------------------------------------------------
 
-    async def _agent(self) -> Agent:
-        """Read the notebook and build the turn's agent."""
-        model = self._services.model(self._log.info.model)
-        turn = self._task.turn = self._turn(model)
-        await undo.remove_left_drafts(turn, await turn.notebook.look())
-        await self._read_folder(turn)
-        for words in await self._tools.find(turn.untrusted):
-            self._log.show(Note(self._services.rules.scrub(words), "warning"))
-        turn.model_info = await model.info(turn.model)
-        meter = self._log.meter
-        meter.begin_turn(turn.model_info)
-        return Agent(
-            model,
-            meter,
-            turn,
-            self._log.talk,
-            turn.asked,
-            lambda: self._log.replay.steps + 1,
-            self._tools.registry,
-            self._queue.delivery,
-            self._take_answer_references,
+async def _run(session: Session, text: str, references: tuple[Reference, ...]) -> None:
+    """Run one turn. Always publishes a ``TurnEnded``."""
+    agent: Agent | None = None
+    cleared: list[Cleared] = []
+    session.workplace.begin_turn(session.log.replay.turns)
+    try:
+        session.task.begin()
+        agent = await _agent(session)
+        ending = await agent.run(text, session.log.note, references)
+        if ending.reason == "end_turn":
+            await undo.clear_failed(agent.turn, cleared)
+    except asyncio.CancelledError:
+        ending = Ending("cancelled", "cancelled", "Stopped.")
+    except Exception as error:
+        ending = failure(error)
+    session.task.may_cancel = False
+    ending = session.task.forced_ending or ending
+    session.queue.goes_on = session.queue.goes_on or GOES_ON[ending.reason]
+    if session.task.forced_ending is not None:
+        # The turn may have ended before the cancellation arrived.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+    if agent is not None:
+        await _settle(session, agent)
+    ending = await _show_end(session, ending, agent.turn if agent is not None else None, cleared)
+    session.workplace.end_turn()
+    session.log.in_background(_settle_journal(session))
+    if ending.reason == "end_turn" and session.options.second_look is not None:
+        session.log.in_background(session.second_looks.look_after_turn(session.options.second_look))
+
+
+async def _show_end(
+    session: Session, ending: Ending, turn: Turn | None, cleared: list[Cleared]
+) -> Ending:
+    """Publish ``TurnEnded``, with the files and variables that the turn changed. Returns the
+    final ending: the journal may fail meanwhile."""
+    session_log = session.log
+    session_log.keep_undelivered()
+    was_stopped = ending.reason == "cancelled"
+    session_log.note = STOPPED_NOTE if was_stopped else not_found(session_log.replay.figures)
+    session.end_explains = session.task.forced_ending is not None
+    more: dict[str, object] = {}
+    if turn is not None:
+        (files, files_left_out), _ = await asyncio.gather(
+            _made_by(turn, session.workplace), _know_variables(turn, was_stopped)
         )
+        waiting = await session.waiting_files.end_turn(session_log.replay.turns)
+        more = {
+            "files": files,
+            "files_left_out": files_left_out,
+            "waiting_files": waiting.count,
+            "waiting": waiting.named,
+            "overlay": waiting.overlay,
+            "variables": turn.changed_variables,
+        }
+    ending = session.task.forced_ending or ending
+    ended, window = session_log.turn_ended(ending), session.task.stopped_by
+    session_log.show(msgspec.structs.replace(ended, cleared=tuple(cleared), window=window, **more))
+    return ending
 
-    def _turn(self, model: Model) -> Turn:
-        session, services, rules = self._log, self._services, self._services.rules
-        replay, talk, place = session.replay, session.talk, self._workplace
-        number, untrusted = replay.turns, talk.untrusted
-        notebook = TurnNotebook(
-            number,
-            place.document,
-            session.ledger,
-            self._private,
-            session.journal_failed,
-            self.options.after,
+
+async def _agent(session: Session) -> Agent:
+    """Read the notebook and build the turn's agent."""
+    model = session.services.model(session.log.info.model)
+    turn = session.task.turn = _turn(session, model)
+    await undo.remove_left_drafts(turn, await turn.notebook.look())
+    await _read_folder(session, turn)
+    for words in await session.tools.find(turn.untrusted):
+        session.log.show(Note(session.services.rules.scrub(words), "warning"))
+    turn.model_info = await model.info(turn.model)
+    meter = session.log.meter
+    meter.begin_turn(turn.model_info)
+    return Agent(
+        model,
+        meter,
+        turn,
+        session.log.talk,
+        turn.asked,
+        lambda: session.log.replay.steps + 1,
+        session.tools.registry,
+        session.queue.delivery,
+        partial(_take_answer_references, session),
+    )
+
+
+def _turn(session: Session, model: Model) -> Turn:
+    session_log, services, rules = session.log, session.services, session.services.rules
+    replay, talk, place = session_log.replay, session_log.talk, session.workplace
+    number, untrusted = replay.turns, talk.untrusted
+    notebook = TurnNotebook(
+        number,
+        place.document,
+        session_log.ledger,
+        session.private_names,
+        session_log.journal_failed,
+        session.options.after,
+    )
+    return Turn(
+        number=number,
+        since=replay.since,
+        session_id=session_log.session_id,
+        model=session_log.info.model,
+        mode=session_log.info.mode,
+        always_ask=model.always_ask,
+        alone=session.options.alone,
+        workplace=place,
+        notebook=notebook,
+        store=session_log.store,
+        decisions=session.decisions,
+        ledger=session_log.ledger,
+        context=session_log.context,
+        untrusted=untrusted,
+        results=Results(untrusted, talk.attached, talk.shown, notebook.stands, talk.pictures),
+        private=session.private_names,
+        hooks=services.hooks,
+        came_late=partial(session.late_outputs.add, number, untrusted.scrub),
+        late=session.late_outputs.by_cell,
+        show=session.log.show,
+        asked=replay.asked,
+        titles=replay.titles,
+        limits=rules.limits,
+        markdown_risks=rules.markdown_risks,
+        may_run_all=modes.may_run_all(rules.highest_mode),
+        auto_needs_sandbox=rules.auto_needs_sandbox,
+        cautions=talk.cautions,
+        before=asyncio.ensure_future(_look_around(place)),
+        # Beside the first request to the model.
+        files_kept=asyncio.ensure_future(session.waiting_files.begin_turn(number)),
+    )
+
+
+async def _read_folder(session: Session, turn: Turn) -> None:
+    """Read the names of files, and the person's instructions and skills."""
+    place = session.workplace
+    turn.files = await place.files()
+    if not session.options.rule_files:
+        return
+    turn.rule_files = await place.rule_files()
+    for path, why in turn.rule_files:
+        if why in NOT_READ and path not in session.unread_rule_files:
+            session.unread_rule_files.add(path)
+            session.log.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
+    turn.skills = skills_of(await place.own_commands())
+
+
+def _take_answer_references(session: Session) -> tuple[Reference, ...]:
+    references, session.answer_references = session.answer_references, ()
+    return references
+
+
+async def _settle(session: Session, agent: Agent) -> None:
+    """Clean up after the last step: no draft waits, every call has a result."""
+    await agent.cancel_calls()
+    agent.turn.notebook.over = True
+    agent.stop()
+    session.log.context = agent.turn.context
+    if agent.turn.unresponsive is not None:
+        session.log.in_background(_watch(session, agent.turn.unresponsive))
+    await agent.turn.notebook.settled(SETTLE_TIME)
+
+
+async def _settle_journal(session: Session) -> None:
+    """Flush the turn's end to the disk, without making the next turn wait."""
+    session_log = session.log
+    try:
+        await session_log.store.settle(session_log.session_id)
+        await session_log.store.tidy()
+    except StoreError as error:
+        log.warning("Could not tidy the journal: %s", error.message)
+        # It may lack appends that a network drive has refused.
+        session_log.deferred.do(
+            partial(session_log.store.append_events, session_log.session_id, [])
         )
-        return Turn(
-            number=number,
-            since=replay.since,
-            session_id=session.session_id,
-            model=session.info.model,
-            mode=session.info.mode,
-            always_ask=model.always_ask,
-            alone=self.options.alone,
-            workplace=place,
-            notebook=notebook,
-            store=session.store,
-            decisions=self._decisions,
-            ledger=session.ledger,
-            context=session.context,
-            untrusted=untrusted,
-            results=Results(untrusted, talk.attached, talk.shown, notebook.stands, talk.pictures),
-            private=self._private,
-            hooks=services.hooks,
-            came_late=partial(self.late_outputs.add, number, untrusted.scrub),
-            late=self.late_outputs.by_cell,
-            show=self._log.show,
-            asked=replay.asked,
-            titles=replay.titles,
-            limits=rules.limits,
-            markdown_risks=rules.markdown_risks,
-            may_run_all=modes.may_run_all(rules.highest_mode),
-            auto_needs_sandbox=rules.auto_needs_sandbox,
-            cautions=talk.cautions,
-            before=asyncio.ensure_future(_look_around(place)),
-            # Beside the first request to the model.
-            files_kept=asyncio.ensure_future(self._waiting_files.begin_turn(number)),
-        )
+        if session_log.unsaved and not (session.task.running or session.end_explains):
+            session_log.show(Note(NOT_SAVED, "warning"))
 
-    async def _read_folder(self, turn: Turn) -> None:
-        """Read the names of files, and the person's instructions and skills."""
-        place = self._workplace
-        turn.files = await place.files()
-        if not self.options.rule_files:
-            return
-        turn.rule_files = await place.rule_files()
-        for path, why in turn.rule_files:
-            if why in NOT_READ and path not in self._unread:
-                self._unread.add(path)
-                self._log.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
-        turn.skills = skills_of(await place.own_commands())
 
-    def _take_answer_references(self) -> tuple[Reference, ...]:
-        references, self.answer_references = self.answer_references, ()
-        return references
-
-    # --- the end ---------------------------------------------------------------------
-
-    async def _settle(self, agent: Agent) -> None:
-        """Clean up after the last step: no draft waits, every call has a result."""
-        await agent.cancel_calls()
-        agent.turn.notebook.over = True
-        agent.stop()
-        self._log.context = agent.turn.context
-        if agent.turn.unresponsive is not None:
-            self._log.in_background(self._watch(agent.turn.unresponsive))
-        await agent.turn.notebook.settled(SETTLE_TIME)
-
-    async def _settle_journal(self) -> None:
-        """Flush the turn's end to the disk, without making the next turn wait."""
-        session = self._log
-        try:
-            await session.store.settle(session.session_id)
-            await session.store.tidy()
-        except StoreError as error:
-            log.warning("Could not tidy the journal: %s", error.message)
-            # It may lack appends that a network drive has refused.
-            session.deferred.do(partial(session.store.append_events, session.session_id, []))
-            if session.unsaved and not (self._task.running or self._end_explains):
-                session.show(Note(NOT_SAVED, "warning"))
-
-    async def _watch(self, run: StoppedRun) -> None:
-        """Notify the person if the kernel ignores the interrupt."""
-        await asyncio.sleep(INTERRUPT_TIME)
-        if not await run.has_stopped():
-            self._log.show_unasked(Note(STUCK, "warning"))
+async def _watch(session: Session, run: StoppedRun) -> None:
+    """Notify the person if the kernel ignores the interrupt."""
+    await asyncio.sleep(INTERRUPT_TIME)
+    if not await run.has_stopped():
+        session.log.show_unasked(Note(STUCK, "warning"))
 
 
 async def _look_around(workplace: Workplace) -> FolderScan | None:

@@ -119,7 +119,7 @@ async def test_a_thousand_outputs_after_the_end_are_compared_by_place(
     )
     end = FinishRun(cell["id"], run_id, first, 1, trusted=True)
     monkeypatch.setattr(Counted, "compared", 0)
-    await b.session.turns.late_outputs.add(1, str, end, later)
+    await b.session.late_outputs.add(1, str, end, later)
     assert "999b" in shows(b, cell["id"])
     assert Counted.compared < 10_000
-    assert len(b.session.turns.late_outputs.by_cell[cell["id"]].now) < 5_000
+    assert len(b.session.late_outputs.by_cell[cell["id"]].now) < 5_000

@@ -182,7 +182,7 @@ async def test_waiting_for_the_person_is_no_time_of_the_turn(bench: Benches) -> 
     b = bench(call("delete_cell", cell_id="c1"), say("Done."), rules=rules)
     b.send(mode="auto")
     draft = await b.draft()
-    turn = b.session._task.turn
+    turn = b.session.task.turn
     assert turn is not None
     await until(lambda: turn.clock.unattended > 1.0)
     b.decide(draft, "reject")

@@ -27,10 +27,10 @@ Benches = Callable[..., Bench]
 
 def killed(b: Bench) -> None:
     """The server's process is gone: no task of it goes on, and nothing was settled."""
-    task = b.session._task.task
+    task = b.session.task.task
     assert task is not None
     b.session.log.deferred.give_up()
-    b.session._task.ended = lambda: None
+    b.session.task.ended = lambda: None
     renewing = b.session.log.lease._renewing
     assert renewing is not None
     renewing.cancel()
