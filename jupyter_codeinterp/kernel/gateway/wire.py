@@ -30,7 +30,6 @@ from tornado.websocket import (
 
 from ...base.errors import KernelError
 from ..wire import Expected, KernelMessage, Wire, message_of
-from ..wire.port import YIELD_AFTER
 from ..wire.reading import read_content
 
 # -------------------------------------------------------------------------------------------------
@@ -147,23 +146,12 @@ class GatewayWire(Wire):
         self._opened.set()
         super().close()
 
-    async def send(
-        self,
-        channel: str,
-        msg_type: str,
-        content: dict[str, Any],
-        *,
-        msg_id: str = "",
-        subshell: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        at_once: bool = False,
-    ) -> None:
-        message = self._message(msg_type, content, msg_id, subshell, metadata)
+    async def _send(self, channel: str, message: dict[str, Any], at_once: bool) -> None:
         while not self._closed:
             socket = self._socket
             if socket is not None and self._write(socket, channel, message):
-                if msg_id in self._replies:
-                    self._replies[msg_id].sent = True
+                if message["msg_id"] in self._replies:
+                    self._replies[message["msg_id"]].sent = True
                 return
             if at_once:
                 raise KernelError("unconnected", "The connection to the gateway is cut.")
@@ -280,21 +268,11 @@ class GatewayWire(Wire):
 
     async def _read(self, socket: WebSocketClientConnection) -> None:
         """Return when the connection is cut."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        while True:
-            frame = await socket.read_message()
-            if frame is None:
-                return
-            try:
-                self._handle(*_message(frame, socket))
-            except Exception:
-                # Code in the kernel can publish anything. It must not stop the reader.
-                log.warning("A kernel message was dropped", exc_info=True)
-            del frame
-            if loop.time() - began > YIELD_AFTER:
-                await asyncio.sleep(0)
-                began = loop.time()
+
+        async def take(frame: str | bytes) -> None:
+            self._handle(*_message(frame, socket))
+
+        await self._follow(socket.read_message, take)
 
     def _handle(self, channel: str, message: KernelMessage) -> None:
         if channel != "iopub":

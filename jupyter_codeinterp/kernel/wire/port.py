@@ -1,15 +1,16 @@
 """Ports: the wire that carries messages to a kernel and back, and the process behind it.
 
 Each kind of connection has a ``Wire`` and a ``Process``: ``zmq`` for kernels of this machine,
-``gateway`` for those of a gateway. ``kernels/zmq/link.py`` uses both.
+``gateway`` for those of a gateway. ``kernel/zmq/link.py`` uses both.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 GONE = "The kernel died or was restarted. All its variables are gone."
 YIELD_AFTER = 0.005
 """Seconds after which a busy reader yields to the event loop."""
+
+log = logging.getLogger(__name__)
 
 
 class KernelMessage(NamedTuple):
@@ -98,7 +101,6 @@ class Wire(ABC):
         """Our session id, as in the header of each request."""
         return str(self._session.session)
 
-    @abstractmethod
     async def send(
         self,
         channel: str,
@@ -116,6 +118,16 @@ class Wire(ABC):
 
         Nothing else runs between sending and returning, so the caller knows whether it was sent.
         """
+        message = self._session.msg(msg_type, content, metadata={AGENT: True, **(metadata or {})})
+        if msg_id:
+            message["header"]["msg_id"] = message["msg_id"] = msg_id
+        if subshell:
+            message["header"]["subshell_id"] = subshell
+        await self._send(channel, message, at_once)
+
+    @abstractmethod
+    async def _send(self, channel: str, message: dict[str, Any], at_once: bool) -> None:
+        """As ``send``."""
 
     def close(self) -> None:
         """Fail the requests that wait for a reply; unsent ones are never sent."""
@@ -148,25 +160,27 @@ class Wire(ABC):
         reply.add_done_callback(lambda _: self._replies.pop(msg_id, None))
         return reply
 
+    async def _follow(
+        self, receive: Callable[[], Awaitable[Any]], take: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        """Take what comes, until ``receive`` returns None."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while (frames := await receive()) is not None:
+            try:
+                await take(frames)
+            except Exception:
+                # Code in the kernel can publish anything. It must not stop the reader.
+                log.warning("A kernel message was dropped", exc_info=True)
+            del frames
+            if loop.time() - began > YIELD_AFTER:
+                await asyncio.sleep(0)
+                began = loop.time()
+
     def _on_reply(self, message: KernelMessage) -> None:
         expected = self._replies.get(message.parent_id)
         if expected is not None and not expected.reply.done():
             expected.reply.set_result(message)
-
-    def _message(
-        self,
-        msg_type: str,
-        content: dict[str, Any],
-        msg_id: str,
-        subshell: str | None,
-        metadata: dict[str, Any] | None,
-    ) -> dict[str, Any]:
-        msg = self._session.msg(msg_type, content, metadata={AGENT: True, **(metadata or {})})
-        if msg_id:
-            msg["header"]["msg_id"] = msg["msg_id"] = msg_id
-        if subshell:
-            msg["header"]["subshell_id"] = subshell
-        return msg
 
 
 class Spec(NamedTuple):

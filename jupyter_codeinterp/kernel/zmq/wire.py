@@ -19,7 +19,7 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.session import DELIM, Session
 
 from ...base.errors import KernelError
-from ..wire.port import YIELD_AFTER, KernelMessage, Wire, message_of
+from ..wire.port import KernelMessage, Wire, message_of
 from ..wire.reading import LARGE, read_content
 
 log = logging.getLogger(__name__)
@@ -87,19 +87,8 @@ class ZmqWire(Wire):
             socket.close(linger=0)
         super().close()
 
-    async def send(
-        self,
-        channel: str,
-        msg_type: str,
-        content: dict[str, Any],
-        *,
-        msg_id: str = "",
-        subshell: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        at_once: bool = False,
-    ) -> None:
-        msg = self._message(msg_type, content, msg_id, subshell, metadata)
-        parts = self._session.serialize(msg)
+    async def _send(self, channel: str, message: dict[str, Any], at_once: bool) -> None:
+        parts = self._session.serialize(message)
         while not self._closed:
             try:
                 await self._sockets[channel].send_multipart(parts, flags=zmq.NOBLOCK)
@@ -112,19 +101,10 @@ class ZmqWire(Wire):
     async def _read(
         self, socket: zmq.asyncio.Socket, handle: Callable[[KernelMessage], None]
     ) -> None:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        while True:
-            frames = await socket.recv_multipart(copy=False)
-            try:
-                handle(await self._parse(frames))
-            except Exception:
-                # Code in the kernel can publish anything. It must not stop the reader.
-                log.warning("A kernel message was dropped", exc_info=True)
-            del frames
-            if loop.time() - began > YIELD_AFTER:
-                await asyncio.sleep(0)
-                began = loop.time()
+        async def take(frames: Sequence[zmq.Frame]) -> None:
+            handle(await self._parse(frames))
+
+        await self._follow(lambda: socket.recv_multipart(copy=False), take)
 
     async def _parse(self, frames: Sequence[zmq.Frame]) -> KernelMessage:
         parts = [frame.buffer for frame in frames]

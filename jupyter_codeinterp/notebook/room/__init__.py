@@ -7,7 +7,6 @@ gone.py         finds cells that people have deleted
 presence.py     shows the agent among the people in the room
 saves.py        which ops the file holds after a save
 rooms.py        what a package for collaboration provides, and needs
-engines.py      finds the installed package
 server_ydoc.py  the rooms of jupyter_server_ydoc
 server_documents.py  the rooms of jupyter_server_documents
 
@@ -15,8 +14,20 @@ Windows are views of a room: they have no lease and apply no ops. The server loa
 and pycrdt, only where a known package for collaboration is enabled.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from .document import RoomDocument
-from .engines import found
 from .rooms import Rooms
+from .server_documents import found_documents
+from .server_ydoc import found_ydoc
 
 __all__ = ["RoomDocument", "Rooms", "found"]
+
+
+def found(extensions: Mapping[str, Any], contents: Any) -> Rooms | None:
+    """The rooms of the package for collaboration that the server has enabled; None without a known
+    one. ``extensions``: the server's, by name."""
+    return found_ydoc(extensions, contents) or found_documents(extensions, contents)

@@ -11,7 +11,7 @@ from ...extensions import Route
 from ...wire.commands import BOTH, CHANGE, EXECUTE, LOOK
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import connections, notebooks, sessions, settings, windows
+from . import notebooks, sessions, settings, windows
 from .base import Handler, UnknownHandler
 from .commands import ID, NUMBER, command, short_routes
 
@@ -26,13 +26,13 @@ ROUTES = (
     Route("DELETE", rf"notices/{NUMBER}", (CHANGE,), settings.dismiss),
     Route("GET", r"models", (LOOK,), settings.models),
     Route("POST", r"demo", (CHANGE,), settings.copy_demo),
-    Route("GET", r"connections", (LOOK,), connections.connections),
-    Route("POST", rf"connections/{PROVIDER}", (EXECUTE,), connections.connect),
-    Route("DELETE", rf"connections/{PROVIDER}", (EXECUTE,), connections.disconnect),
-    Route("POST", rf"connections/{PROVIDER}/test", (EXECUTE,), connections.try_connection),
-    Route("POST", r"key", (EXECUTE,), connections.connect),
-    Route("DELETE", r"key", (EXECUTE,), connections.disconnect),
-    Route("GET", r"local", (EXECUTE,), connections.local_servers),
+    Route("GET", r"connections", (LOOK,), settings.connections),
+    Route("POST", rf"connections/{PROVIDER}", (EXECUTE,), settings.connect),
+    Route("DELETE", rf"connections/{PROVIDER}", (EXECUTE,), settings.disconnect),
+    Route("POST", rf"connections/{PROVIDER}/test", (EXECUTE,), settings.try_connection),
+    Route("POST", r"key", (EXECUTE,), settings.connect),
+    Route("DELETE", r"key", (EXECUTE,), settings.disconnect),
+    Route("GET", r"local", (EXECUTE,), settings.local_servers),
     Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
     Route("GET", r"commands", (LOOK,), notebooks.own_commands),
     Route("GET", r"verifications", (LOOK,), notebooks.verification),

@@ -1,9 +1,9 @@
-"""Status, notices, models and the demo."""
+"""Status, notices, models, the demo, and connections of providers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from jupyter_core.utils import ensure_async
@@ -11,9 +11,13 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from ...base.errors import CommandError
 from ...models.replay import provider as replay
+from ...wire.commands import DoneElsewhere
 from ...wire.events import Mode
 from ...wire.providers import Source
-from .base import Handler
+from .base import Handler, Nothing
+
+if TYPE_CHECKING:
+    from ...models.offered.registry import LocalServers
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -104,3 +108,41 @@ async def copy_demo(handler: Handler) -> dict[str, str]:
         words = "Could not copy the demo to this server's folder: {why}."
         raise CommandError("not_writable", words, why=error.strerror) from None
     return {"notebook": notebook, "model": replay.NAME}
+
+
+# -------------------------------------------------------------------------------------------------
+# Connections of providers. Keys can be written, never read.
+
+
+async def connections(handler: Handler) -> dict[str, Any]:
+    return {"connections": handler.models.connections()}
+
+
+async def connect(handler: Handler, provider: str = "") -> Any:
+    """Test and save a key, an address or both. Without ``provider``: the default one's."""
+    given = handler.body()
+    key, base_url, model = (handler.text(given, n) for n in ("key", "base_url", "model"))
+    await handler.models.connect(provider or handler.models.default_provider, key, base_url, model)
+    return _changed(handler, provider)
+
+
+async def disconnect(handler: Handler, provider: str = "") -> Any:
+    handler.models.forget(provider or handler.models.default_provider)
+    return _changed(handler, provider)
+
+
+def _changed(handler: Handler, provider: str) -> dict[str, Any] | Status:
+    handler.manager.tell_others(DoneElsewhere(handler.by, "key"))
+    if not provider:
+        return status(handler)
+    return {"connection": handler.models.described(provider), "status": status(handler)}
+
+
+async def try_connection(handler: Handler, provider: str) -> dict[str, Any]:
+    """Test the saved connection."""
+    handler.given(Nothing)
+    return {"connection": await handler.models.test(provider)}
+
+
+async def local_servers(handler: Handler) -> LocalServers:
+    return await handler.models.local_servers()
