@@ -149,6 +149,33 @@ def jp_server_config(
 
 
 @pytest.fixture
+def jp_configurable_serverapp(
+    jp_configurable_serverapp: Callable[..., ServerApp],
+) -> Iterator[Callable[..., ServerApp]]:
+    """Makes servers, and closes their databases in this thread when the test ends.
+
+    Otherwise Jupyter closes them when they are collected, which may be in another thread and in
+    a later test. SQLite refuses that, and the later test fails.
+    """
+    made: list[ServerApp] = []
+
+    def make(*args: Any, **kwargs: Any) -> ServerApp:
+        app = jp_configurable_serverapp(*args, **kwargs)
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        app.session_manager.close()
+        # The closed connection stays in its place, so that nothing opens another.
+        app.session_manager.connection.close()
+        file_ids = app.web_app.settings.get("file_id_manager")
+        if file_ids is not None:
+            file_ids.con.close()
+            del file_ids.con
+
+
+@pytest.fixture
 def site(
     monkeypatch: pytest.MonkeyPatch,
     environment: dict[str, str],
@@ -167,8 +194,3 @@ def site(
     site = Site(app, fetch, socket, f"http://localhost:{port}{base_url}")
     yield site
     jp_asyncio_loop.run_until_complete(site.close())
-    file_ids = app.web_app.settings.get("file_id_manager")
-    if file_ids is not None:
-        # Else it closes its database when it is collected, and may be in another thread then.
-        file_ids.con.close()
-        del file_ids.con

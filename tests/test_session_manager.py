@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.app.notebooks import siblings
@@ -281,6 +284,28 @@ AT_THE_START = {
     "jupyter_codeinterp.app",
     "jupyter_codeinterp.app.settings",
 }
+
+
+@pytest.fixture
+def collected_later() -> Iterator[list[ServerApp]]:
+    """Servers of this test, collected in another thread after all its other fixtures ended."""
+    servers: list[ServerApp] = []
+    yield servers
+    assert servers
+    with ThreadPoolExecutor(1) as other:
+        for app in servers:
+            other.submit(app.session_manager.__del__).result()
+            file_ids = app.web_app.settings.get("file_id_manager")
+            if file_ids is not None:
+                other.submit(file_ids.__del__).result()
+
+
+async def test_a_tests_server_leaves_no_database_open(
+    collected_later: list[ServerApp], request: pytest.FixtureRequest
+) -> None:
+    app: ServerApp = request.getfixturevalue("jp_serverapp")
+    await app.session_manager.list_sessions()
+    collected_later.append(app)
 
 
 def test_the_start_costs_little(tmp_path: Path) -> None:
