@@ -138,7 +138,7 @@ export class DraftBar extends Panel {
     if (this.state !== 'waiting') {
       return false;
     }
-    if (action === 'reject' || this._view?.long) {
+    if (action === 'reject' || this._view?.longAtPress) {
       this._options.decide(this.draftId, action, runAll);
       return true;
     }

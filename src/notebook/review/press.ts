@@ -40,6 +40,11 @@ let last: { at: number; on: Element | null; command: string } = {
 };
 /** The last key pressed outside of text fields: a person's own shortcut may be a letter. */
 let lastKey = { at: -Infinity, keystroke: '' };
+/**
+ * Milliseconds from the person's last press until the page handled it. A busy page handles presses
+ * late: by the time of handling alone, a key pressed every 0.1 s would decide on a draft.
+ */
+let late = 0;
 /** Whether clicks count that the browser does not trust. */
 let anyClicks = false;
 
@@ -101,6 +106,9 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
         lastKey = { at: now(), keystroke: event.repeat ? '' : keystroke };
       }
       const allowed = anyClicks && type === 'click';
+      if (isTrusted) {
+        late = Math.max(now() - event.timeStamp, 0);
+      }
       if (!(target instanceof Element) || !isPress(event, target)) {
         return;
       }
@@ -167,6 +175,11 @@ export class InView implements IDisposable {
     return performance.now() - this._since >= IN_VIEW;
   }
 
+  /** Whether it was so already when the person pressed. */
+  get longAtPress(): boolean {
+    return performance.now() - late - this._since >= IN_VIEW;
+  }
+
   /** Start counting again. */
   restart(): void {
     clearTimeout(this._timer);
@@ -222,6 +235,6 @@ export function useSure(
   return {
     ref,
     'aria-disabled': sureOf === question ? undefined : true,
-    onClick: () => (view.current?.long ? onClick() : refused())
+    onClick: () => (view.current?.longAtPress ? onClick() : refused())
   };
 }

@@ -237,4 +237,34 @@ describe('long in view', () => {
     globalThis.IntersectionObserver = IntersectionObserver;
     jest.useRealTimers();
   });
+
+  it('counts until the press, not until a busy page handles it', () => {
+    const { IntersectionObserver } = globalThis;
+    globalThis.IntersectionObserver = class {
+      constructor(told: (entries: { isIntersecting: boolean }[]) => void) {
+        told([{ isIntersecting: true }]);
+      }
+      observe() {}
+      disconnect() {}
+    } as never;
+    at += 5000;
+    const view: View = new InView(document.body, () => {});
+    view.restart();
+    const shown = at;
+    const press = (pressed: number, handled: number) => {
+      at = shown + handled;
+      listen({
+        type: 'click',
+        isTrusted: true,
+        timeStamp: shown + pressed,
+        target: document.body,
+        composedPath: () => []
+      } as never);
+      return view.longAtPress;
+    };
+    expect(press(100, 700)).toBe(false);
+    expect(press(600, 700)).toBe(true);
+    view.dispose();
+    globalThis.IntersectionObserver = IntersectionObserver;
+  });
 });
