@@ -88,13 +88,9 @@ class Session:
         self.second_looks = SecondLooks(self.log, services)
         self.tools = turns.TurnTools(services.tools, workplace)
         self.options = turns.TurnOptions()
-        """Of the latest turn."""
         self.answer_references: tuple[Reference, ...] = ()
-        """References in answers to questions, not yet sent to the model."""
         self.unread_rule_files: set[str] = set()
-        """Unread instruction files that the person was told about."""
         self.end_explains = False
-        """Whether the latest turn's end says that the journal failed."""
         self.task.ended = lambda: turns.ended(self)
         self.log.open()
 

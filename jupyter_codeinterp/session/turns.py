@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import msgspec
 
@@ -21,7 +21,7 @@ from ..base.errors import CommandError, KernelError, StoreError
 from ..base.visible import visible_line
 from ..journal.event_log import TAKEN
 from ..run.approval import modes
-from ..run.approval.decisions import Alone
+from ..run.approval.decisions import Alone, Decisions
 from ..run.turn.ending import Ending, failure
 from ..run.turn.files import FolderScan, made
 from ..run.turn.notebook import TurnNotebook
@@ -29,16 +29,18 @@ from ..run.turn.results import Results
 from ..run.turn.turn import StoppedRun, Turn
 from ..run.turn.workplace import Workplace
 from ..view.own_command import skills_of
+from ..view.redaction.private_names import PrivateNames
 from ..view.rule_files import NOT_READ
 from ..view.untrusted import Untrusted
 from ..wire.events import Cleared, MadeFile, Note, Reference, TurnStarted
 from ..wire.ports import Model
 from . import undo
-from .log import STOPPED_NOTE
-from .messages import GOES_ON
-
-if TYPE_CHECKING:
-    from .session import Session
+from .late_outputs import LateOutputs
+from .log import STOPPED_NOTE, Services, SessionLog
+from .looking import SecondLooks
+from .messages import GOES_ON, Queue
+from .turn_task import TurnTask
+from .waiting_files import WaitingFiles
 
 # -------------------------------------------------------------------------------------------------
 # The tools of a conversation's turns: the agent's own, and those of features.
@@ -100,8 +102,32 @@ class TurnOptions(msgspec.Struct, frozen=True):
     alone: Alone = ""
 
 
+class TakesTurns(Protocol):
+    """A session, as its turns use it."""
+
+    services: Services
+    workplace: Workplace
+    private_names: PrivateNames
+    decisions: Decisions
+    task: TurnTask
+    log: SessionLog
+    queue: Queue
+    waiting_files: WaitingFiles
+    late_outputs: LateOutputs
+    second_looks: SecondLooks
+    tools: TurnTools
+    options: TurnOptions
+    """Of the latest turn."""
+    answer_references: tuple[Reference, ...]
+    """References in answers to questions, not yet sent to the model."""
+    unread_rule_files: set[str]
+    """Unread instruction files that the person was told about."""
+    end_explains: bool
+    """Whether the latest turn's end says that the journal failed."""
+
+
 def start(
-    session: Session,
+    session: TakesTurns,
     text: str,
     window: int,
     references: tuple[Reference, ...] = (),
@@ -130,7 +156,7 @@ def start(
     session_log.update()
 
 
-def ended(session: Session) -> None:
+def ended(session: TakesTurns) -> None:
     """Journal the end, and begin the turn of messages that wait."""
     session_log = session.log
     if session_log.deferred.given_up == TAKEN:
@@ -144,7 +170,7 @@ def ended(session: Session) -> None:
     session_log.release_lease()
 
 
-def _begin_queued(session: Session) -> None:
+def _begin_queued(session: TakesTurns) -> None:
     """Start the next turn after one that lets queued messages go on."""
     queue = session.queue
     if not (queue.goes_on and queue.messages) or session.task.running or session.log.closing:
@@ -157,7 +183,7 @@ def _begin_queued(session: Session) -> None:
         log.warning("Messages remain queued in %s: %s", session.log.session_id, error.message)
 
 
-async def _run(session: Session, text: str, references: tuple[Reference, ...]) -> None:
+async def _run(session: TakesTurns, text: str, references: tuple[Reference, ...]) -> None:
     """Run one turn. Always publishes a ``TurnEnded``."""
     agent: Agent | None = None
     cleared: list[Cleared] = []
@@ -189,7 +215,7 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
 
 
 async def _show_end(
-    session: Session, ending: Ending, turn: Turn | None, cleared: list[Cleared]
+    session: TakesTurns, ending: Ending, turn: Turn | None, cleared: list[Cleared]
 ) -> Ending:
     """Publish ``TurnEnded``, with the files and variables that the turn changed. Returns the
     final ending: the journal may fail meanwhile."""
@@ -218,7 +244,7 @@ async def _show_end(
     return ending
 
 
-async def _agent(session: Session) -> Agent:
+async def _agent(session: TakesTurns) -> Agent:
     """Read the notebook and build the turn's agent."""
     model = session.services.model(session.log.info.model)
     turn = session.task.turn = _turn(session, model)
@@ -242,7 +268,7 @@ async def _agent(session: Session) -> Agent:
     )
 
 
-def _turn(session: Session, model: Model) -> Turn:
+def _turn(session: TakesTurns, model: Model) -> Turn:
     session_log, services, rules = session.log, session.services, session.services.rules
     replay, talk, place = session_log.replay, session_log.talk, session.workplace
     number, untrusted = replay.turns, talk.untrusted
@@ -288,7 +314,7 @@ def _turn(session: Session, model: Model) -> Turn:
     )
 
 
-async def _read_folder(session: Session, turn: Turn) -> None:
+async def _read_folder(session: TakesTurns, turn: Turn) -> None:
     """Read the names of files, and the person's instructions and skills."""
     place = session.workplace
     turn.files = await place.files()
@@ -302,12 +328,12 @@ async def _read_folder(session: Session, turn: Turn) -> None:
     turn.skills = skills_of(await place.own_commands())
 
 
-def _take_answer_references(session: Session) -> tuple[Reference, ...]:
+def _take_answer_references(session: TakesTurns) -> tuple[Reference, ...]:
     references, session.answer_references = session.answer_references, ()
     return references
 
 
-async def _settle(session: Session, agent: Agent) -> None:
+async def _settle(session: TakesTurns, agent: Agent) -> None:
     """Clean up after the last step: no draft waits, every call has a result."""
     await agent.cancel_calls()
     agent.turn.notebook.over = True
@@ -318,7 +344,7 @@ async def _settle(session: Session, agent: Agent) -> None:
     await agent.turn.notebook.settled(SETTLE_TIME)
 
 
-async def _settle_journal(session: Session) -> None:
+async def _settle_journal(session: TakesTurns) -> None:
     """Flush the turn's end to the disk, without making the next turn wait."""
     session_log = session.log
     try:
@@ -334,7 +360,7 @@ async def _settle_journal(session: Session) -> None:
             session_log.show(Note(NOT_SAVED, "warning"))
 
 
-async def _watch(session: Session, run: StoppedRun) -> None:
+async def _watch(session: TakesTurns, run: StoppedRun) -> None:
     """Notify the person if the kernel ignores the interrupt."""
     await asyncio.sleep(INTERRUPT_TIME)
     if not await run.has_stopped():
