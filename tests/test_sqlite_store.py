@@ -890,6 +890,26 @@ def test_disk_full(store: SqliteStore) -> None:
     put_outputs(store, "s1", "a", ({"text": "x" * 100_000},))
 
 
+async def test_a_file_that_is_deleted_on_a_network_drive(drive: SqliteStore, path: Path) -> None:
+    """SQLite then calls the file read-only, for ever. A new one is begun."""
+    drive.append_events("s1", [(1, Note("a"))])
+    await drive.settle("s1")
+    for file in list_of(path):
+        file.unlink()
+    drive.append_events("s1", [(2, Note("b"))])
+    with pytest.raises(StoreError) as raised:
+        await drive.settle("s1")
+    assert (raised.value.code, raised.value.message) == ("not_found", journal_base.REPLACED)
+    with pytest.raises(StoreError) as raised:
+        await drive.settle("s1")
+    assert raised.value.code == "unknown_session"
+    drive.create(info("s2"))
+    drive.append_events("s2", [(1, Note("c"))])
+    await drive.settle("s2")
+    assert drive.events("s2") == [(1, Note("c"))]
+    assert [text.startswith(journal_base.REPLACED) for text in drive.notices().values()] == [True]
+
+
 async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path: Path) -> None:
     store.append_events("s1", [(1, Note("a"))])
     for file in list_of(path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import stat
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -18,11 +19,13 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from tornado import web
 from tornado.httpclient import HTTPClientError
 
+from jupyter_codeinterp.app.notebooks.notebook_kernels import NotebookKernels
 from jupyter_codeinterp.app.notebooks.own_commands import own_commands
 from jupyter_codeinterp.app.notebooks.rule_files import rule_files
 from jupyter_codeinterp.app.notebooks.saving import before_save
 from jupyter_codeinterp.app.notebooks.scan import look_around
 from jupyter_codeinterp.app.notebooks.siblings import read_sibling, sibling_files, sibling_heads
+from jupyter_codeinterp.app.verify import notebook as verify
 from jupyter_codeinterp.app.verify.folder import MOST_FILES, copy_of
 from jupyter_codeinterp.base.errors import CodeInterpError
 from jupyter_codeinterp.features.mcp_client.entries import entries_for
@@ -47,6 +50,20 @@ NOTEBOOK = "work/deep/a.ipynb"
 def book(source: str = "") -> dict[str, Any]:
     cell = {"cell_type": "raw", "id": "one", "metadata": {}, "source": source}
     return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def runnable() -> dict[str, Any]:
+    """With a cell to verify, and a kernel that does not exist."""
+    code: dict[str, Any] = {"execution_count": None, "outputs": []}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "one",
+        "metadata": {},
+        "source": SECRET,
+        **code,
+    }
+    metadata = {"kernelspec": {"name": SECRET, "display_name": SECRET}}
+    return {"cells": [cell], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 @pytest.fixture
@@ -86,6 +103,35 @@ async def reads_the_notebook(contents: Any) -> Any:
     return (await ContentsFile(contents, lambda: NOTEBOOK, stays).read()).notebook
 
 
+class NoSessions:
+    """The server has no kernel for any notebook."""
+
+    class kernel_manager:
+        class kernel_spec_manager:
+            @staticmethod
+            def get_all_specs() -> dict[str, Any]:
+                return {}
+
+    def __init__(self) -> None:
+        self.started = ""
+
+    async def list_sessions(self) -> list[dict[str, Any]]:
+        return []
+
+    async def create_session(self, *, kernel_name: str, **_: Any) -> None:
+        self.started = kernel_name
+
+
+async def reads_for_verify(contents: Any) -> Any:
+    return await verify.read(contents, NotebookKernels(NoSessions(), contents), NOTEBOOK)
+
+
+async def starts_its_kernel(contents: Any) -> Any:
+    sessions = NoSessions()
+    await NotebookKernels(sessions, contents).ready(NOTEBOOK)
+    return sessions.started
+
+
 async def outside_agent(contents: Any) -> Any:
     return (await contents.get(await service.need(contents, NOTEBOOK)))["content"]
 
@@ -116,9 +162,12 @@ READERS = {
     ),
     "a table": Reader("data.csv", f"{SECRET},b\n1,2\n", opens_a_table),
     "the files of a folder": Reader(f"x/{SECRET}", "", lambda c: sibling_files(c, NOTEBOOK)),
+    "the files beside it": Reader(f"{SECRET}.txt", "", lambda c: sibling_files(c, NOTEBOOK)),
     "the files of a turn": Reader(f"x/{SECRET}", "", lambda c: look_around(c, NOTEBOOK)),
     "Verify's copy": Reader("data.txt", SECRET, copies_for_verify),
     "the notebook": Reader("a.ipynb", json.dumps(book(SECRET)), reads_the_notebook),
+    "Verify": Reader("a.ipynb", json.dumps(runnable()), reads_for_verify),
+    "the choice of a kernel": Reader("a.ipynb", json.dumps(runnable()), starts_its_kernel),
     "an outside agent": Reader("a.ipynb", json.dumps(book(SECRET)), outside_agent),
     "a save": Reader("a.ipynb", json.dumps(book(SECRET)), saves),
     "Jupyter's copy at a save": Reader(".~a.ipynb", SECRET, saves),
@@ -146,7 +195,22 @@ def device(place: Path, outside: Path) -> None:
         pytest.skip("only root makes devices")
 
 
-KINDS = {"a link": link, "a link above": link_above, "a pipe": pipe, "a device": device}
+def bound_socket(place: Path, outside: Path) -> None:
+    """The sandbox lets code make one."""
+    above = os.open(place.parent, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(f"/proc/self/fd/{above}/{place.name}")  # Its whole path may be too long.
+    os.close(above)
+
+
+def folder(place: Path, outside: Path) -> None:
+    place.mkdir()
+
+
+KINDS = {
+    "a link": link, "a link above": link_above, "a pipe": pipe, "a device": device,
+    "a socket": bound_socket, "a folder": folder,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,6 +250,19 @@ def test_a_reader_gets_a_plain_file(contents: Any, name: str) -> None:
     assert not shown or SECRET in got
 
 
+@pytest.mark.parametrize("name", [name for name, one in READERS.items() if one.file == "a.ipynb"])
+def test_a_notebook_of_any_size_is_not_read(contents: Any, name: str) -> None:
+    """Code makes a file of 10 GB in no time and without a disk; who reads it whole is killed."""
+    place, content = Path(contents.root_dir, NOTEBOOK), READERS[name].content
+    place.write_text(content)
+    os.truncate(place, open_folders.LARGEST_NOTEBOOK + 1)
+    with pytest.raises((CodeInterpError, web.HTTPError)) as refused:
+        asyncio.run(READERS[name].read(contents))
+    assert "a.ipynb is larger than 512 MB" in str(refused.value)
+    assert place.stat().st_size == open_folders.LARGEST_NOTEBOOK + 1
+    assert [one.name for one in place.parent.iterdir()] == ["a.ipynb"]
+
+
 @runs_here
 @pytest.mark.parametrize("overlay", [False, True])
 async def test_the_sandbox_makes_links_only_in_an_overlay(
@@ -198,6 +275,10 @@ async def test_the_sandbox_makes_links_only_in_an_overlay(
         "symlink": "os.symlink('/x', NAME)",
         "mkfifo": "os.mkfifo(NAME)",
         "mknod": "os.mknod(NAME, 0o20666, os.makedev(1, 5))",
+        "whiteout": (
+            "import ctypes; open(NAME, 'w').close(); libc = ctypes.CDLL(None); at = NAME.encode(); "
+            "assert libc.renameat2(-100, at, -100, at + b'2', 4) == 0"
+        ),
     }
     more = {"overlay": overlay, "overlay_folder": str(tmp_path / "layers")}
     async with kernel(tmp_path, folder, **more) as (_, client):

@@ -57,6 +57,9 @@ CASES: list[tuple[str, tuple[int, ...], str]] = [
     ("mknodat", (0, 0, 0o060644), REFUSED),
     ("mknodat", (0, 0, 0o140644), REFUSED),
     ("mknodat", (0, 0, 0o100644), ALLOWED),
+    ("renameat2", (0, 0, 0, 0, 0), ALLOWED),
+    ("renameat2", (0, 0, 0, 0, 2), ALLOWED),  # RENAME_EXCHANGE
+    ("renameat2", (0, 0, 0, 0, 4), "EINVAL"),  # RENAME_WHITEOUT makes a device.
     # Sockets.
     ("socket", (1, 1), ALLOWED),
     ("socket", (1, 0o2000001), ALLOWED),

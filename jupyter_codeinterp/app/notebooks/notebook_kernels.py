@@ -12,6 +12,8 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ...base.errors import CommandError, KernelError
+from ...base.paths import root_of
+from ...sandbox.shared import open_folders
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +22,26 @@ def no_notebook(path: str, error: web.HTTPError) -> CommandError:
     words = "No notebook {path!r}: {why}"
     why = error.log_message or error.reason
     return CommandError("unknown_notebook", words, path=path, why=why)
+
+
+async def notebook_content(contents: Any, path: str) -> Any:
+    """The content of a notebook. Raises CommandError ``unknown_notebook``, also where a sandboxed
+    kernel could redirect the reader."""
+    await usable(contents, path)
+    try:
+        model = await ensure_async(contents.get(path, content=True, type="notebook"))
+    except web.HTTPError as error:
+        raise no_notebook(path, error) from None
+    return model["content"]
+
+
+async def usable(contents: Any, path: str) -> None:
+    """Raises CommandError ``unknown_notebook`` where a sandboxed kernel could redirect the reader,
+    or has made the notebook too large."""
+    root = root_of(contents)
+    if root is not None and (why := await asyncio.to_thread(open_folders.refusal, root, path)):
+        words = "{path!r} was not opened: {why}"
+        raise CommandError("unknown_notebook", words, path=path, why=why)
 
 
 class NotebookKernels:
@@ -141,11 +163,7 @@ class NotebookKernels:
         return f"Installed: {', '.join(names)}."
 
     async def _kernelspec(self, path: str) -> str:
-        try:
-            model = await ensure_async(self._contents.get(path, content=True, type="notebook"))
-        except web.HTTPError as error:
-            raise no_notebook(path, error) from None
-        metadata = model["content"].get("metadata")
+        metadata = (await notebook_content(self._contents, path)).get("metadata")
         spec = metadata.get("kernelspec") if isinstance(metadata, dict) else None
         name = spec.get("name") if isinstance(spec, dict) else None
         return name if isinstance(name, str) else ""

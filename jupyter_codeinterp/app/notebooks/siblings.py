@@ -20,7 +20,7 @@ from ...base.paths import root_of
 from ...base.visible import is_text
 from ...notebook.table_heads import heads
 from ...run.turn.limits import MAX_FILES
-from ...sandbox.shared import trees
+from ...sandbox.shared import open_folders, trees
 from ...view.notebook_prompt import MOST_COUNTED, MOST_FILES
 
 LISTING_TIMEOUT = 1.0
@@ -37,6 +37,9 @@ async def sibling_files(
     """Names and sizes of at most ``most`` files beside the notebook. A folder's name ends with a
     slash, and its size is its number of files. Empty if the folder cannot be listed in time."""
     folder, _, own = notebook.rpartition("/")
+    root = root_of(contents)
+    if root is not None and await asyncio.to_thread(open_folders.refusal, root, notebook):
+        return []
     try:
         listing = ensure_async(contents.get(folder, content=True, type="directory"))
         model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
@@ -48,7 +51,6 @@ async def sibling_files(
     ]
     entries.sort(key=lambda entry: str(entry["name"]))
     named = [(str(e["name"]), e["type"] == "directory", e.get("size") or 0) for e in entries[:most]]
-    root = root_of(contents)
     folders = [name for name, is_folder, _ in named if is_folder][:MOST_FILES]
     counts: dict[str, int] = {}
     if root is not None and folders:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from jupyter_core.utils import ensure_async
-from tornado import web
 
 from ...base.errors import CommandError
 from ...run.verify.verification import CodeCell
 from ...wire.ops import joined
-from ..notebooks.notebook_kernels import NotebookKernels, no_notebook
+from ..notebooks.notebook_kernels import NotebookKernels, notebook_content
 
 MOST_CELLS = 2_000
 
@@ -26,7 +24,7 @@ class Book(msgspec.Struct, frozen=True):
 
 async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
     """Raises CommandError ``unknown_notebook`` or ``malformed``."""
-    content = await _content(contents, path)
+    content = await notebook_content(contents, path)
     cells = tuple(_code_cells(content.get("cells")))
     if not cells:
         raise CommandError("malformed", "The notebook has no code to run.")
@@ -35,14 +33,6 @@ async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
         raise CommandError("malformed", words, limit=MOST_CELLS)
     spec = (await kernels.metadata(path)).get("kernelspec", {})
     return Book(path, str(spec.get("name", "")), cells)
-
-
-async def _content(contents: Any, path: str) -> Any:
-    try:
-        model = await ensure_async(contents.get(path, content=True, type="notebook"))
-    except web.HTTPError as error:
-        raise no_notebook(path, error) from None
-    return model["content"]
 
 
 def _code_cells(cells: Any) -> list[CodeCell]:

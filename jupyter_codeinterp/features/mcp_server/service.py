@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ...app.notebooks.notebook_kernels import no_notebook
+from ...app.notebooks.notebook_kernels import no_notebook, usable
 from ...base.errors import CodeInterpError, CommandError, ModelError
 from ...base.paths import normalize, root_of
 from ...base.visible import visible_line
@@ -205,6 +205,7 @@ async def need(contents: Any, notebook: str) -> str:
     """The path of an existing notebook. Raises CommandError ``unknown_notebook``."""
     path = normalize(notebook)
     await _need_no_link(contents, path)
+    await usable(contents, path)
     try:
         model = await ensure_async(contents.get(path, content=False))
     except web.HTTPError as error:

@@ -144,13 +144,13 @@ class JournalFile:
         await asyncio.to_thread(self._settle, session_id)
 
     def _settle(self, session_id: str) -> None:
-        if self.writer is not None:
-            self.writer.settle(session_id)
         if self._fault is None and file_id(self._path) != self._file:
             # Our file was replaced, and nobody would find new writes. The next write opens the
             # current file, or begins one.
             self._fault = StoreError("not_found", REPLACED)
             raise self._fault
+        if self.writer is not None:
+            self.writer.settle(session_id)
         sync_log(self._path, self._newest)
 
     async def tidy(self) -> None:

@@ -25,6 +25,9 @@ MOST = 10_000
 """Files in a folder of instructions."""
 LARGEST = 64_000
 """Bytes; larger files are not read as instructions."""
+LARGEST_NOTEBOOK = 512 * 1024 * 1024
+"""Bytes. Jupyter's pages cannot save more (``max_body_size``). Code makes a larger file in no time,
+and whoever reads it whole runs out of memory."""
 
 _read: tuple[tuple[int, int], frozenset[str], dict[str, str]] | None = None
 
@@ -54,8 +57,8 @@ def takes_instructions(path: Path) -> bool:
 
 
 def refusal(root: Path, path: str) -> str:
-    """Why the server should not use this path below a root: a sandboxed kernel could redirect it.
-    "" if it could not."""
+    """Why the server should not use this path below a root: a sandboxed kernel could redirect it,
+    or has made a notebook too large to read. "" if neither."""
     here = Path(os.path.realpath(root))
     *above, name = path.split("/")
     for part in above:
@@ -67,11 +70,15 @@ def refusal(root: Path, path: str) -> str:
         copy = f".~{name}"
         for one in (name, copy, ".ipynb_checkpoints"):
             try:
-                mode = (here / one).lstat().st_mode
+                found = (here / one).lstat()
             except OSError:
                 continue
-            if not (stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and one != copy)):
+            regular = stat.S_ISREG(found.st_mode)
+            if not (regular or (stat.S_ISDIR(found.st_mode) and one != copy)):
                 return _words(one)
+            if regular and one.endswith(".ipynb") and found.st_size > LARGEST_NOTEBOOK:
+                size = LARGEST_NOTEBOOK // (1024 * 1024)
+                return f"{one} is larger than {size} MB. Remove it."
     return ""
 
 

@@ -31,6 +31,8 @@ _OPENS = {"open": 1, "openat": 2}
 _MAKES = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE: without them the mode is whatever was in the register."""
 _LINKS = ("symlink", "symlinkat")
+WHITEOUT = 4
+"""A flag of ``renameat2`` that leaves a device in the file's place."""
 _SPECIAL = 0o070000
 """Bits of a file type: a pipe, a socket or a device has one of them, a regular file none."""
 RUN_AS_OWNER = 0o6000
@@ -58,6 +60,8 @@ def compiled(machine: str = "", *, links: bool = False) -> bytes:
     made.look("clone", [load(0), *when(ANY_BIT, NEW_NAMESPACES, deny)])
     if not links:
         made.answer(_LINKS, deny)
+    whiteout = when(ANY_BIT, WHITEOUT, ERROR | errno.EINVAL)  # as a file system without it
+    made.look("renameat2", [load(4), *whiteout])
     for name, place in _MODES.items():
         special = [] if links or "mknod" not in name else when(ANY_BIT, _SPECIAL, deny)
         made.look(name, [*_mode(place, deny), *special])
