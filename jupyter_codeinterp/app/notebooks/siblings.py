@@ -38,7 +38,8 @@ async def sibling_files(
     slash, and its size is its number of files. Empty if the folder cannot be listed in time."""
     folder, _, own = notebook.rpartition("/")
     root = root_of(contents)
-    if root is not None and await asyncio.to_thread(open_folders.refusal, root, notebook):
+    why = "" if root is None else await asyncio.to_thread(open_folders.refusal, root, notebook)
+    if why:
         return []
     try:
         listing = ensure_async(contents.get(folder, content=True, type="directory"))
