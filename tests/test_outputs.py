@@ -122,6 +122,7 @@ def test_cut_keeps_within_its_limit_and_both_ends(text: str, limit: int, tail: i
 FIGURE = "<Figure size 640x480 with 1 Axes>"
 BARE = "<IPython.core.display.HTML object>"
 VEGA = "<VegaLite 5 object>"
+ALTAIR_HTML = "\n<style>#altair-viz-1 {}</style><div id='altair-viz-1'></div>\n<script>x()</script>"
 HIDDEN = "[not shown to you: {}]"
 WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
 
@@ -156,6 +157,43 @@ WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
         (
             {"application/vnd.vegalite.v5+json": {}, "text/plain": f"{VEGA}\n\nIf you see this"},
             HIDDEN.format("Altair chart"),
+        ),
+        # What Altair 6 gives where it does not know the front end.
+        (
+            {"text/plain": "alt.Chart(...)", "text/html": ALTAIR_HTML},
+            HIDDEN.format("interactive HTML") + "\nalt.Chart(...)",
+        ),
+        (
+            {"text/plain": "LinearRegression()", "text/html": "<p>Linear</p><script>x()</script>"},
+            "LinearRegression()",
+        ),
+        (
+            {**WIDGET, "text/plain": "<altair.jupyter.jupyter_chart.JupyterChart object at 0x7f>"},
+            HIDDEN.format("Altair chart"),
+        ),
+        (
+            {**WIDGET, "text/plain": "<ipyleaflet.Map object at 0x7f>"},
+            HIDDEN.format("widget Map"),
+        ),
+        (
+            {**WIDGET, "text/plain": "FigureWidget({\n    'data': []})"},
+            HIDDEN.format("Plotly chart") + "\nFigureWidget({\n    'data': []})",
+        ),
+        ({**WIDGET, "text/plain": "Image(value=b'\\x89PNG')"}, HIDDEN.format("picture")),
+        (
+            {**WIDGET, "text/plain": "  0%|          | 0/5 [00:00<?, ?it/s]"},
+            "[progress bar at its start:   0%|          | 0/5 [00:00<?, ?it/s]]",
+        ),
+        (
+            {**WIDGET, "text/plain": "0it [00:00, ?it/s]"},
+            "[progress bar at its start: 0it [00:00, ?it/s]]",
+        ),
+        (
+            {
+                "text/plain": BARE,
+                "text/html": "<audio controls><source src='data:x'/>No audio here.</audio>",
+            },
+            HIDDEN.format("audio"),
         ),
         ({"text/plain": FIGURE}, HIDDEN.format(FIGURE[1:-1])),
         (

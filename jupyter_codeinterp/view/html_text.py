@@ -17,7 +17,8 @@ _BREAKS = re.compile(
     "address|article|aside|blockquote|br|caption|d[dlt]|div|fig(ure|caption)|footer|form|h[1-6r]|"
     "header|li|main|nav|[ou]l|p|pre|section|summary|table|tbody|tfoot|thead|tr"
 )
-_SILENT = frozenset(("head", "noscript", "svg", "template", "title"))
+_SILENT = frozenset(("audio", "canvas", "head", "noscript", "svg", "template", "title", "video"))
+"""What a page shows in place of these, or within them, is not text for a reader."""
 _RAW = {
     name: re.compile(f"</{name}(?![a-z])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "iframe", "noframes", "xmp")

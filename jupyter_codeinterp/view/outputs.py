@@ -37,6 +37,8 @@ _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 """A text/plain without content: `<IPython.core.display.HTML object>`."""
 _DRAWN = re.compile(r"<((?:Figure|PIL\.[\w.]+) [^<>\n]{1,200})>|<VegaLite [^<]*", re.DOTALL)
 """The text/plain of a picture."""
+_PROGRESS = re.compile(r"\[[\d:]+(?:<|, )[?\d]")
+"""In the text/plain of a progress bar of tqdm, which is that of its start."""
 _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=\\\s]{64,})")
 _NOT_SHOWN = "[not shown to you: {}]"
 _KINDS = (
@@ -46,10 +48,16 @@ _KINDS = (
     *(("image/", "picture"), ("video/", "video"), ("audio/", "audio")),
 )
 """Names of media types that show a picture or play, by prefix."""
+_WIDGETS = {
+    **{"FigureWidget": "Plotly chart", "Image": "picture", "Video": "video", "Audio": "audio"},
+    **{"JupyterChart": "Altair chart"},
+}
+"""What widgets show whose text/plain is only data, by type."""
 _ELEMENTS = (
     *(("<video", "video"), ("<audio", "audio"), ("<svg", "SVG"), ("<iframe", "embedded page")),
     *(("<canvas", "drawing"), ("<img", "picture")),
 )
+_SCRIPT = "interactive HTML"
 _WIDGET_LIMIT = 300
 _JSON_LIMIT = 50_000
 """Characters read of JSON data."""
@@ -324,7 +332,7 @@ def _rich(data: dict[str, Any], reader: _OutputReader) -> _Piece:
         words = " ".join((title or "the first one in HTML").split())
         return _Piece(f"[image: {words[:100]}]", re.sub(r"[\\\s]", "", found[1]))
     if _WIDGET in data:
-        return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
+        return _Piece(_widget(plain))
     given = [str(media) for media in islice(data, 20)]
     for begins, kind in _KINDS:
         if any(media.startswith(begins) for media in given):
@@ -335,14 +343,16 @@ def _rich(data: dict[str, Any], reader: _OutputReader) -> _Piece:
             return _Piece(reader.plain(_text(data[media])).strip("\n"))
     if drawn and not html:
         return _Piece(_NOT_SHOWN.format(drawn[1] or "Altair chart"))
+    low = html[:READ].casefold()
     if not says_nothing:
-        return _Piece(plain)
+        # A chart that only a script draws, as Altair's, has the text of its object.
+        drawn_by_script = "<script" in low and not reader.html(html)
+        return _Piece(f"{_NOT_SHOWN.format(_SCRIPT)}\n{plain}" if drawn_by_script else plain)
     if html:
         text = reader.html(html)
-        low = html[:READ].casefold()
         hidden = [kind for element, kind in _ELEMENTS if element in low]
         if not text and not hidden and "<script" in low:
-            hidden = ["interactive HTML"]
+            hidden = [_SCRIPT]
         note = _NOT_SHOWN.format(", ".join(hidden)) if hidden else ""
         if text or note:
             return _Piece("\n".join(filter(None, (text, note))))
@@ -350,6 +360,19 @@ def _rich(data: dict[str, Any], reader: _OutputReader) -> _Piece:
         return _Piece(reader.plain(_json(data["application/json"])))
     others = [reader.plain(media)[:100] for media in given if media != "text/plain"]
     return _Piece(plain or (f"[{others[0]} not shown]" if others else ""))
+
+
+def _widget(plain: str) -> str:
+    """A widget in words: type, value and label are in its text/plain."""
+    if not plain:
+        return "[widget]"
+    bare = _BARE.fullmatch(plain)
+    kind = re.split(r"[ (>]", plain.lstrip("<"), maxsplit=1)[0].rpartition(".")[2]
+    if kind in _WIDGETS or bare:
+        shown = _NOT_SHOWN.format(_WIDGETS.get(kind, f"widget {kind}"))
+        return f"{shown}\n{cut(plain, _WIDGET_LIMIT)}" if kind == "FigureWidget" else shown
+    what = "progress bar at its start" if _PROGRESS.search(plain) else "widget"
+    return f"[{what}: {cut(plain, _WIDGET_LIMIT)}]"
 
 
 def _json(value: Any) -> str:
