@@ -71,7 +71,6 @@ ROUTES = (
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
     ("DELETE", f"sessions/{SESSION}/queued/1", "execute kernels"),
     ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
-    ("POST", f"sessions/{SESSION}/look", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/mode", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),

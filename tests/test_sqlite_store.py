@@ -798,6 +798,23 @@ def test_a_journal_with_events_that_are_gone_opens(path: Path) -> None:
     store.close()
 
 
+def test_an_event_that_a_version_removed_later_is_gone_and_the_rest_is_there(path: Path) -> None:
+    """Version 12 wrote it: its file is past the first migration that deletes such events."""
+    store = SqliteStore(path)
+    store.create(info())
+    store.append_events("s1", [(1, Note("before"))])
+    for seq, kind in enumerate(REMOVED_EVENTS, 2):
+        row = ("s1", seq, kind, json.dumps({"type": kind, "turn": 1}))
+        store._db.execute("INSERT INTO events VALUES (?, ?, ?, NULL, ?)", row)
+    store.append_events("s1", [(50, Note("after"))])
+    store._db.execute("PRAGMA user_version=12")
+    store.close()
+    store = SqliteStore(path)
+    assert store.warning == ""
+    assert store.events("s1") == [(1, Note("before")), (50, Note("after"))]
+    store.close()
+
+
 def printed(text: str) -> dict[str, Any]:
     return {"output_type": "stream", "name": "stdout", "text": text}
 

@@ -131,11 +131,6 @@ class CodeInterpSettings(Configurable):
         help="Pass model keys in the server's environment, such as ANTHROPIC_API_KEY, to "
         "kernels for people's own code. %%ai does not need them.",
     ).tag(config=True)
-    second_look = Unicode(
-        "",
-        help="Model, as in model, that looks for mistakes in an answer where a person asks for it "
-        "and names none in their settings. Empty: the conversation's model.",
-    ).tag(config=True)
     inline_completion = Bool(
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "
@@ -302,6 +297,7 @@ REMOVED: dict[str, str] = {
     "SandboxProvisioner.copies_memory": "The kernel is not forked.",
     "rehearsals": "To bring variables back, undo the turn and restart the kernel.",
     "peek": "The model runs cells.",
+    "second_look": "No other model reads an answer. To have one checked, ask for it.",
     "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
 }
 """Settings of earlier versions, and what people have instead. The server names them at its start.

@@ -125,7 +125,6 @@ class Workbench:
             settings.highest_mode,
             self.scrub,
             markdown_risks=_markdown_risks,
-            second_look=settings.second_look,
             auto_needs_sandbox=settings.auto_needs_sandbox,
         )
 

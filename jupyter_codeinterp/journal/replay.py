@@ -23,7 +23,6 @@ from ..wire.events import (
     RunStarted,
     StepDiscarded,
     StepStarted,
-    TextDone,
     ToolDone,
     ToolStarted,
     TurnEnded,
@@ -99,8 +98,6 @@ class Replay:
     """The review states of changed cells, by turn and cell id."""
     redoable: dict[int, dict[str, None]] = field(default_factory=dict)
     """Undone cells that a redo can bring back, by turn, until a later turn changes them."""
-    said_last: list[str] = field(default_factory=list)
-    """The model's texts in the last step."""
     figures: list[FiguresFound] = field(default_factory=list)
     """Where the figures of the last turn's answers were found."""
     findings: dict[str, str] = field(default_factory=dict)
@@ -131,8 +128,6 @@ class Replay:
                 _discard(redoable, event.changed)
         elif isinstance(event, UsageChanged):
             self.usage, self.cost = event, event.turn
-        elif isinstance(event, TextDone):
-            self.said_last.append(event.text)
         elif isinstance(event, FiguresFound):
             self.figures.append(event)
         elif isinstance(event, (TurnUndone, TurnRedone, CellRemoved, ChangesKept)):
@@ -168,7 +163,6 @@ class Replay:
         if isinstance(event, StepStarted):
             self.steps, self.undelivered = event.step, ""
             self.undelivered_references = ()
-            self.said_last.clear()
             # The results of finished calls have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, StepDiscarded):

@@ -113,7 +113,6 @@ class SessionService:
             after=command.after,
             references=references,
             rule_files=command.rule_files,
-            second_look=command.second_look,
             alone=sender.alone,
         )
         if did == "begin" and sender.headless:
@@ -150,7 +149,6 @@ class SessionService:
                 sender.number,
                 references=references,
                 rule_files=command.rule_files,
-                second_look=command.second_look,
             )
         except CodeInterpError:
             await self._sessions.delete(branch.info.session_id)
@@ -180,7 +178,6 @@ class SessionService:
                 "",
                 by,
                 rule_files=of.options.rule_files,
-                second_look=of.options.second_look,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -270,11 +267,6 @@ class SessionService:
         """As ``Reviews.remove``."""
         reviews = self._sessions.session(command.session_id).reviews
         await reviews.remove(command.cell_id, sender.number)
-
-    async def look(self, command: c.LookForMistakes, sender: Sender = PROGRAM) -> None:
-        """As ``SecondLooks.look``."""
-        session = self._here(command.session_id)
-        await session.second_looks.look(command.model, sender.number)
 
     async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
         """CommandError ``unknown_finding``."""
@@ -371,7 +363,6 @@ COMMANDS = dict(
         _row(c.KeepFiles, c.BOTH, SessionService.keep_files, waits=True),
         _row(c.RemoveCell, (c.CHANGE,), SessionService.remove, waits=True),
         _row(c.SilenceFinding, (c.CHANGE,), SessionService.silence),
-        _row(c.LookForMistakes, (c.EXECUTE,), SessionService.look, waits=True),
     )
 )
 

@@ -34,7 +34,6 @@ from ..wire.messages import Text, user
 from . import turns
 from .late_outputs import LateOutputs
 from .log import Services, SessionLog
-from .looking import SecondLooks
 from .messages import Does, Queue, from_question, route
 from .reviews import Reviews
 from .turn_task import TurnTask
@@ -85,7 +84,6 @@ class Session:
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
         self.reviews = Reviews(self.log, self.waiting_files)
         self.late_outputs = LateOutputs(self.log)
-        self.second_looks = SecondLooks(self.log, services)
         self.tools = turns.TurnTools(services.tools, workplace)
         self.options = turns.TurnOptions()
         self.answer_references: tuple[Reference, ...] = ()
@@ -144,18 +142,17 @@ class Session:
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-        second_look: str | None = None,
         alone: Alone = "",
     ) -> Does:
         """Route a message by ``messages.py``. Returns where it went. ``source``: the current source
-        of the draft's cell, for a message about a draft. ``after``, ``rule_files``,
-        ``second_look`` and ``alone`` apply to a turn that begins.
+        of the draft's cell, for a message about a draft. ``after``, ``rule_files`` and
+        ``alone`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
         does = self.would(text, about)
         if does == "begin":
-            options = turns.TurnOptions(after, rule_files, second_look, alone)
+            options = turns.TurnOptions(after, rule_files, alone)
             self._begin(text, mode, model, window, references, options)
         elif does == "queue":
             self.queue.add(text, window, references)
@@ -314,7 +311,7 @@ class Session:
     # --- ending ----------------------------------------------------------------------
 
     def cancel(self, window: int = 0) -> None:
-        """Stop the turn, unless none runs or it is already stopping, and a second look."""
+        """Stop the turn, unless none runs or it is already stopping."""
         self.task.cancel(window)
 
     def halt(self, ending: Ending) -> None:

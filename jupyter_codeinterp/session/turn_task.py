@@ -21,8 +21,6 @@ class TurnTask:
         self.stopped_by = 0
         self.forced_ending: Ending | None = None
         """The ending of the running turn if the journal fails or the notebook is gone."""
-        self.look: asyncio.Task[None] | None = None
-        """A second look at the latest answer. Stop and a new turn cancel it."""
         self.task: asyncio.Task[None] | None = None
         self._begun = False
         """Whether the task has started. A task cancelled before that never runs."""
@@ -40,7 +38,6 @@ class TurnTask:
         self.stopped_by = 0
         self.forced_ending = None
         self._begun = False
-        self.stop_looking()
         self.task = asyncio.get_running_loop().create_task(work)
         self.task.add_done_callback(lambda _: self.ended())
 
@@ -57,11 +54,6 @@ class TurnTask:
             self.may_cancel = False
             if self._begun:
                 self.task.cancel()
-        self.stop_looking()
-
-    def stop_looking(self) -> None:
-        if self.look is not None:
-            self.look.cancel()
 
     def halt(self, ending: Ending) -> None:
         """Stop the turn with this ending, unless another one was forced before."""

@@ -37,7 +37,6 @@ from ..wire.ports import Model
 from . import undo
 from .late_outputs import LateOutputs
 from .log import STOPPED_NOTE, Services, SessionLog
-from .looking import SecondLooks
 from .messages import GOES_ON, Queue
 from .turn_task import TurnTask
 from .waiting_files import WaitingFiles
@@ -97,8 +96,6 @@ class TurnOptions(msgspec.Struct, frozen=True):
     """New cells go after this one; "" for the default place."""
     rule_files: bool = True
     """Whether the turn reads the person's instruction files."""
-    second_look: str | None = None
-    """The model that checks an answer with numbers; "" for the default, None for no check."""
     alone: Alone = ""
 
 
@@ -114,7 +111,6 @@ class TakesTurns(Protocol):
     queue: Queue
     waiting_files: WaitingFiles
     late_outputs: LateOutputs
-    second_looks: SecondLooks
     tools: TurnTools
     options: TurnOptions
     """Of the latest turn."""
@@ -210,8 +206,6 @@ async def _run(session: TakesTurns, text: str, references: tuple[Reference, ...]
     ending = await _show_end(session, ending, agent.turn if agent is not None else None, cleared)
     session.workplace.end_turn()
     session.log.in_background(_settle_journal(session))
-    if ending.reason == "end_turn" and session.options.second_look is not None:
-        session.log.in_background(session.second_looks.look_after_turn(session.options.second_look))
 
 
 async def _show_end(

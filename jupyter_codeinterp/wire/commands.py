@@ -56,8 +56,6 @@ class SendMessage(_Command, frozen=True, tag="send_message"):
     the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
     lets the server choose. ``references``: at most 20.
     ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
-    ``second_look``: the model that looks for mistakes in an answer with numbers; "" for the
-    default of ``LookForMistakes``, None for none.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -73,7 +71,6 @@ class SendMessage(_Command, frozen=True, tag="send_message"):
     after: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
-    second_look: Union[str, None] = None
     with_key: bool = False
 
 
@@ -93,15 +90,7 @@ class Branch(_ToSession, frozen=True, tag="branch"):
     model: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
-    second_look: Union[str, None] = None
     with_key: bool = False
-
-
-class LookForMistakes(_ToSession, frozen=True, tag="look_for_mistakes"):
-    """Let a model look for mistakes in the latest answer. The event ``Looked`` lists them, before
-    the reply. ``model``: "" for the admin's ``second_look``, or else the conversation's model."""
-
-    model: str = ""
 
 
 class TakeBack(_ToSession, frozen=True, tag="take_back"):
@@ -352,7 +341,6 @@ SessionCommand = Union[
     KeepFiles,
     RemoveCell,
     SilenceFinding,
-    LookForMistakes,
 ]
 """To a conversation, from any front. How each is carried out: ``COMMANDS`` of
 ``session/service.py``."""

@@ -306,26 +306,6 @@ class FiguresFound(_Event, frozen=True, tag="figures_found"):
     figures: tuple[Figure, ...]
 
 
-class Mistake(msgspec.Struct, frozen=True):
-    """A possible mistake that a model reports. ``cell_id`` is "" and ``line`` 0 if it is in the
-    answer itself. The texts come from the model: untrusted, one line each."""
-
-    cell_id: str
-    line: int
-    what: str
-    why: str = ""
-    sure: Literal["sure", "likely", "unsure"] = "unsure"
-
-
-class Looked(_Event, frozen=True, tag="looked"):
-    """A model has looked for mistakes in the answer of a turn."""
-
-    turn: int
-    model: str
-    mistakes: tuple[Mistake, ...] = ()
-    window: int = 0
-
-
 class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
     """The stream broke. Text and cards of this step are void; the step repeats."""
 
@@ -597,7 +577,6 @@ Event = Union[
     TextDone,
     ThinkingDelta,
     FiguresFound,
-    Looked,
     StepDiscarded,
     Retrying,
     UsageChanged,

@@ -27,16 +27,7 @@ export async function followSettings(
     const mode = settings.get('defaultMode').composite as Mode;
     const systemNotifications = isOn('systemNotifications');
     const ruleFiles = isOn('readRuleFiles');
-    const secondLook = String(
-      settings.get('secondLook').composite ?? ''
-    ).trim();
-    store.state.patch({
-      mode,
-      systemNotifications,
-      ruleFiles,
-      secondLook,
-      lookAtAnswers: isOn('lookAtAnswers')
-    });
+    store.state.patch({ mode, systemNotifications, ruleFiles });
     anyClicks = isOn('anyClicks');
     applyClicks();
   };

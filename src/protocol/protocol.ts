@@ -16,7 +16,6 @@ export type Command =
   | KeepFiles
   | RemoveCell
   | SilenceFinding
-  | LookForMistakes
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -63,7 +62,6 @@ export type Event =
   | TextDone
   | ThinkingDelta
   | FiguresFound
-  | Looked
   | StepDiscarded
   | Retrying
   | UsageChanged
@@ -97,8 +95,6 @@ export interface Protocol {
  * the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
  * lets the server choose. ``references``: at most 20.
  * ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
- * ``second_look``: the model that looks for mistakes in an answer with numbers; "" for the
- * default of ``LookForMistakes``, None for none.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -115,7 +111,6 @@ export interface SendMessage {
   after?: string;
   references?: Reference[];
   rule_files?: boolean;
-  second_look?: string | null;
   with_key?: boolean;
   id?: number;
 }
@@ -146,7 +141,6 @@ export interface Branch {
   model?: string;
   references?: Reference[];
   rule_files?: boolean;
-  second_look?: string | null;
   with_key?: boolean;
   id?: number;
 }
@@ -284,16 +278,6 @@ export interface SilenceFinding {
   session_id: string;
   key: string;
   silenced?: boolean;
-  id?: number;
-}
-/**
- * Let a model look for mistakes in the latest answer. The event ``Looked`` lists them, before
- * the reply. ``model``: "" for the admin's ``second_look``, or else the conversation's model.
- */
-export interface LookForMistakes {
-  type: 'look_for_mistakes';
-  session_id: string;
-  model?: string;
   id?: number;
 }
 /**
@@ -610,7 +594,6 @@ export interface EventFrame {
     | TextDone
     | ThinkingDelta
     | FiguresFound
-    | Looked
     | StepDiscarded
     | Retrying
     | UsageChanged
@@ -884,27 +867,6 @@ export interface Origin {
   value: string;
   after: string;
   labels: string;
-}
-/**
- * A model has looked for mistakes in the answer of a turn.
- */
-export interface Looked {
-  type: 'looked';
-  turn: number;
-  model: string;
-  mistakes: Mistake[];
-  window: number;
-}
-/**
- * A possible mistake that a model reports. ``cell_id`` is "" and ``line`` 0 if it is in the
- * answer itself. The texts come from the model: untrusted, one line each.
- */
-export interface Mistake {
-  cell_id: string;
-  line: number;
-  what: string;
-  why: string;
-  sure: 'likely' | 'sure' | 'unsure';
 }
 /**
  * The stream broke. Text and cards of this step are void; the step repeats.

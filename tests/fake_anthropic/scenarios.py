@@ -388,8 +388,6 @@ DISOBEDIENT: dict[str, Script] = {
     "made_up": scenario(
         answer(run_cell(BOXES, title="Boxes by region")), _done(f"{_BOXES}. East sold 9,999.")
     ),
-    # What a look for mistakes asks for.
-    "mistakes": scenario(_done('[{"cell": 0, "what": "No output has 9,999.", "sure": "sure"}]')),
     "broken_promise": scenario(
         answer(
             call(

@@ -83,10 +83,12 @@ def put(db: sqlite3.Connection, session_id: str, new: EncodedOutputs, now: float
         end(db, new.digest)
 
 
-# Events, tables and values that earlier versions wrote and this one cannot read. The migration to
-# version 12 deletes or replaces them. A removed field needs no entry: the reader ignores it.
+# Events, tables and values that earlier versions wrote and this one cannot read. The last
+# migration deletes or replaces them: what is added here needs another such step at the end. A
+# removed field needs no entry: the reader ignores it.
 REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
+    "looked",
     "rehearsal_started",
     "rehearsed",
     "rule_made",
@@ -277,6 +279,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     # Notebooks have whole paths from here on (journal.py). Early versions would miss them.
     (),
     # Events and values that no version writes any more.
+    (_delete_removed,),
     (_delete_removed,),
 )
 

@@ -39,5 +39,3 @@ class Rules(msgspec.Struct, frozen=True):
     markdown_risks: MarkdownRisks = not_checked
     auto_needs_sandbox: bool = False
     """Whether code runs without asking only in sandboxed kernels."""
-    second_look: str = ""
-    """The default model that looks for mistakes; "" for the conversation's."""

@@ -57,12 +57,9 @@ class Meter:
 
     def add(self, usage: Usage) -> UsageChanged:
         """Add a call of the turn's model. One unknown price makes the sum unknown."""
-        window = self._info.context_window or ASSUMED_WINDOW
+        info = self._info
+        window = info.context_window or ASSUMED_WINDOW
         self.share = (usage.total_input + usage.output_tokens) / window
-        return self.add_other(usage, self._info)
-
-    def add_other(self, usage: Usage, info: ModelInfo) -> UsageChanged:
-        """Add a call outside the conversation; the context share stays the same."""
         self.latest = price = price_of(info, usage)
         self._spent(price)
         self.total = self.total + usage
@@ -77,9 +74,9 @@ class Meter:
             self.total,
             self.share,
             self.cost,
-            context_known=self._info.context_window is not None,
+            context_known=info.context_window is not None,
             local=self._local,
-            turn=Cost(self.turn_cost, self._info.local and info.local),
+            turn=Cost(self.turn_cost, info.local),
             models=tuple(self._models.values()),
         )
 

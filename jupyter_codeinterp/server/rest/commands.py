@@ -62,9 +62,6 @@ SHORT_FORMS = (
     ShortForm("PUT", "mode", c.SetMode, "From the next decision on."),
     ShortForm("PUT", "model", c.SetModel, "From the next turn on, with a summary."),
     ShortForm(
-        "POST", "look", c.LookForMistakes, "Let a model look for mistakes in the latest answer."
-    ),
-    ShortForm(
         "POST",
         "files",
         c.KeepFiles,

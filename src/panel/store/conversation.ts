@@ -97,7 +97,6 @@ export class Conversation {
         references: named,
         after,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.lookAtAnswers ? state.now.secondLook : null,
         with_key: withKey
       });
       if (!info) {
@@ -147,8 +146,7 @@ export class Conversation {
         ),
         mode: modeOf(state.now),
         model,
-        rule_files: state.now.ruleFiles,
-        second_look: state.now.lookAtAnswers ? state.now.secondLook : null
+        rule_files: state.now.ruleFiles
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);
@@ -284,19 +282,6 @@ export class Conversation {
       }
     });
     return review;
-  }
-
-  /** Let a model look for mistakes in the latest answer. */
-  async lookForMistakes(): Promise<boolean> {
-    const { state } = this._options;
-    return (
-      state.byPerson() &&
-      this._command(session_id => ({
-        type: 'look_for_mistakes',
-        session_id,
-        model: state.now.secondLook
-      }))
-    );
   }
 
   /** Report findings with this key no more in this notebook, or again. */

@@ -59,10 +59,6 @@ export interface IPanelState {
   readonly mode: Mode;
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
-  /** The model that looks for mistakes; '' for the default. */
-  readonly secondLook: string;
-  /** Whether it looks at each answer with figures. */
-  readonly lookAtAnswers: boolean;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -189,8 +185,6 @@ export class PanelState {
     history: null,
     mode: 'review',
     ruleFiles: true,
-    secondLook: '',
-    lookAtAnswers: false,
     modes: {},
     model: '',
     demo: '',

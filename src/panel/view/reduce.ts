@@ -128,12 +128,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
           figures: event.figures.filter(one => one.origin?.output !== -1)
         })
       );
-    case 'looked':
-      return replace(
-        view,
-        item => item.kind === 'end' && item.end.turn === event.turn,
-        item => ({ ...item, looked: event })
-      );
     case 'step_discarded':
       return discard(view, event.step, event.reason);
     case 'retrying':
@@ -353,8 +347,6 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
-    looked: null,
-    ran: ranCell(view),
     reviewed: {},
     withoutOutputs: [],
     redoable: [],
@@ -362,14 +354,6 @@ function endTurn(
     putBack: null,
     left: {}
   }));
-}
-
-/** Whether the newest turn has the card of a cell. */
-function ranCell({ items }: ISessionView): boolean {
-  const from = items.map(item => item.kind).lastIndexOf('end') + 1;
-  return items
-    .slice(from)
-    .some(item => item.kind === 'card' && item.cellId !== '');
 }
 
 function referencesOf(event: {

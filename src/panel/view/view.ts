@@ -13,7 +13,6 @@ import type {
   Figure,
   Finding,
   Label,
-  Looked,
   Kept,
   Note,
   Reference,
@@ -178,10 +177,6 @@ export interface IEndItem {
   readonly key: string;
   readonly end: TurnEnded;
   readonly cleared: readonly ICleared[];
-  /** What a model took for mistakes in the answer; null if none has looked. */
-  readonly looked: Looked | null;
-  /** Whether the turn ran a cell. */
-  readonly ran: boolean;
   /** The person's decisions by cell id; cells without one are open. */
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** Restored cells whose outputs could not be restored. */

@@ -116,8 +116,7 @@ it('is a field with the text, and sends a branch with what it names', async () =
       references: [REFERENCE],
       mode: 'review',
       model: 'claude-sonnet-5-5',
-      rule_files: true,
-      second_look: null
+      rule_files: true
     }
   ]);
   expect(log().queryByRole('textbox')).toBeNull();

@@ -115,58 +115,6 @@ const decidedAs = (source: string): Event => ({ ...decided, source }) as Event;
 const row = (name: string) => screen.getByRole('group', { name });
 const text = () => screen.getByRole('log').textContent;
 
-describe('a look for mistakes', () => {
-  it('is one request, and lists what a model named', async () => {
-    const made = await panel([], started, running, done(), ended());
-    await click('Look for mistakes');
-    expect(made.client.ofType('look_for_mistakes')).toMatchObject([
-      { session_id: 's1', model: '' }
-    ]);
-    const one = { what: 'Rows repeat.', why: 'The sum doubles.' };
-    await play(made, {
-      type: 'looked',
-      turn: 1,
-      model: 'haiku',
-      window: 1,
-      mistakes: [
-        { ...one, cell_id: 'cell1', line: 2, sure: 'likely' },
-        { what: '<b>x</b>', why: '', cell_id: '', line: 0, sure: 'unsure' }
-      ]
-    });
-    const list = screen.getByRole('region', { name: 'Possible mistakes' });
-    expect(list.textContent).toContain('haiku named 2 possible mistakes:');
-    expect(list.textContent).toContain(
-      'Rows repeat. The sum doubles. (likely) Show line 2'
-    );
-    expect(list.textContent).toContain('<b>x</b>');
-    expect(screen.queryByText('Look for mistakes')).toBeNull();
-    await click('Show line 2');
-    expect(made.notebooks.revealed).toEqual(['cell1']);
-  });
-
-  it('is not offered where a recording answers', async () => {
-    const made = await panel([], started, running, done(), ended());
-    expect(screen.getByText('Look for mistakes')).toBeTruthy();
-    made.client.session({ running: false, model: 'offline-demo' });
-    await act(() => made.store.setup.refresh());
-    await play(made);
-    expect(screen.queryByText('Look for mistakes')).toBeNull();
-  });
-
-  it('says that none were named, and needs an answer with a cell', async () => {
-    const made = await panel([], started, ended());
-    expect(screen.queryByText('Look for mistakes')).toBeNull();
-    await play(made, {
-      type: 'looked',
-      turn: 1,
-      model: 'haiku',
-      window: 1,
-      mistakes: []
-    });
-    expect(text()).toContain('haiku named no mistakes.');
-  });
-});
-
 describe('what a turn changed', () => {
   it('is counted, and put back as a whole', async () => {
     const made = await panel(CHANGES, started, END);

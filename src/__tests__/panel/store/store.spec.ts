@@ -55,22 +55,6 @@ describe('sending', () => {
     }
   );
 
-  it('names the model for a second look', async () => {
-    const { store, client } = makeStore();
-    await settled();
-    await store.conversation.send('Go');
-    store.state.patch({ secondLook: 'ollama/qwen3' });
-    await store.conversation.send('Go on');
-    store.state.patch({ lookAtAnswers: true });
-    await store.conversation.send('And on');
-    const sent = client.ofType('send_message');
-    expect(sent.map(one => one.second_look)).toEqual([
-      null,
-      null,
-      'ollama/qwen3'
-    ]);
-  });
-
   it('goes on in the session that is shown', async () => {
     const { store, client } = await withDraft();
     client.play('s1', ended());

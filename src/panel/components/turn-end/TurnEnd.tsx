@@ -9,7 +9,6 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { TurnCost } from '../elements/Usage';
 import { ContinueButton, LIMITS } from './ContinueButton';
-import { Look } from './Look';
 import { RunAbove } from './RunAbove';
 
 /** Loaded on demand: few turns end with these. */
@@ -66,7 +65,6 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {(changedBy(end).length > 0 || end.waiting_files > 0) && (
         <Changes item={item} />
       )}
-      <Look item={item} last={last} />
       <TurnCost cost={end.cost} />
     </div>
   );
