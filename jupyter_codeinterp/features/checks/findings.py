@@ -30,10 +30,11 @@ def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
         return
     empty = list(facts(outputs, "empty_filter"))
     explained: set[int] = set()
-    for fact in facts(outputs, "no_match", "absent_values"):
+    for fact in facts(outputs, "no_match"):
         around = [one for one in empty if _is_part(source, fact, one)]
         explained.update(map(id, around))
-        yield from _no_match(source, fact, bool(around))
+        if (found := _no_match(source, fact, bool(around))) is not None:
+            yield found
     for fact in empty:
         node = source.at(fact.place)
         if id(fact) in explained or node is None:
@@ -41,9 +42,6 @@ def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
         if not is_looked_at(source, node) and not _is_shown(source, node):
             words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
             yield Finding(FILTER, words, fact.place, audience="model")
-    for fact in facts(outputs, "nothing_excluded"):
-        words = f"{code_at(source, fact, 'A filter')} excludes nothing; the column has"
-        yield Finding(FILTER, f"{words} {listed(texts(fact, 'near'))}.", fact.place)
 
 
 def _is_shown(source: Source, node: ast.AST) -> bool:
@@ -72,20 +70,15 @@ def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(outer))
 
 
-def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
+def _no_match(source: Source, fact: Fact, is_empty: bool) -> Finding | None:
     if text(fact, "column") == "_merge":  # A join's indicator: all keys may have a partner.
-        return
+        return None
     node = source.at(fact.place)
     near, rows = _similar(source, fact), number(fact, "rows")
     if node is None or not (near or (is_empty and is_literal(source, _operand(node)))):
-        if fact.kind == "absent_values" and not _is_negated(source, node):
-            yield _absent(source, fact, "model")
-        return
+        return None
     if is_looked_at(source, node) and not near:
-        return
-    if fact.kind == "absent_values":
-        yield _absent(source, fact, "person")
-        return
+        return None
     words = f"`{source.text(node)}` matched 0 of {rows:,} rows"
     if near:
         words += f"; the column has {listed(near)}."
@@ -93,15 +86,7 @@ def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
         words += f"; the values are {listed(texts(fact, 'values'))}."
     else:
         words += f"; values are {', '.join(texts(fact, 'values')[:3])}, \u2026"
-    yield Finding(FILTER, words, fact.place, texts(fact, "values"))
-
-
-def _absent(source: Source, fact: Fact, audience: Literal["person", "model"]) -> Finding:
-    absent, near = texts(fact, "absent"), _similar(source, fact)
-    count, wanted = number(fact, "count"), number(fact, "wanted")
-    words = f"{count} of {wanted} values of `isin` are not in `{text(fact, 'column')}`"
-    words += f": {listed(absent)}" + (f"; the column has {listed(near)}." if near else ".")
-    return Finding(FILTER, words, fact.place, texts(fact, "values"), audience)
+    return Finding(FILTER, words, fact.place, texts(fact, "values"))
 
 
 def _similar(source: Source, fact: Fact) -> tuple[str, ...]:
@@ -119,11 +104,6 @@ def _operand(node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.Compare):
         return node.comparators[0] if len(node.comparators) == 1 else None
     return node.args[0] if isinstance(node, ast.Call) and node.args else None
-
-
-def _is_negated(source: Source, node: ast.AST | None) -> bool:
-    parent = source.parents.get(node) if node is not None else None
-    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Invert)
 
 
 # -------------------------------------------------------------------------------------------------

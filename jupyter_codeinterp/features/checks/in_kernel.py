@@ -285,7 +285,7 @@ def equal(result: Any, args: Any, kwargs: Any) -> Facts:
     series, wanted = args
     if is_series(series) and type(wanted) in SIMPLE and len(series) and not result.any():
         values = sample(series)
-        yield no_match(series, wanted, values, near(values, wanted))
+        yield no_match(series, values, near(values, wanted))
 
 
 def contains(result: Any, args: Any, kwargs: Any) -> Facts:
@@ -293,58 +293,31 @@ def contains(result: Any, args: Any, kwargs: Any) -> Facts:
     if is_series(series) and type(wanted) is str and len(series) and not result.any():
         values = sample(series)
         alike = {text for text in values if type(text) is str and folded(wanted) in folded(text)}
-        yield no_match(series, wanted, values, list(map(shown, sorted(alike)[:EXAMPLES])))
+        yield no_match(series, values, list(map(shown, sorted(alike)[:EXAMPLES])))
 
 
-def no_match(series: Any, wanted: Any, values: list[Any], alike: list[str]) -> dict[str, Any]:
+def isin(result: Any, args: Any, kwargs: Any) -> Facts:
+    """``series.isin(values)``: no row has any of them."""
+    series, wanted = args[0], args[1] if len(args) > 1 else kwargs.get("values")
+    if not is_series(series) or type(wanted) not in (list, tuple, set, frozenset):
+        return
+    if len(series) and not result.any() and all(type(one) in SIMPLE for one in wanted):
+        values = sample(series)
+        alike = [text for one in list(wanted)[:MOST_WANTED] for text in near(values, one)]
+        yield no_match(series, values, alike[:EXAMPLES])
+
+
+def no_match(series: Any, values: list[Any], alike: list[str]) -> dict[str, Any]:
     known = different(values)
     return {
         "kind": "no_match",
         "column": name_of(series),
-        "wanted": shown(wanted),
         "rows": len(series),
         "near": alike,
         "values": known[:5],
         # A sample may lack some.
         "distinct": len(known) if len(series) <= SAMPLE else SAMPLE,
     }
-
-
-def unequal(result: Any, args: Any, kwargs: Any) -> Facts:
-    """``series != value`` keeps all rows, because the value is written differently."""
-    series, wanted = args
-    if is_series(series) and type(wanted) in SIMPLE and len(series) and result.all():
-        alike = near(sample(series), wanted)
-        if alike:
-            yield {"kind": "nothing_excluded", "near": alike, "rows": len(series)}
-
-
-def isin(result: Any, args: Any, kwargs: Any) -> Facts:
-    """``series.isin(values)``: values that no row has, if all matching rows can be read."""
-    series, wanted = args[0], args[1] if len(args) > 1 else kwargs.get("values")
-    if not is_series(series) or type(wanted) not in (list, tuple, set, frozenset):
-        return
-    plain = [value for value in wanted if type(value) in SIMPLE]
-    places = result.to_numpy(dtype=bool).nonzero()[0]
-    if not 0 < len(plain) <= MOST_WANTED or not len(series) or len(places) > SAMPLE:
-        return
-    found = series.take(places).tolist()
-    if not all(type(value) in SIMPLE for value in found):
-        return
-    there = set(found)
-    absent = [value for value in plain if value not in there]
-    if absent:
-        values = sample(series)
-        yield {
-            "kind": "absent_values",
-            "column": name_of(series),
-            "wanted": len(plain),
-            "absent": [shown(value) for value in absent[:5]],
-            "count": len(absent),
-            "rows": len(series),
-            "near": [text for value in absent for text in near(values, value)][:EXAMPLES],
-            "values": different(values)[:5],
-        }
 
 
 # -------------------------------------------------------------------------------------------------
@@ -631,7 +604,6 @@ def watched() -> Iterator[Watched]:
         (pd.Series, "__getitem__", part),
         (sys.modules["pandas.core.indexing"]._LocIndexer, "__getitem__", part),
         (pd.Series, "__eq__", equal),
-        (pd.Series, "__ne__", unequal),
         (pd.Series, "isin", isin),
         (pd.Series.str, "contains", contains),
         (pd, "to_numeric", to_numeric),

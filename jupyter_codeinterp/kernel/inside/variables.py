@@ -6,9 +6,8 @@ than built-ins, numpy's or pandas' is untrusted code and never runs: the type co
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
 ``columns`` (at most 50 of ``[label, dtype]``), ``engine`` (see ``engine_facts.py``) and
-``value`` (at most 200 characters). Of tables asked for by name it has the facts of
-``estimates``, too. Where only names are asked for, it is ``{name, type}``, ``len`` or
-``shape``, and on request ``columns`` of ``[key, type]``.
+``value`` (at most 200 characters). Where only names are asked for, it is ``{name, type}``,
+``len`` or ``shape``, and on request ``columns`` of ``[key, type]``.
 
 A key is a column's label, or a dictionary's key, as Python writes it: ``'net price'``.
 ``frame['net price']`` names a column where a variable's name is expected.
@@ -28,7 +27,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from .engine_facts import engine_facts, estimates
+from .engine_facts import engine_facts
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -81,7 +80,7 @@ def describe(
     """
     every = user_variables(namespace, hidden)
     found = [pair for pair in every if not names or pair[0] in names]
-    described = told(found[-MAX_VARIABLES:], close_details if names else details)
+    described = told(found[-MAX_VARIABLES:], details)
     columns = [name for name in names if type(name) is str and name.endswith("]")]
     if columns:
         values = dict(every)
@@ -174,11 +173,6 @@ def details(value: Any) -> dict[str, Any]:
         return {"value": shortened(repr(value.item()))}
     found = pandas_details(value, pandas) if pandas is not None else {}
     return found or engine_facts(value)
-
-
-def close_details(value: Any) -> dict[str, Any]:
-    facts = details(value)
-    return dict(facts, **estimates(value, facts["engine"])) if "engine" in facts else facts
 
 
 def keyed(value: Any, most: int) -> list[tuple[str, dict[str, Any]]]:
