@@ -80,64 +80,78 @@ def written(
 ) -> dict[str, Entry]:
     """Every path at which the open layer may differ from the open folder. ``replaced``: include the
     content of folders that files replaced. Raises TooMany."""
-    found: dict[str, Entry] = {}
+    walk = _Walk(most, replaced)
+    walk.visit(upper, lower, "", 0)
+    return walk.found
 
-    def add(path: str, entry: Entry) -> None:
-        if len(found) >= most:
-            raise trees.TooMany
-        found[path] = entry
 
-    def gone(folder: int, name: str, path: str) -> None:
-        below = trees.status_in(folder, name)
-        if below is None:
-            return
-        add(path, Entry("gone", kind_of(below), 0, 0, (0, 0, 0, 0)))
-        if stat.S_ISDIR(below.st_mode):
-            content_gone(folder, name, path)
+class _Walk:
+    """Goes through an open layer and the folder below it, side by side."""
 
-    def content_gone(folder: int, name: str, path: str) -> None:
-        if path.count("/") < trees.DEPTH:
-            with suppress(OSError), trees.opened(name, folder) as number:
-                for inner in trees.names(number):
-                    gone(number, inner, f"{path}/{inner}")
+    def __init__(self, most: int, replaced: bool) -> None:
+        self.found: dict[str, Entry] = {}
+        self._most = most
+        self._replaced = replaced
 
-    def visit(folder: int, over: int | None, above: str, depth: int) -> None:
-        names = trees.names(folder, most)
+    def visit(self, folder: int, over: int | None, above: str, depth: int) -> None:
+        """``over``: the folder below ``folder``; None if there is none."""
+        names = trees.names(folder, self._most)
         if over is not None and trees.is_opaque(folder):
             for name in sorted(set(trees.names(over)).difference(names)):
-                gone(over, name, f"{above}{name}")
+                self._gone(over, name, f"{above}{name}")
         for name in names:
             one = trees.status_in(folder, name)
             if one is None:
                 continue
             path = f"{above}{name}"
-            below = trees.status_in(over, name) if over is not None else None
             if is_whiteout(one):
                 if over is not None:
-                    gone(over, name, path)
+                    self._gone(over, name, path)
                 continue
-            kind = kind_of(one)
-            if kind != "folder" or below is None or not stat.S_ISDIR(below.st_mode):
-                size = one.st_size if kind == "file" else 0
-                mode = stat.S_IMODE(one.st_mode) & 0o777
-                lower_kind = kind_of(below) if below is not None else ""
-                add(path, Entry(kind, lower_kind, size, mode, trees.identity(one)))
-                if replaced and over is not None and lower_kind == "folder":
-                    content_gone(over, name, path)
-            if kind == "folder" and depth < trees.DEPTH:
-                with ExitStack() as stack:
-                    try:
-                        number = stack.enter_context(trees.opened(name, folder))
-                    except OSError:
-                        continue  # Code may take its own right to read it, or put a link there.
-                    inner = None
-                    if below is not None and stat.S_ISDIR(below.st_mode):
-                        with suppress(OSError):
-                            inner = stack.enter_context(trees.opened(name, over))
-                    visit(number, inner, f"{path}/", depth + 1)
+            below = trees.status_in(over, name) if over is not None else None
+            both = stat.S_ISDIR(one.st_mode) and below is not None and stat.S_ISDIR(below.st_mode)
+            if not both:
+                self._add(path, _entry(one, below))
+                if self._replaced and over is not None and below is not None:
+                    self._content_gone(over, name, below, path)
+            if stat.S_ISDIR(one.st_mode) and depth < trees.DEPTH:
+                self._descend(folder, over if both else None, name, path, depth)
 
-    visit(upper, lower, "", 0)
-    return found
+    def _descend(self, folder: int, over: int | None, name: str, path: str, depth: int) -> None:
+        with ExitStack() as stack:
+            try:
+                number = stack.enter_context(trees.opened(name, folder))
+            except OSError:
+                return  # Code may take its own right to read it, or put a link there.
+            inner = None
+            if over is not None:
+                with suppress(OSError):
+                    inner = stack.enter_context(trees.opened(name, over))
+            self.visit(number, inner, f"{path}/", depth + 1)
+
+    def _add(self, path: str, entry: Entry) -> None:
+        if len(self.found) >= self._most:
+            raise trees.TooMany
+        self.found[path] = entry
+
+    def _gone(self, folder: int, name: str, path: str) -> None:
+        below = trees.status_in(folder, name)
+        if below is not None:
+            self._add(path, Entry("gone", kind_of(below), 0, 0, (0, 0, 0, 0)))
+            self._content_gone(folder, name, below, path)
+
+    def _content_gone(self, folder: int, name: str, one: os.stat_result, path: str) -> None:
+        if stat.S_ISDIR(one.st_mode) and path.count("/") < trees.DEPTH:
+            with suppress(OSError), trees.opened(name, folder) as number:
+                for inner in trees.names(number):
+                    self._gone(number, inner, f"{path}/{inner}")
+
+
+def _entry(one: os.stat_result, below: os.stat_result | None) -> Entry:
+    kind = kind_of(one)
+    size = one.st_size if kind == "file" else 0
+    mode = stat.S_IMODE(one.st_mode) & 0o777
+    return Entry(kind, kind_of(below) if below is not None else "", size, mode, trees.identity(one))
 
 
 def refusal(path: str, entry: Entry) -> str:

@@ -268,12 +268,19 @@ describe('among its branches', () => {
 it('names cells and errors of the message in words', async () => {
   const references = [
     { kind: 'cell', name: 'cell1' },
+    { kind: 'cell', name: 'deleted' },
     { kind: 'error', name: '' }
   ];
-  await panel({ ...started, text: 'Why?', references } as Event, ended({}));
+  const made = await panel(
+    { ...started, text: 'Why?', references } as Event,
+    ended({})
+  );
+  const { named } = made.notebooks;
+  const cell = { id: 'cell1', number: 4, count: null, line: '', failed: false };
+  made.notebooks.named = { ...named, cells: [{ ...cell, isPrivate: false }] };
   await click('Edit');
   const edited = within(log().getByRole('group', { name: 'Edit message' }));
   expect(edited.getByLabelText('Mentioned in this message').textContent).toBe(
-    'a cellthe last error'
+    'cell 4a cellthe last error'
   );
 });

@@ -40,6 +40,11 @@ export function EditMessage(props: {
     node.setSelectionRange(node.value.length, node.value.length);
   }, []);
   const canSend = !sending && !blocked && left !== null && text.trim() !== '';
+  // The labels of the sent message.
+  const mentions = React.useMemo(() => {
+    const outline = store.notebooks.outline(store.shown?.info.notebook ?? '');
+    return references.map(one => mentionOf(one, outline, trans));
+  }, [references, store, trans]);
   const send = async () => {
     if (!canSend) {
       return;
@@ -94,7 +99,7 @@ export function EditMessage(props: {
         onChange={event => setText(event.target.value)}
       />
       <Chips
-        mentions={references.map(one => mentionOf(one, null, trans))}
+        mentions={mentions}
         remove={({ reference }) => {
           setReferences(references.filter(other => other !== reference));
           field.current?.focus();
