@@ -16,7 +16,7 @@ from ..base.errors import DocumentError, KernelError
 from ..wire.events import RunStarted
 from ..wire.ports import ExecutionDone
 from .approval.decisions import Decision, RunByHand
-from .draft import DraftCell
+from .job import CellJob
 from .turn.results import Result
 from .turn.turn import Turn
 
@@ -28,19 +28,17 @@ PATIENCE = 5.0
 """Seconds without a message from the page, after which an idle kernel ends the run."""
 
 
-async def follow(
-    draft: DraftCell, decision: Decision, run: RunByHand
-) -> tuple[Result, ExecutionDone]:
+async def follow(job: CellJob, decision: Decision, run: RunByHand) -> tuple[Result, ExecutionDone]:
     """Follow a run that the person started, to its end."""
-    turn, source = draft.turn, decision.source
+    turn, source = job.turn, decision.source
     began = time.monotonic()
     run_id, kernel_id = uuid.uuid4().hex[:12], turn.kernel.kernel_id
-    turn.show(RunStarted(draft.call.id, draft.cell_id, run_id, "", kernel_id))
-    draft.settle()
+    turn.show(RunStarted(job.call.id, job.cell_id, run_id, "", kernel_id))
+    job.settle()
     turn.changed_variables = True  # The kernel does not report on it.
     await _ended(turn, run)
     try:
-        cell = await turn.notebook.look_at(draft.cell_id)
+        cell = await turn.notebook.look_at(job.cell_id)
     except DocumentError:
         cell = None
     outputs = cell.outputs if cell is not None else ()
@@ -57,10 +55,10 @@ async def follow(
         turn.context.seen(cell)
         turn.notebook.has_run(cell.cell_id, outputs)
     result = turn.results.of_run(
-        draft.call,
+        job.call,
         status if has_run else "interrupted",
-        title=draft.title,
-        cell_id=draft.cell_id if cell is not None else "",
+        title=job.title,
+        cell_id=job.cell_id if cell is not None else "",
         done=done,
         seen=await turn.results.see(outputs),
         notes=tuple(notes),

@@ -9,16 +9,18 @@ from __future__ import annotations
 import contextlib
 from functools import partial
 
-from ..wire.events import DraftWaiting
+from ..base.off_loop import off_loop
+from ..wire.events import Draft, DraftWaiting
+from ..wire.findings import Label
 from ..wire.ops import Delete, Move, SetSource
 from ..wire.ports import ExecutionDone, KernelInfo
 from . import by_hand, hooked
-from .approval import markdown_cells, policy
-from .approval.decisions import BY_HAND, Decision, RunByHand
-from .approval.hooks import Checked
+from .approval import code_warnings, markdown_cells, policy
+from .approval.decisions import BY_HAND, Decision, RunByHand, new_nonce
+from .approval.hooks import CellCode, Checked, HookNote, checked
+from .approval.labels import labels, persons_variables
 from .approval.modes import MODES
-from .draft import DraftCell
-from .job import NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
+from .job import ACTIONS, NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, run_in_kernel
 from .states import CellEvent
 
@@ -32,20 +34,20 @@ async def carry_out(
 ) -> None:
     """Go from the finished draft to ``result``. ``source`` is the model's. ``suspicious``: ask
     in every mode. ``granted``: an earlier decision about this source."""
-    draft, turn = job.draft, job.turn
-    draft.proposed = source
+    turn = job.turn
+    job.proposed = source
     job.expect_kernel()
-    job.placing = draft.complete(source)
+    job.placing = job.complete(source)
     job.go(CellEvent.WRITTEN)
-    if not (draft.runs and MODES[turn.mode].unasked):
+    if not (job.runs and MODES[turn.mode].unasked):
         # If nobody is asked, ``BeginRun`` compares the source anyway.
         await _placed(job)
-    deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
+    deep = markdown_cells.too_deep(job.source) if job.is_text else ""
     if deep and job.result is None:
         job.reject(deep)
     with contextlib.ExitStack() as stack:
-        if draft.kind == "insert":
-            stack.enter_context(turn.decisions.watch(draft.cell_id))
+        if job.kind == "insert":
+            stack.enter_context(turn.decisions.watch(job.cell_id))
         while job.result is None:
             await _decide(job, suspicious, granted)
             granted = None
@@ -60,7 +62,7 @@ async def _placed(job: CellJob) -> bool:
     receipt = await placing
     if receipt.status == "conflict":
         # No decision covers what the person typed.
-        job.draft.typed(receipt.source)
+        job.typed(receipt.source)
         job.why = TYPED_INTO
     elif receipt.status == "pending":
         job.end(job.made("not_confirmed", NOT_CONFIRMED))
@@ -71,47 +73,69 @@ async def _placed(job: CellJob) -> bool:
 
 async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> None:
     """Get a decision and carry it out. Without ``result`` afterwards, it must be made anew."""
-    draft, turn = job.draft, job.turn
-    info = await turn.kernel_info() if draft.is_code else None
+    turn = job.turn
+    info = await turn.kernel_info() if job.is_code else None
     info = granted.info if granted is not None else info
-    said = await draft.check(draft.source, info)
+    said = await check(job, job.source, info)
     if granted is not None and not set(said.notes) <= set(granted.notes):
         granted, job.why = None, MORE_TO_SEE
-    run = turn.decisions.by_hand(draft.cell_id)
+    run = turn.decisions.by_hand(job.cell_id)
     if said.refusal is not None and run is None:
         job.refuse(said.refusal)
         return
     if job.verdict is None:
-        job.verdict = draft.verdict(suspicious or said.ask, info)
+        job.barred, job.why_barred = turn.bars(info) if job.runs else (False, ())
+        job.verdict = policy.decide(
+            ACTIONS[job.kind],
+            turn.mode,
+            owned=job.is_owned,
+            suspicious=suspicious or said.ask,
+            always_ask=turn.always_ask,
+            run_all=turn.run_all,
+            barred=job.barred,
+        )
         if job.verdict == "refuse":
-            job.reject(policy.refusal(draft.action, turn.mode))
+            job.reject(policy.refusal(ACTIONS[job.kind], turn.mode))
             return
     if run is not None:
         known: Decision | None = Decision("run", "person", run.source, reason=BY_HAND)
     elif granted is not None:
-        known = granted.decision.with_source(draft.source, edited=False)
+        known = granted.decision.with_source(job.source, edited=False)
     elif job.verdict == "run" and not job.why:
-        known = Decision("run", "policy", draft.source)
+        known = Decision("run", "policy", job.source)
     elif not await _placed(job) or job.result is not None:
         return
     else:
         known = None
     decision = known or await _ask(job, said, info, suspicious or said.ask)
     job.go(CellEvent.DECIDED)
-    if info is None and draft.is_code and known is None:
+    if info is None and job.is_code and known is None:
         # Decided before a kernel had started: holds for the one that started since.
         info = await turn.kernel_info()
     await _follow_decision(job, RunAttempt(_compared(job, decision), info))
 
 
 async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious: bool) -> Decision:
-    draft, turn = job.draft, job.turn
+    turn = job.turn
     notices = tuple(hooked.line(turn, note) for note in said.notes)
-    labels = await draft.labels(draft.source, info)
-    reasons = filter(None, (job.why, *draft.why_barred))
-    always = suspicious or bool(job.why) or draft.barred
-    waiting = draft.asking((*reasons, *notices), labels, always)
-    draft.shown = draft.source
+    labels = await labels_of(job, job.source, info)
+    reasons = filter(None, (job.why, *job.why_barred))
+    waiting = Draft(
+        draft_id=job.draft_id,
+        call_id=job.call.id,
+        kind=job.kind,
+        cell_id=job.cell_id,
+        title=job.title,
+        source=job.source,
+        nonce=new_nonce(),
+        old_source=job.old_source,
+        notices=(*reasons, *notices),
+        runs=job.runs,
+        can_run_all=job.runs and turn.can_run_all and not job.barred,
+        labels=labels,
+        always=suspicious or bool(job.why) or job.barred,
+    )
+    job.shown = job.source
     turn.show(DraftWaiting(waiting))
     job.go(CellEvent.ASKED)
     decision = await turn.clock.attend(turn.decisions.ask(waiting))
@@ -122,27 +146,27 @@ async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious:
 
 def _compared(job: CellJob, decision: Decision) -> Decision:
     """The decision with ``edited`` set if its source differs from the model's."""
-    source = job.draft.proposed if job.draft.kind in ("delete", "move") else decision.source
-    return decision.with_source(source, edited=source != job.draft.proposed)
+    source = job.proposed if job.kind in ("delete", "move") else decision.source
+    return decision.with_source(source, edited=source != job.proposed)
 
 
 async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
-    draft, decision = job.draft, at.decision
+    decision = at.decision
     runs = decision.action == "run"
-    labels = await draft.labels(at.source, at.info) if runs else ()
-    job.turn.show(draft.decided(decision, labels))
+    labels = await labels_of(job, at.source, at.info) if runs else ()
+    job.turn.show(job.decided(decision, labels))
     if not runs:
-        draft.remove(typed_too=decision.by == "person")
+        job.remove(typed_too=decision.by == "person")
         edited = at.source if decision.edited else ""
         job.reject(decision.reason, edited, decision.by)
         return
-    if draft.is_code and at.source != draft.source:
+    if job.is_code and at.source != job.source:
         # The person edited the code, so the hooks check it again.
-        said = await draft.check(at.source, at.info)
+        said = await check(job, at.source, at.info)
         if said.refusal is not None and decision.reason != BY_HAND:
             job.refuse(said.refusal)
             return
-    if draft.runs:
+    if job.runs:
         job.attempt = at
         await _run(job, at)
     else:
@@ -150,7 +174,7 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
 
 
 async def _run(job: CellJob, at: RunAttempt) -> None:
-    run_by_hand = partial(job.turn.decisions.by_hand, job.draft.cell_id)
+    run_by_hand = partial(job.turn.decisions.by_hand, job.cell_id)
     done = await run_in_kernel(job, at) if run_by_hand() is None else None
     run = run_by_hand()
     if job.result is None and run is not None:
@@ -158,55 +182,105 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
         done = await _follow_by_hand(job, at, run)
     if job.result is None or done is None:
         return
-    draft = job.draft
-    if not draft.has_checked(at.source):
-        await draft.check(at.source, at.info)
+    if job.checked[0] != at.source:
+        await check(job, at.source, at.info)
     job.result = await hooked.after_run(
         job.turn,
-        draft.code(at.source, at.info),
+        _code_of(job, at.source, at.info),
         done,
         job.result,
-        draft.findings_on(at.source),
-        draft.expects if at.source == draft.proposed else None,
+        job.checked[1],
+        job.expects if at.source == job.proposed else None,
         at.decision.by == "person",
     )
 
 
 async def _follow_by_hand(job: CellJob, at: RunAttempt, run: RunByHand) -> ExecutionDone:
     job.go(CellEvent.TAKEN_OVER)
-    result, done = await by_hand.follow(job.draft, at.decision, run)
+    result, done = await by_hand.follow(job, at.decision, run)
     job.end(result)
     return done
 
 
 async def _change(job: CellJob, at: RunAttempt) -> None:
     """Write Markdown, edit without running, move or delete."""
-    draft, turn = job.draft, job.turn
-    receipt = await turn.notebook.apply(_change_of(draft, at))
+    turn = job.turn
+    receipt = await turn.notebook.apply(_change_of(job, at))
     if receipt.status == "done":
-        draft.settle()
-        if draft.kind != "move":
-            turn.context.noted(draft.cell_id, None if draft.kind == "delete" else at.source)
-        job.end(job.made("ok", NOT_RUN if draft.only_edits else "", draft.cell_id))
+        job.settle()
+        if job.kind != "move":
+            turn.context.noted(job.cell_id, None if job.kind == "delete" else at.source)
+        job.end(job.made("ok", NOT_RUN if job.only_edits else "", job.cell_id))
     elif receipt.status == "pending":
-        job.end(job.made("not_confirmed", NOT_CONFIRMED, draft.cell_id))
-    elif receipt.status == "conflict" and draft.kind == "markdown":
-        draft.source = receipt.source
+        job.end(job.made("not_confirmed", NOT_CONFIRMED, job.cell_id))
+    elif receipt.status == "conflict" and job.kind == "markdown":
+        job.source = receipt.source
         job.outdated(CHANGED)
     elif receipt.status == "conflict":
-        draft.remove()
+        job.remove()
         job.changed_meanwhile(receipt)
     else:
         job.reject(why_not(receipt))
 
 
-def _change_of(draft: DraftCell, at: RunAttempt) -> Delete | Move | SetSource:
-    ledger, unasked = draft.turn.ledger, at.decision.by == "policy"
-    if draft.kind == "delete":
-        return Delete(draft.cell_id, draft.old_source)
-    if draft.kind == "move":
-        return Move(draft.cell_id, draft.to)
-    if draft.kind == "edit":
-        last_run = ledger.last_run(draft.cell_id) if unasked and draft.is_code else None
-        return SetSource(draft.cell_id, at.source, draft.old_source, last_run=last_run)
-    return SetSource(draft.cell_id, at.source, draft.source, cell_type="markdown")
+def _change_of(job: CellJob, at: RunAttempt) -> Delete | Move | SetSource:
+    ledger, unasked = job.turn.ledger, at.decision.by == "policy"
+    if job.kind == "delete":
+        return Delete(job.cell_id, job.old_source)
+    if job.kind == "move":
+        return Move(job.cell_id, job.to)
+    if job.kind == "edit":
+        last_run = ledger.last_run(job.cell_id) if unasked and job.is_code else None
+        return SetSource(job.cell_id, at.source, job.old_source, last_run=last_run)
+    return SetSource(job.cell_id, at.source, job.source, cell_type="markdown")
+
+
+# -------------------------------------------------------------------------------------------------
+# What the person and the hooks see of the code.
+
+
+async def check(job: CellJob, source: str, info: KernelInfo | None) -> Checked:
+    """Check ``source`` before a decision or run: both for API keys, code with hooks, text for
+    hidden characters and for what it may load or run."""
+    turn, found = job.turn, Checked()
+    said = await checked(partial(code_warnings.keys, turn.scrub), source)
+    if job.is_code:
+        found = await hooked.before_run(turn, _code_of(job, source, info))
+        job.checked = (source, found.findings)
+    else:
+        said = (*said, *await checked(code_warnings.hidden_characters, source))
+        if job.is_text and turn.allowed.changes:
+            said = (*said, *await markdown_cells.risks(turn.markdown_risks, job.source))
+    notes = (*(HookNote("", text) for text in said), *found.notes)
+    return Checked(notes, found.ask or bool(said), found.refusal)
+
+
+async def labels_of(job: CellJob, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
+    """What the code may reach, for the card only."""
+    if not job.is_code:
+        return ()
+    turn, language = job.turn, _code_of(job, source, info).language
+    if (source, language) != job.labelled[:2]:
+        cells, protected_names = turn.notebook.snapshot.cells, turn.document.protected
+        names = persons_variables(cells, turn.ledger.owns, protected_names)
+        read = partial(labels, source, language, names, turn.workplace.folder())
+        found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
+        job.labelled = (source, language, found)
+    return job.labelled[2]
+
+
+def _code_of(job: CellJob, source: str, info: KernelInfo | None) -> CellCode:
+    turn = job.turn
+    return CellCode(
+        notebook=turn.document.path,
+        cell_id=job.cell_id,
+        source=source,
+        language=info.language if info else "python",
+        title=job.title,
+        files=tuple(name for name, _ in turn.files),
+        session_id=turn.session_id,
+        turn=turn.number,
+        unread=bool(turn.alone),
+        asked=turn.asked,
+        protected=turn.document.protected,
+    )

@@ -1,6 +1,8 @@
-"""One cell from draft to result: its states, and the ways in which it ends.
+"""One cell from draft to result: its draft in the notebook, its states, and the ways it ends.
 
-``deciding.py`` gets the decision, ``running.py`` runs the code; ``states.py`` has the table.
+New code and Markdown are raw cells, which no run command runs. An edit or deletion changes its
+cell only after the decision. ``scratch`` is code that runs without a cell. ``deciding.py`` gets the
+decision, ``running.py`` runs the code; ``states.py`` has the table.
 """
 
 from __future__ import annotations
@@ -9,22 +11,37 @@ import asyncio
 import uuid
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..base.off_loop import INLINE
 from ..notebook.passive import is_passive
 from ..view.outputs import Seen, size
-from ..wire.events import Status
-from ..wire.ops import FinishRun, Output, Receipt
+from ..wire.events import DraftDecided, DraftOpened, Status
+from ..wire.findings import Finding, Label
+from ..wire.messages import ToolUse
+from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, SetSource, line_ends
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
 from . import hooked
 from .approval import policy
 from .approval.decisions import Decision
 from .approval.hooks import HookNote
 from .approval.modes import MODES
-from .draft import DraftCell
+from .expected import Contract
 from .states import CellEvent, CellState, after
-from .turn.results import Result
+from .turn.results import OutputRoom, Result
+from .turn.turn import Turn
+
+Kind = Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
+
+ACTIONS: dict[Kind, policy.Action] = {
+    "insert": "run_new",
+    "edit": "edit",
+    "markdown": "markdown",
+    "delete": "delete",
+    "scratch": "scratch",
+    "move": "move",
+    "rerun": "run_again",
+}
 
 THEIR_VERSION = "Their version was:"
 RESTARTED = "The kernel was restarted or changed since you decided. Variables may be gone."
@@ -41,6 +58,11 @@ QUEUED = (
 RUNS_BY_HAND = "The person runs this cell by themselves: Stop leaves it alone."
 IN_SANDBOX = "in a sandboxed kernel"
 _STUCK = "Interrupt sent. The kernel has not reacted yet."
+
+
+def part_of(call: ToolUse) -> ToolUse:
+    """One cell of a call with several cells. No model endpoint can guess its id."""
+    return ToolUse(f"part_{uuid.uuid4().hex}", call.name, {})
 
 
 class Granted(NamedTuple):
@@ -92,12 +114,61 @@ class RunAttempt:
 
 class CellJob:
     """One call that writes, runs, moves or deletes a cell. ``result`` is set at the end, also by
-    Stop."""
+    Stop.
 
-    def __init__(self, draft: DraftCell) -> None:
-        self.draft = draft
-        self.turn = draft.turn
-        self.call = draft.call
+    ``proposed`` is the model's source. ``source`` is the latest one, posted or typed; for an
+    edit, the proposed one. ``shown`` is the source that the person was last asked about; None
+    before the first question. ``old_source``: the cell's source before an edit or deletion."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        call: ToolUse,
+        kind: Kind,
+        cell_id: str,
+        title: str,
+        old_source: str = "",
+    ) -> None:
+        self.turn = turn
+        self.call = call
+        """Its id and the tool's name."""
+        self.kind = kind
+        self.cell_id = cell_id
+        self.title = title
+        self.old_source = old_source
+        self.draft_id = uuid.uuid4().hex[:16]
+        self.source = ""
+        self.proposed = ""
+        self.shown: str | None = None
+        self.expects: Contract | None = None
+        """What the model expects of the result of ``proposed``."""
+        self.is_code = kind in ("insert", "edit", "scratch", "rerun")
+        """The caller sets it to False if the edited cell is Markdown."""
+        self.only_edits = False
+        """Whether an accepted edit of code is left unrun."""
+        self.timeout: float | None = None
+        """Seconds that the model allows for the run; the turn's own bound applies, too."""
+        self.room = OutputRoom()
+        self.to: tuple[str, ...] = ()
+        """For a move: the ids above the new place."""
+        self.barred, self.why_barred = False, tuple[str, ...]()
+        """Whether a run must ask in every mode, and the reasons, from ``Turn.bars``."""
+        self.typed_by_person = False
+        """Whether the person typed ``source``."""
+        self._written = ""
+        """The cell's source before the person typed."""
+        self.instead: CellView | None = None
+        """An empty cell that this one replaces once accepted."""
+        self._after: tuple[str, ...] | None = None
+        """The ids above a new cell, until it is accepted or removed."""
+        self._posted = False
+        """Whether the notebook has the new cell."""
+        self._units = 0
+        """UTF-16 units streamed so far."""
+        self.checked: tuple[str, tuple[Finding, ...]] = ("", ())
+        """The source that the hooks checked last, and their findings."""
+        self.labelled: tuple[str, str, tuple[Label, ...]] = ("", "", ())
+        """Source, language and labels: most code runs as it was shown."""
         self.state = CellState.WRITING
         self.result: Result | None = None
         self.next_inputs: tuple[str, ...] = ()
@@ -109,11 +180,126 @@ class CellJob:
         """Why a person must decide; "" if there is no special reason."""
         self.attempt: RunAttempt | None = None
         """The latest decision to run."""
+
+    @property
+    def is_owned(self) -> bool:
+        if self.kind in ("insert", "markdown", "scratch"):
+            return True
+        cell = self.turn.notebook.snapshot.cell(self.cell_id)
+        same = cell is not None and cell.source == self.old_source
+        return same and cell is not None and self.turn.ledger.owns(cell)
+
+    @property
+    def is_theirs(self) -> bool:
+        """Whether the cell existed before."""
+        return self.kind in ("edit", "rerun")
+
+    @property
+    def runs(self) -> bool:
+        """Whether an accepted draft runs."""
+        return self.is_code and not self.only_edits
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the draft is Markdown, which the page renders as soon as it is accepted."""
+        return self.kind in ("edit", "markdown") and not self.is_code
+
+    # --- in the notebook -------------------------------------------------------------
+
+    def insert(self, after: tuple[str, ...]) -> None:
+        """Choose the place of the new cell. The notebook gets the cell with its first source."""
+        self._after = after
+        self.turn.notebook.placed[self.cell_id] = after
+
+    def write(self, source: str) -> None:
+        """Stream the part of ``source`` that is new. Offsets are UTF-16 units."""
+        kind = self.kind
+        if kind == "delete" or kind == "scratch" or kind == "move" or kind == "rerun":
+            return
+        if not source.startswith(self.source):
+            return
+        if self._after is not None and not self._posted:
+            # Ops stay in order, so the receipt can wait.
+            self._post("", self._after)
+        text = source[len(self.source) :]
+        if text:
+            self.turn.document.stream(self.draft_id, self.cell_id, kind, self._units, text)
+            self._units += len(text.encode("utf-16-le")) // 2
+            self.source = source
+
+    def complete(self, source: str) -> asyncio.Future[Receipt] | None:
+        """Post the model's complete source. None for drafts that change no cell before the
+        decision. ``conflict``: the person typed; the receipt has the current source."""
+        self.source = source
+        if self._posted:
+            return self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
+        return None if self._after is None else self._post(source, self._after)
+
+    def _post(self, source: str, after: tuple[str, ...]) -> asyncio.Future[Receipt]:
+        self._posted = True
+        return self.turn.notebook.apply(Insert(self.cell_id, "raw", source, after))
+
+    def replace_empty(self, cell_id: str) -> None:
+        """Replace this empty cell once accepted; "" for none."""
+        self.instead = self.turn.notebook.snapshot.cell(cell_id)
+        if self.instead is not None:
+            self.turn.notebook.instead[self.cell_id] = cell_id
+
+    def settle(self) -> None:
+        """Turn the accepted draft into an ordinary cell."""
+        self._after, self._posted = None, False
+        self.turn.notebook.instead.pop(self.cell_id, None)
+        empty, self.instead = self.instead, None
+        if empty is not None:
+            self.turn.notebook.apply(Delete(empty.cell_id, empty.source))
+            self.turn.context.noted(empty.cell_id, None)
+
+    def typed(self, source: str) -> None:
+        """Record that the person typed ``source`` into the cell."""
+        if not self.typed_by_person:
+            self._written = self.source
+        self.source = source
+        self.typed_by_person = True
+
+    def remove(self, *, typed_too: bool = False) -> None:
+        """Remove an undecided draft. Text that the person typed stays as a raw cell, unless
+        ``typed_too``: they rejected the draft themselves."""
+        if self._after is not None and not self._posted:
+            self.turn.notebook.placed.pop(self.cell_id, None)
+        self._after = None
+        if self._posted:
+            self._posted = False
+            written = self._written if self.typed_by_person else self.source
+            self.turn.notebook.take_out(self.cell_id, line_ends(written), typed_too=typed_too)
+
+    # --- states and results ----------------------------------------------------------
+
+    def open(self) -> None:
+        """Show the draft."""
+        call_id, kind = self.call.id, self.kind
+        self.turn.show(
+            DraftOpened(call_id, self.draft_id, kind, self.cell_id, self.title, self.old_source)
+        )
         self.expect_kernel()
+
+    def decided(self, decision: Decision, labels: tuple[Label, ...]) -> DraftDecided:
+        return DraftDecided(
+            self.call.id,
+            self.draft_id,
+            decision.action,
+            decision.by,
+            None if decision.source == self.shown else decision.source,
+            decision.edited,
+            decision.reason,
+            decision.window,
+            decision.said,
+            labels,
+            decision.person,
+        )
 
     def expect_kernel(self) -> None:
         """Start the kernel early if nobody is asked: it may be what the run waits for."""
-        if self.draft.runs and MODES[self.turn.mode].unasked:
+        if self.runs and MODES[self.turn.mode].unasked:
             self.turn.kernel.expect()
 
     def go(self, event: CellEvent) -> None:
@@ -124,9 +310,7 @@ class CellJob:
         self.go(CellEvent.ENDED)
 
     def made(self, status: Status, words: str, cell_id: str = "") -> Result:
-        return self.turn.results.make(
-            self.call, status, words, title=self.draft.title, cell_id=cell_id
-        )
+        return self.turn.results.make(self.call, status, words, title=self.title, cell_id=cell_id)
 
     def outdated(self, why: str, at: RunAttempt | None = None) -> None:
         """The cell or the kernel is not the one of the decision: decide again."""
@@ -137,11 +321,11 @@ class CellJob:
         else:
             self.verdict, self.why = "ask", why
 
-    def settle(self, at: RunAttempt) -> None:
+    def ran(self, at: RunAttempt) -> None:
         """The code has run: the draft is an ordinary cell."""
-        if self.draft.kind != "scratch":
-            self.draft.settle()
-            self.turn.context.noted(self.draft.cell_id, at.source, at.run_id)
+        if self.kind != "scratch":
+            self.settle()
+            self.turn.context.noted(self.cell_id, at.source, at.run_id)
 
     def post_end(
         self,
@@ -151,7 +335,7 @@ class CellJob:
         kept: str = "",
     ) -> asyncio.Future[Receipt]:
         """Post ``FinishRun``. ``kept``: the digest of the outputs if the journal has them."""
-        if self.draft.kind == "scratch":
+        if self.kind == "scratch":
             nothing: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
             nothing.set_result(Receipt("done"))
             return nothing
@@ -160,7 +344,7 @@ class CellJob:
         if trusted is None:
             # Stop waits for nothing.
             trusted = at.is_trusted or (size(outputs) <= INLINE and is_passive(outputs))
-        end = FinishRun(self.draft.cell_id, at.run_id, outputs, count, trusted, kept)
+        end = FinishRun(self.cell_id, at.run_id, outputs, count, trusted, kept)
         if done is not None and at.slot is not None:
             at.slot.listen_on(partial(self.turn.came_late, end))
         return self.turn.notebook.apply(end)
@@ -171,8 +355,8 @@ class CellJob:
         return self.turn.results.of_run(
             self.call,
             status,
-            title=self.draft.title,
-            cell_id=self.draft.cell_id,
+            title=self.title,
+            cell_id=self.cell_id,
             done=done,
             seen=seen,
             notes=tuple(notes),
@@ -180,44 +364,41 @@ class CellJob:
         )
 
     def reject(self, reason: str, source: str = "", by: str = "policy") -> None:
-        draft = self.draft
-        draft.remove()
+        self.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
-        cell_id = draft.cell_id if draft.kind in ("edit", "rerun", "delete", "move") else ""
+        cell_id = self.cell_id if self.kind in ("edit", "rerun", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
         summary = "" if by == "nobody" else reason
         self.end(
-            self.turn.results.not_run(self.call, body, draft.title, cell_id, summary, quoted, by=by)
+            self.turn.results.not_run(self.call, body, self.title, cell_id, summary, quoted, by=by)
         )
 
     def refuse(self, note: HookNote) -> None:
-        draft = self.draft
-        draft.remove()
-        cell_id = draft.cell_id if draft.is_theirs else ""
-        self.end(hooked.refused(self.turn, self.call, note, draft.title, cell_id))
+        self.remove()
+        cell_id = self.cell_id if self.is_theirs else ""
+        self.end(hooked.refused(self.turn, self.call, note, self.title, cell_id))
 
     def changed_meanwhile(self, receipt: Receipt) -> None:
         """An edit was not made: show the cell's current source."""
-        turn, draft = self.turn, self.draft
-        turn.context.seen_source(draft.cell_id, receipt.source)
+        turn = self.turn
+        turn.context.seen_source(self.cell_id, receipt.source)
         words, shown = f"{CHANGED_MEANWHILE} It now reads:", turn.untrusted.shown(receipt.source)
         self.end(
             turn.results.not_run(
-                self.call, words, draft.title, draft.cell_id, CHANGED_MEANWHILE, shown
+                self.call, words, self.title, self.cell_id, CHANGED_MEANWHILE, shown
             )
         )
 
     def never_ran(self, status: Status, words: str, at: RunAttempt) -> None:
-        draft = self.draft
-        if at.posted and draft.is_theirs:
+        if at.posted and self.is_theirs:
             self.post_end(at, None)
             words += MAYBE_EDITED
-        draft.remove()
-        self.end(self.made(status, words, draft.cell_id if draft.is_theirs else ""))
+        self.remove()
+        self.end(self.made(status, words, self.cell_id if self.is_theirs else ""))
 
     def stopped(self, at: RunAttempt, done: ExecutionDone | None) -> None:
         """End the run after Stop. The outputs so far stay; does not wait for the receipt."""
-        self.settle(at)
+        self.ran(at)
         notes = [HAD_EFFECTS]
         if done is None:
             begun = at.slot is not None and at.slot.begun
@@ -241,17 +422,16 @@ class CellJob:
     def stop(self, words: str) -> None:
         """Set ``result`` now, because the turn ends. ``words``: the result's text if the code never
         reached the kernel."""
-        draft = self.draft
         if self.state is CellState.WAITING:
-            stopped = Decision("reject", "stop", draft.source, reason="Stopped.")
-            self.turn.show(draft.decided(stopped, ()))
+            stopped = Decision("reject", "stop", self.source, reason="Stopped.")
+            self.turn.show(self.decided(stopped, ()))
         if self.state is CellState.BY_HAND:
             # That run goes on.
-            draft.settle()
+            self.settle()
             self.end(self.made("interrupted", RUNS_BY_HAND))
         elif self.result is None and self.attempt is not None:
             self.never_ran("not_started", words, self.attempt)
-        draft.remove()
+        self.remove()
         if self.result is None:
             self.end(self.made("not_started", words))
 

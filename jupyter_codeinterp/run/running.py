@@ -5,7 +5,7 @@
     execute   run those bytes; outputs stream into the cell
     finish    the cell has all outputs, and the result is ready for the model
 
-If the cell or kernel has changed, nothing runs and the person decides again. ``DraftCell.source``
+If the cell or kernel has changed, nothing runs and the person decides again. ``CellJob.source``
 is then the cell's current source.
 """
 
@@ -31,7 +31,6 @@ from ..wire.ports import (
     Slot,
 )
 from .by_hand import EDITED
-from .draft import DraftCell
 from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
 from .states import CellEvent, CellState
 from .turn.staleness import NotebookCell, Watch
@@ -53,7 +52,7 @@ WAITS = 0.2
 async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
     """Wait for the idle kernel and run exactly the decided bytes, in that cell, in that kernel.
     None if that has not happened."""
-    turn, draft = job.turn, job.draft
+    turn = job.turn
     try:
         async with contextlib.AsyncExitStack() as stack:
             holding = asyncio.ensure_future(stack.enter_async_context(turn.kernel.hold()))
@@ -63,10 +62,10 @@ async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
                 slot = at.slot = await holding
             finally:
                 holding.cancel()
-            if turn.decisions.by_hand(draft.cell_id) is not None:
+            if turn.decisions.by_hand(job.cell_id) is not None:
                 return None
             if at.info is None or identity(slot.info) != identity(at.info):
-                draft.source = at.source
+                job.source = at.source
                 job.outdated(RESTARTED, at)
             elif await _begin(job, at):
                 return await _execute(job, at, slot)
@@ -80,36 +79,36 @@ async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
 
 async def _begin(job: CellJob, at: RunAttempt) -> bool:
     """Put the decided source in the cell and mark it running. False: do not run."""
-    turn, draft = job.turn, job.draft
+    turn = job.turn
     job.go(CellEvent.BEGUN)
-    if draft.kind == "scratch":
+    if job.kind == "scratch":
         turn.notebook.worked = True
         return True
     at.posted = True
-    at.fixes_failure = draft.cell_id in turn.ledger.failed
-    expect = draft.old_source if draft.is_theirs else draft.source
+    at.fixes_failure = job.cell_id in turn.ledger.failed
+    expect = job.old_source if job.is_theirs else job.source
     # Without a person's decision, never overwrite a cell that the person has run since.
-    guarded = draft.kind == "edit" and at.decision.by == "policy"
-    last_run = turn.ledger.last_run(draft.cell_id) if guarded else None
-    known_before = not draft.is_theirs
-    if at.source != expect or draft.typed_by_person:
+    guarded = job.kind == "edit" and at.decision.by == "policy"
+    last_run = turn.ledger.last_run(job.cell_id) if guarded else None
+    known_before = not job.is_theirs
+    if at.source != expect or job.typed_by_person:
         # Also if the cell has the source already: the op makes it the agent's in the ledger.
         receipt = await turn.notebook.apply(
-            SetSource(draft.cell_id, at.source, expect, last_run=last_run)
+            SetSource(job.cell_id, at.source, expect, last_run=last_run)
         )
-        if receipt.status == "conflict" and draft.is_theirs:
+        if receipt.status == "conflict" and job.is_theirs:
             job.changed_meanwhile(receipt)
             return False
         if not _is_accepted(job, receipt, at):
             return False
         known_before |= receipt.before is not None
-    draft.source = draft.old_source = at.source
-    draft.typed_by_person = False
+    job.source = job.old_source = at.source
+    job.typed_by_person = False
     begin = BeginRun(
-        draft.cell_id,
+        job.cell_id,
         digest(at.source),
         at.run_id,
-        draft.provenance,
+        {} if job.kind == "rerun" else _provenance(job),
         at.is_trusted,
         tell=not known_before,
         last_run=last_run,
@@ -117,46 +116,55 @@ async def _begin(job: CellJob, at: RunAttempt) -> bool:
     return _is_accepted(job, await turn.notebook.apply(begin), at)
 
 
+def _provenance(job: CellJob) -> dict[str, object]:
+    """Metadata for a cell that is the agent's."""
+    turn = job.turn
+    return {
+        "session": turn.session_id,
+        "turn": turn.number,
+        "tool_call": job.call.id,
+        "model": turn.model,
+    }
+
+
 def _is_accepted(job: CellJob, receipt: Receipt, at: RunAttempt) -> bool:
-    draft = job.draft
     if receipt.status == "conflict":
-        draft.typed(receipt.source)
-        draft.old_source = receipt.source
+        job.typed(receipt.source)
+        job.old_source = receipt.source
         job.outdated(CHANGED, at)
     elif receipt.status == "pending":
         job.never_ran("not_confirmed", NOT_CONFIRMED, at)
     elif receipt.status != "done":
-        draft.remove()
-        job.end(job.turn.results.not_run(job.call, why_not(receipt), draft.title, draft.cell_id))
+        job.remove()
+        job.end(job.turn.results.not_run(job.call, why_not(receipt), job.title, job.cell_id))
     return receipt.status == "done"
 
 
 def _back_to_draft(job: CellJob, at: RunAttempt) -> None:
     """Ask again: the kernel changed at the last moment, before anything was sent."""
-    draft = job.draft
     job.post_end(at, None)
-    if draft.kind == "insert":
-        change = SetSource(draft.cell_id, at.source, at.source, cell_type="raw")
+    if job.kind == "insert":
+        change = SetSource(job.cell_id, at.source, at.source, cell_type="raw")
         job.turn.notebook.apply(change)
     job.outdated(RESTARTED, at)
 
 
 async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
-    turn, draft = job.turn, job.draft
+    turn = job.turn
     msg_id = slot.new_msg_id()
     kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
     if turn.files_kept is not None:
         await asyncio.shield(turn.files_kept)
-    turn.show(RunStarted(job.call.id, draft.cell_id, at.run_id, msg_id, kernel_id, language))
+    turn.show(RunStarted(job.call.id, job.cell_id, at.run_id, msg_id, kernel_id, language))
     await turn.store.settle(turn.session_id)
     job.go(CellEvent.SENT)
     done: ExecutionDone | None = None
-    expects = draft.expects
+    expects, timeouts = job.expects, (job.timeout, turn.cell_timeout)
     try:
         running = slot.execute(
             at.source,
             msg_id=msg_id,
-            timeout=draft.cell_timeout,
+            timeout=min((one for one in timeouts if one is not None), default=None),
             looks_at=expects.asked if expects is not None else None,
         )
         async for event in running:
@@ -179,21 +187,21 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     await _finish(job, at, slot, done)
     job.next_inputs = done.next_inputs
     if at.hides_output:
-        turn.show(Note(OUTPUT_HIDDEN.format(title=draft.title, how=at.how)))
+        turn.show(Note(OUTPUT_HIDDEN.format(title=job.title, how=at.how)))
     if done.status == "dead":
         turn.show(Note(done.note, "warning", kernel_died=True))
     return done
 
 
 def _show_outputs(job: CellJob, at: RunAttempt, event: OutputsChanged) -> None:
-    if job.draft.kind != "scratch":  # Its card gets the outputs at the end.
+    if job.kind != "scratch":  # Its card gets the outputs at the end.
         document = job.turn.document
-        document.outputs(job.draft.cell_id, at.run_id, event.start, event.outputs)
+        document.outputs(job.cell_id, at.run_id, event.start, event.outputs)
 
 
 async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone) -> None:
     turn = job.turn
-    job.settle(at)
+    job.ran(at)
     notes: list[str] = []
     if turn.kernel_start not in (None, identity(slot.info)):
         notes.append(RESTARTED_BEFORE)
@@ -206,10 +214,10 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
     seen: Seen | None = None
     try:
         # Stop may come while the notebook does not answer; the code has run already.
-        seen = await turn.results.see(done.everything, job.draft.room)
-        if job.draft.kind != "scratch":
+        seen = await turn.results.see(done.everything, job.room)
+        if job.kind != "scratch":
             notes += await _put_into_cell(job, at, done)
-            notes += await _stale_input(job.draft, slot.info, done, at.source)
+            notes += await _stale_input(job, slot.info, done, at.source)
     finally:
         if job.state is CellState.RUNNING:
             job.post_end(at, done)
@@ -242,10 +250,10 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
 
 
 async def _stale_input(
-    draft: DraftCell, kernel: KernelInfo, done: ExecutionDone, source: str
+    job: CellJob, kernel: KernelInfo, done: ExecutionDone, source: str
 ) -> tuple[str, ...]:
     """Record what ran. Returns a note for the model if it read stale input."""
-    turn, cell_id, number = draft.turn, draft.cell_id, done.execution_count
+    turn, cell_id, number = job.turn, job.cell_id, done.execution_count
     if done.captured:
         turn.notebook.has_run(cell_id, done.everything)
     watch, path = turn.workplace.watch, turn.document.path

@@ -20,7 +20,6 @@ from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.run.approval.decisions import Decisions
 from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.deciding import carry_out
-from jupyter_codeinterp.run.draft import DraftCell
 from jupyter_codeinterp.run.job import CellJob
 from jupyter_codeinterp.run.states import TABLE, CellEvent, CellState, after
 from jupyter_codeinterp.run.turn.limits import Limits
@@ -196,9 +195,9 @@ class CellJobs(RuleBasedStateMachine):
             show=self.events.append,
             limits=Limits(),
         )
-        draft = DraftCell(self.turn, ToolUse("t1", "run_cell", {}), "insert", "new", "A cell")
-        draft.insert(())
-        self.job = WatchedJob(draft)
+        call = ToolUse("t1", "run_cell", {})
+        self.job = WatchedJob(self.turn, call, "insert", "new", "A cell")
+        self.job.insert(())
 
     # --- what happens ------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ....run.draft import DraftCell, part_of
+from ....run.job import CellJob, part_of
 from ....run.turn.notebook import ANCHORS
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
@@ -27,14 +27,14 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
     if len(cells) == 1:
         await delete(calls, call, cells[0].cell_id)
     elif cells:
-        drafts = [
-            DraftCell(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
+        jobs = [
+            CellJob(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
             for cell in cells
         ]
-        for draft in drafts:
-            draft.source, draft.title = draft.old_source, title_of("", draft.old_source)
+        for job in jobs:
+            job.source, job.title = job.old_source, title_of("", job.old_source)
         title = f"Delete {len(cells)} cells"
-        await Several(calls, call, "delete", drafts).run(title, f"{title}:")
+        await Several(calls, call, "delete", jobs).run(title, f"{title}:")
 
 
 DELETE_CELL = Tool(
@@ -68,16 +68,16 @@ async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
     ids = [cell.cell_id for cell in notebook.snapshot.cells]
     place = ids.index(spot[0].after) + 1 if spot[0].after in ids else 0
     after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
-    drafts: list[DraftCell] = []
+    jobs: list[CellJob] = []
     for cell in cells:
         title = f"Move “{name_of(calls.turn, cell)}”"
-        draft = DraftCell(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
-        draft.source, draft.to = cell.source, after
+        job = CellJob(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
+        job.source, job.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]
-        drafts.append(draft)
+        jobs.append(job)
     title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
     where = f"below cell {place}" if place else "to the top"
-    await Several(calls, call, "move", drafts).run(title, f"{title} {where}:")
+    await Several(calls, call, "move", jobs).run(title, f"{title} {where}:")
 
 
 MOVE_CELL = Tool(

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import DocumentError
-from ....run.draft import DraftCell, part_of
+from ....run.job import CellJob, part_of
 from ....run.turn.turn import Turn
 from ....wire.messages import ToolUse
 from ....wire.ops import PRIVATE, CellView
@@ -38,12 +38,12 @@ async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
     except (DocumentError, LookupError) as error:
         calls.not_started(call, str(error))
         return
-    drafts = [_draft(calls.turn, call, cell) for cell in cells]
-    for draft in drafts:
-        draft.timeout = given.timeout_s
+    jobs = [_job(calls.turn, call, cell) for cell in cells]
+    for job in jobs:
+        job.timeout = given.timeout_s
     title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
     words = f"{title} as they are:" if len(cells) > 1 else "Run it as it is:"
-    several = Several(calls, call, "run_again", drafts)
+    several = Several(calls, call, "run_again", jobs)
     await several.run(title, words, stop_on_error=given.stop_on_error)
 
 
@@ -84,11 +84,11 @@ def _why_not(cell: CellView) -> str:
     return "" if cell.source.strip() else "empty"
 
 
-def _draft(turn: Turn, call: ToolUse, cell: CellView) -> DraftCell:
-    draft = DraftCell(turn, part_of(call), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
-    draft.source = cell.source
+def _job(turn: Turn, call: ToolUse, cell: CellView) -> CellJob:
+    job = CellJob(turn, part_of(call), "rerun", cell.cell_id, name_of(turn, cell), cell.source)
+    job.source = cell.source
     turn.context.seen(cell)
-    return draft
+    return job
 
 
 RUN_CELLS = Tool(

@@ -17,7 +17,7 @@ import msgspec
 
 from ....base.errors import DocumentError
 from ....run.approval import policy
-from ....run.draft import Kind
+from ....run.job import Kind
 from ....run.turn.turn import Turn
 from ....view.outputs import Seen
 from ....view.redaction.private_names import Variable

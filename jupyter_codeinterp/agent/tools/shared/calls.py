@@ -20,8 +20,7 @@ import msgspec
 
 from ....run.approval import policy
 from ....run.approval.decisions import Decision, new_nonce
-from ....run.draft import ACTIONS, DraftCell, Kind
-from ....run.job import CellJob
+from ....run.job import ACTIONS, CellJob, Kind
 from ....run.turn.notebook import NewCellPlace
 from ....run.turn.results import OUTCOME, Result, noted
 from ....run.turn.turn import Turn, new_cell_id
@@ -119,7 +118,7 @@ class Calls:
         source = source.replace("\r\n", "\n").rstrip("\r")
         job = self.opened(tool, call.id, call.partial, source)
         if job is not None:
-            job.draft.write(source)
+            job.write(source)
 
     def opened(
         self, tool: Tool, call_id: str, given: dict[str, object], source: str
@@ -133,16 +132,16 @@ class Calls:
         kind, cell_id, old_source, spot = place
         given_title = given.get("title") or turn.titles.get(cell_id)
         title = tool.label or title_so_far(given_title, source)
-        draft = DraftCell(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
+        job = CellJob(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
         if kind != "edit":
-            draft.insert(turn.notebook.above(spot.after) if spot.after else ())
-            draft.replace_empty(spot.instead)
-        return self.open(draft)
+            job.insert(turn.notebook.above(spot.after) if spot.after else ())
+            job.replace_empty(spot.instead)
+        return self.open(job)
 
-    def open(self, draft: DraftCell) -> CellJob:
-        """Show a draft, and make its call a job."""
-        self.turn.show(draft.opened())
-        job = self.jobs[draft.call.id] = CellJob(draft)
+    def open(self, job: CellJob) -> CellJob:
+        """Show the job's draft. The job ends with this step at the latest."""
+        job.open()
+        self.jobs[job.call.id] = job
         return job
 
     def card(self, call_id: str, name: str) -> None:
@@ -230,9 +229,9 @@ class Calls:
 
     def not_started(self, call: ToolUse, words: str) -> None:
         job = self.jobs.get(call.id)
-        title = job.draft.title if job is not None else self.title(call)
+        title = job.title if job is not None else self.title(call)
         if job is not None:
-            job.draft.remove()
+            job.remove()
         self.results[call.id] = self.turn.results.make(call, "not_started", words, title=title)
 
     def is_refused(self, call: ToolUse) -> bool:
@@ -240,7 +239,7 @@ class Calls:
         if self.turn.allowed.changes:
             return False
         if call.id in self.jobs:
-            self.jobs[call.id].draft.remove()
+            self.jobs[call.id].remove()
         tool, mode = self.tool(call), self.turn.mode
         words = policy.refusal(tool.action or ACTIONS[tool.draft or "insert"], mode)
         self.results[call.id] = self.turn.results.not_run(
@@ -357,7 +356,7 @@ class Calls:
     def discard(self) -> None:
         """Remove the drafts of a void step."""
         for job in self.jobs.values():
-            job.draft.remove()
+            job.remove()
 
     async def replace(self) -> None:
         """Withdraw the draft of the call at work."""

@@ -10,7 +10,7 @@ import msgspec
 
 from ....base.errors import DocumentError, KernelError
 from ....run.approval import policy
-from ....run.draft import part_of
+from ....run.job import part_of
 from ....run.turn.results import Result, joined
 from ....view.untrusted import bare
 from ....wire.messages import ToolUse

@@ -10,9 +10,8 @@ import msgspec
 from ....run import hooked
 from ....run.approval import policy
 from ....run.approval.hooks import HookNote
-from ....run.deciding import carry_out
-from ....run.draft import DraftCell
-from ....run.job import Granted
+from ....run.deciding import carry_out, check, labels_of
+from ....run.job import CellJob, Granted
 from ....run.turn.results import OutputRoom, Result, joined, noted
 from ....view import outputs
 from ....wire.events import Status
@@ -53,13 +52,13 @@ class Several:
     """One call about several cells. Its result includes those of the cells, in the room of one."""
 
     def __init__(
-        self, calls: Calls, call: ToolUse, action: policy.Action, drafts: Sequence[DraftCell]
+        self, calls: Calls, call: ToolUse, action: policy.Action, jobs: Sequence[CellJob]
     ) -> None:
         self._calls = calls
         self._turn = calls.turn
         self._call = call
         self._action = action
-        self._drafts = drafts
+        self._jobs = jobs
 
     async def run(self, title: str, words: str, *, stop_on_error: bool = True) -> None:
         """Ask, then carry out each cell. ``words`` say what happens to the cells."""
@@ -71,43 +70,41 @@ class Several:
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
         failed: list[str] = []
-        for number, draft in enumerate(self._drafts, 1):
-            draft.room = OutputRoom(
-                max(_LEAST, characters // (len(self._drafts) - number + 1)), images
-            )
-            after = _ids(self._drafts[number:])
-            cut_off = STOPPED.format(id=draft.cell_id, ids=after)
+        for number, job in enumerate(self._jobs, 1):
+            job.room = OutputRoom(max(_LEAST, characters // (len(self._jobs) - number + 1)), images)
+            after = _ids(self._jobs[number:])
+            cut_off = STOPPED.format(id=job.cell_id, ids=after)
             results[call.id] = noted(result, turn.untrusted.inert(cut_off))
-            one = await self._carry_out(draft, granted.get(draft.cell_id))
+            one = await self._carry_out(job, granted.get(job.cell_id))
             characters -= len(one.text)
             images -= sum(isinstance(part, Image) for part in one.block.content)
             result = results[call.id] = joined(result, one, "")
             if one.done.status != "ok":
                 status = one.done.status
-                failed.append(draft.cell_id)
+                failed.append(job.cell_id)
                 if stop_on_error or status in _OVER:
                     break
         named = FAILED.format(ids=", ".join(failed[:_MOST_IDS])) if failed else ""
-        all_told = DONE.format(done=number, all=len(self._drafts), failed=named)
-        if number < len(self._drafts):
-            all_told += LEFT.format(ids=_ids(self._drafts[number:]))
-        if len(self._drafts) == 1:
+        all_told = DONE.format(done=number, all=len(self._jobs), failed=named)
+        if number < len(self._jobs):
+            all_told += LEFT.format(ids=_ids(self._jobs[number:]))
+        if len(self._jobs) == 1:
             all_told = ""
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)
         content = (*head.block.content, *result.block.content[1:])
-        if len(self._drafts) == 1:  # The cell's own result says it all.
+        if len(self._jobs) == 1:  # The cell's own result says it all.
             content = one.block.content
         block = msgspec.structs.replace(head.block, content=content)
         results[call.id] = msgspec.structs.replace(head, block=block)
 
-    async def _carry_out(self, draft: DraftCell, granted: Granted | None) -> Result:
+    async def _carry_out(self, job: CellJob, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""
-        part = draft.call
+        part = job.call
         self._calls.card(part.id, part.name)
-        job = self._calls.open(draft)
-        await carry_out(job, draft.source, granted=granted)
+        self._calls.open(job)
+        await carry_out(job, job.source, granted=granted)
         if job.next_inputs:
-            self._calls.note(self._call, PROPOSED.format(id=draft.cell_id))
+            self._calls.note(self._call, PROPOSED.format(id=job.cell_id))
         self._calls.ended(part)
         return self._calls.results[part.id]
 
@@ -117,8 +114,8 @@ class Several:
         """Ask for a decision if the policy wants it. Returns the person's permission for each cell;
         {} if the policy decides cell by cell. None if nothing runs: the call has its result."""
         turn, call, why = self._turn, self._call, ""
-        listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._drafts)}"
-        if len(listing) > LONGEST or len(self._drafts) > MOST_CELLS:
+        listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._jobs)}"
+        if len(listing) > LONGEST or len(self._jobs) > MOST_CELLS:
             self._calls.not_started(call, TOO_MUCH)
             return None
         while True:
@@ -130,12 +127,12 @@ class Several:
             if len(checks.notices) > MOST_NOTICES:
                 self._calls.not_started(call, TOO_MUCH)
                 return None
-            runs = any(draft.runs for draft in self._drafts)
+            runs = any(job.runs for job in self._jobs)
             barred, why_barred = turn.bars(info) if runs else (False, ())
             verdict = policy.decide(
                 self._action,
                 turn.mode,
-                owned=all(draft.is_owned for draft in self._drafts),
+                owned=all(job.is_owned for job in self._jobs),
                 suspicious=checks.ask or bool(why),
                 always_ask=turn.always_ask,
                 run_all=turn.run_all,
@@ -166,14 +163,14 @@ class Several:
         turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[str]()
         labels: dict[Label, None] = {}
         asks = False
-        for draft in self._drafts:
-            said = await draft.check(draft.source, info)
-            place = f"Cell {turn.notebook.stands(draft.cell_id).partition('/')[0]}: "
+        for job in self._jobs:
+            said = await check(job, job.source, info)
+            place = f"Cell {turn.notebook.stands(job.cell_id).partition('/')[0]}: "
             if said.refusal is not None:
                 return _Checks(refusal=place + hooked.line(turn, said.refusal))
             notices += [place + hooked.line(turn, note) for note in said.notes]
-            labels |= dict.fromkeys(await draft.labels(draft.source, info))
-            notes[draft.cell_id] = said.notes
+            labels |= dict.fromkeys(await labels_of(job, job.source, info))
+            notes[job.cell_id] = said.notes
             asks |= said.ask
         return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
 
@@ -183,18 +180,18 @@ class Several:
         )
 
 
-def _ids(drafts: Sequence[DraftCell]) -> str:
-    return ", ".join(draft.cell_id for draft in drafts[:_MOST_IDS]) or "none"
+def _ids(jobs: Sequence[CellJob]) -> str:
+    return ", ".join(job.cell_id for job in jobs[:_MOST_IDS]) or "none"
 
 
-def listed(cells: Sequence[CellView], drafts: Sequence[DraftCell]) -> str:
+def listed(cells: Sequence[CellView], jobs: Sequence[CellJob]) -> str:
     """The cells with place, execution count and full source. The source is indented, so it cannot
     look like the head of another cell."""
     places = {cell.cell_id: (place, cell) for place, cell in enumerate(cells, 1)}
     parts: list[str] = []
-    for draft in drafts:
-        place, cell = places[draft.cell_id]
-        lines = "\n    ".join(draft.source.splitlines())
+    for job in jobs:
+        place, cell = places[job.cell_id]
+        lines = "\n    ".join(job.source.splitlines())
         name = called(place, cell.execution_count).capitalize()
         parts.append(f"{name}\n    {lines}")
     return "\n\n".join(parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from ....run.deciding import carry_out
-from ....run.draft import DraftCell
 from ....run.expected import Contract
 from ....run.job import CellJob
 from ....run.turn.results import joined
@@ -63,13 +62,12 @@ async def write(
     job = calls.opened(calls.tool(call), call.id, call.input, source)
     if job is None:
         raise RuntimeError(f"{call.name} has no draft")
-    draft = job.draft
     kept = "" if call.input.get("title") else turn.titles.get(cell_id)
-    draft.title = kept or calls.title(call)
-    draft.expects, draft.timeout, draft.only_edits = how.expects, how.timeout, not how.run
+    job.title = kept or calls.title(call)
+    job.expects, job.timeout, job.only_edits = how.expects, how.timeout, not how.run
     if cell_id:
         cell = turn.notebook.snapshot.cell(cell_id)
-        draft.is_code = cell is not None and cell.cell_type == "code"
+        job.is_code = cell is not None and cell.cell_type == "code"
     await carry_out(job, source)
     await _put_forward(calls, call, job)
 
@@ -77,10 +75,8 @@ async def write(
 async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | None) -> None:
     if calls.is_refused(call):
         return
-    turn = calls.turn
-    draft = DraftCell(turn, call, "scratch", "", calls.title(call))
-    draft.timeout = timeout
-    job = calls.open(draft)
+    job = calls.open(CellJob(calls.turn, call, "scratch", "", calls.title(call)))
+    job.timeout = timeout
     await carry_out(job, source)
     await _put_forward(calls, call, job)
 
@@ -89,21 +85,20 @@ async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
     turn = calls.turn
     seen = turn.context.source_seen(cell_id) or ""
     title = title_of(f"Delete: {turn.titles.get(cell_id) or title_of('', seen)}", "")
-    draft = DraftCell(turn, call, "delete", cell_id, title, seen)
-    job = calls.open(draft)
+    job = calls.open(CellJob(turn, call, "delete", cell_id, title, seen))
     await carry_out(job, seen)
 
 
 async def _put_forward(calls: Calls, call: ToolUse, job: CellJob) -> None:
     """Handle drafts that the code proposed (set_next_input); they ask in every mode."""
-    waiting = [(job.draft.cell_id, source) for source in job.next_inputs]
+    waiting = [(job.cell_id, source) for source in job.next_inputs]
     number = 0
     while waiting:
         after, source = waiting.pop(0)
         number += 1
         part = ToolUse(f"{call.id}-next{number}", "run_cell", {})
         proposed = await run_part(calls, part, source, "", after, suspicious=True)
-        waiting += [(proposed.draft.cell_id, text) for text in proposed.next_inputs]
+        waiting += [(proposed.cell_id, text) for text in proposed.next_inputs]
         results = calls.results
         results[call.id] = joined(results[call.id], results[part.id], PUT_FORWARD)
 
@@ -120,10 +115,9 @@ async def run_part(
     """Run a new cell with its own card, as a part of another call. ``suspicious`` asks in every
     mode."""
     turn = calls.turn
-    draft = DraftCell(turn, part, "insert", new_cell_id(), title_of(title, source))
     calls.card(part.id, part.name)
-    job = calls.open(draft)
-    draft.insert(turn.notebook.above(after or turn.notebook.place().after))
+    job = calls.open(CellJob(turn, part, "insert", new_cell_id(), title_of(title, source)))
+    job.insert(turn.notebook.above(after or turn.notebook.place().after))
     await carry_out(job, normalise(source), suspicious=suspicious)
     calls.ended(part)
     return job
@@ -172,7 +166,7 @@ def _stale(turn: Turn, cell: CellView) -> tuple[str, str] | None:
 
 def _end_stale(calls: Calls, call: ToolUse, words: str, source: str) -> None:
     job = calls.jobs.pop(call.id, None)
-    title = (job.draft.title if job is not None else "") or calls.title(call)
+    title = (job.title if job is not None else "") or calls.title(call)
     quoted = calls.turn.untrusted.shown(source) if source else ""
     calls.results[call.id] = calls.turn.results.make(
         call, "not_started", words, title=title, summary=words, quoted=quoted
