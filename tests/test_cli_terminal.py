@@ -227,7 +227,7 @@ def test_the_terminal_shows_the_work(cli: Cli) -> None:
     ("cell", "shown"),
     [
         *(("one", "it (cell 1 [7])"), ("two", "it (cell 2 [1])"), ("three", "it (cell 3 [1])")),
-        *(("text", "it (cell 4)"), ("odd", "it (cell 5)"), ("gone", "it")),
+        *(("text", "it (cell 4)"), ("odd", "it (cell 5)"), ("gone", "it (cell deleted)")),
     ],
 )
 def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str) -> None:
@@ -237,3 +237,6 @@ def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str
     file.write_text(json.dumps({"cells": cells}))
     assert without_cells(f"[it](#cell:{cell})", cells_of(file)) == shown
     assert cells_of(None) == {} and cells_of(tmp_path) == {}
+    for unsure in ({}, {"two": (0, 1)}):
+        assert without_cells("[it](#cell:one)", unsure, are_all=False) == "it"
+    assert without_cells("[it](#cell:one)", {}) == "it"

@@ -208,7 +208,9 @@ async def _change(job: CellJob, at: RunAttempt) -> None:
     receipt = await turn.notebook.apply(_change_of(job, at))
     if receipt.status == "done":
         job.settle()
-        if job.kind != "move":
+        if job.kind == "move":
+            turn.context.moved(job.cell_id)
+        else:
             turn.context.noted(job.cell_id, None if job.kind == "delete" else at.source)
         job.end(job.made("ok", NOT_RUN if job.only_edits else "", job.cell_id))
     elif receipt.status == "pending":

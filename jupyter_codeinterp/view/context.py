@@ -127,6 +127,10 @@ class Context:
         else:
             self.state.cells[cell_id] = KnownCell(source, whole=True, run_id=run_id)
 
+    def moved(self, cell_id: str) -> None:
+        """The agent has moved this cell; its result says where to."""
+        self.state.order = [one for one in self.state.order if one != cell_id]
+
     def seen(self, cell: CellView) -> None:
         """A tool result has shown this cell to the model. (Never a private one.)"""
         if not is_private(cell):

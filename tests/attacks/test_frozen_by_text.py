@@ -443,7 +443,7 @@ NOT_READ = {
         "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
-    "looks up an id": "context.Context.source_seen ledger.whole_op",
+    "looks up an id": "context.Context.source_seen context.Context.moved ledger.whole_op",
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
         "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "

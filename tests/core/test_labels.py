@@ -20,6 +20,7 @@ TABLE = r"""
                 | from pathlib import Path\nopen(Path("data") / "a.csv")
                 | from io import StringIO\npd.read_csv(StringIO("a"))
                 | open(name, mode)
+                | open(folder + "/a.csv"); pd.read_csv(f"{folder}/a.csv")
                 | text = '''a\n!ls'''
                 | %matplotlib inline\nx = 1
                 | %time x = 1
@@ -40,6 +41,8 @@ reads_outside   | open("/etc/passwd")
 reads_outside   | pd.read_csv("data/../../x.csv")
 reads_outside   | from pathlib import Path\nPath("~/.ssh/id").read_text()
 reads_outside   | from pathlib import Path\nopen(Path("..") / "a.csv")
+reads_outside   | from pathlib import Path\nopen(Path(".") / "/etc/passwd")
+reads_outside   | open("/tmp/" + name); open("../" + name + ".csv")
 network         | import requests\nrequests.get(u)
 network         | import urllib.request as u
 network         | pd.read_csv("https://example.org/a.csv")

@@ -422,6 +422,17 @@ async def test_cells_move_whole_and_undo_moves_them_back(
     assert b.document.sources() == ["1", "2", "3", "4"]
 
 
+async def test_its_own_moves_are_no_news(bench: Benches) -> None:
+    moves = call("move_cell", cell_ids=["c3"], position="start")
+    b = bench(moves, say("Done."), say("Yes."), book=notebook("1", "2", "3"))
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    await b.turn()
+    told = [str(block) for message in b.model.requests[-1].messages for block in message.content]
+    assert b.document.sources() == ["3", "1", "2"] and not any("<changes" in one for one in told)
+
+
 async def test_a_move_to_nowhere_is_none(bench: Benches) -> None:
     b = bench(
         call("move_cell", cell_ids=["c1"], position="after:c9"),

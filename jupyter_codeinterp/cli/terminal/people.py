@@ -58,11 +58,13 @@ def _count(cell: dict[str, object]) -> int | None:
     return count if isinstance(count, int) else None
 
 
-def without_cells(text: str, cells: Cells) -> str:
-    """Replace links to cells by their text and the cell's number."""
+def without_cells(text: str, cells: Cells, *, are_all: bool = True) -> str:
+    """Replace links to cells by their text and the cell's number. ``are_all``: whether a cell that
+    ``cells`` lack is gone, unless they are none."""
 
     def named(found: re.Match[str]) -> str:
-        name = called(*cells.get(found[2], (0, None)))
+        is_gone = are_all and cells and found[2] not in cells
+        name = "cell deleted" if is_gone else called(*cells.get(found[2], (0, None)))
         return f"{found[1]} ({name})" if name else found[1]
 
     return _TO_CELLS.sub(named, text)
@@ -232,7 +234,9 @@ class Person:
     def _text(self, text: str) -> None:
         self._streamed = ""
         if text.strip():
-            self.print(MarkdownText(without_cells(text, cells_of(self._notebook) or self._cells)))
+            read = cells_of(self._notebook)
+            shown = without_cells(text, read or self._cells, are_all=bool(read))
+            self.print(MarkdownText(shown))
             self.print("")
 
     def _show_draft(self, draft: e.Draft) -> None:

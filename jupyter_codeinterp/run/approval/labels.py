@@ -246,7 +246,8 @@ def _texts(node: ast.expr | None) -> Iterator[str]:
         yield node.value
     elif isinstance(node, ast.BinOp):
         yield from _texts(node.left)
-        yield from _texts(node.right)
+        # Of `folder + "/a.csv"` the folder says where the file is, not the text behind it.
+        yield from _texts(node.right if isinstance(node.op, ast.Div) else None)
     elif isinstance(node, ast.JoinedStr):
         yield from (text for part in node.values[:1] for text in _texts(part))
     elif isinstance(node, ast.Call) and dotted(node.func) in _PATHS:
