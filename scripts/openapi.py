@@ -28,7 +28,7 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
 from jupyter_codeinterp.features.mcp_server.tokens import Token
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
-from jupyter_codeinterp.journal.changes import FilesOffer, Review, Reviewed
+from jupyter_codeinterp.journal.changes import Review, Reviewed
 from jupyter_codeinterp.models.anthropic.services import LocalServer
 from jupyter_codeinterp.models.offered import Described
 from jupyter_codeinterp.models.offered.registry import LocalServers
@@ -390,7 +390,6 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     ShownServer: "IToolServer",
     Review: "IReview",
     Reviewed: "IChange",
-    FilesOffer: "IFilesOffer",
     WaitingList: "IWaitingList",
     WaitingText: "IWaitingText",
     WaitingFile: "IWaitingFile",

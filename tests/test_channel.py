@@ -16,7 +16,6 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
 from jupyter_codeinterp.base.errors import CommandError
-from jupyter_codeinterp.journal.changes import TurnFiles
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.send_queue import MAX_SNAPSHOT, SendQueue
 from jupyter_codeinterp.session import service
@@ -283,47 +282,6 @@ async def test_a_command_without_permission_does_nothing(
     monkeypatch.setattr(Denying, "denied", ())
     assert (await w.send(c.Cancel(w.session_id))).error is None
     assert (await w.ended()).stop_reason == "cancelled"
-
-
-async def test_who_may_not_run_code_undoes_and_redoes_no_files(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    w = await site.window()
-    monkeypatch.setattr(Denying, "denied", (EXECUTE,))
-    page = await site.of_a_page()
-    commands: dict[str, c.UndoTurn | c.RedoTurn] = {
-        "undo": c.UndoTurn("0" * 32, 1),
-        "redo": c.RedoTurn("0" * 32, 1),
-    }
-    for what, asked in commands.items():
-        assert (await w.send(asked)).error == "unknown_session"
-        reply = await w.send(msgspec.structs.replace(asked, files=True))
-        assert (reply.error, reply.message) == ("forbidden", NOT_ALLOWED[EXECUTE])
-        path = ("sessions", "0" * 32, "turns", "1", what)
-        for given, code in (({}, 404), ({"files": True}, 403)):
-            response = await site.request("POST", *path, json_body=given, headers=dict(page))
-            assert response.code == code, given
-
-
-async def test_an_undo_offers_what_it_would_do(
-    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    api.play(in_order([answer(text("Done."))]))
-    w = await site.window()
-    await w.ask("Go")
-    await w.ended()
-
-    async def offers(self: Any, turn: int) -> TurnFiles:
-        return TurnFiles()
-
-    monkeypatch.setattr("jupyter_codeinterp.session.waiting_files.WaitingFiles.offers", offers)
-    for denied in ((CHANGE,), (EXECUTE,), ()):
-        monkeypatch.setattr(Denying, "denied", denied)
-        refused = NOT_ALLOWED[denied[0]] if denied else ""
-        offer = await site.get("sessions", w.session_id, "turns", "1", "changes")
-        assert (offer["refused"], offer["files"] is None) == (refused, bool(refused))
-        reply = await w.send(c.UndoTurn(w.session_id, 1, files=True))
-        assert (reply.error, reply.message) == (("forbidden", refused) if refused else (None, ""))
 
 
 async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:

@@ -17,7 +17,6 @@ from ..wire.events import (
     CellRemoved,
     ChangesKept,
     Event,
-    FilesPutBack,
     MessageQueued,
     MessagesHeard,
     MessageTakenBack,
@@ -100,7 +99,7 @@ def _begins(event: Event, turn: int) -> bool:
 
 def _stays_true(event: Event, turn: int) -> bool:
     """Whether a later event is about a change of an earlier turn."""
-    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept, FilesPutBack)):
+    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept)):
         return event.turn < turn
     return isinstance(event, CellRemoved)
 
@@ -109,7 +108,7 @@ def _not_redoable(event: Event) -> Event:
     """The event without redo, because the branch lacks the undo's ops."""
     if isinstance(event, (TurnUndone, TurnRedone)):
         return msgspec.structs.replace(event, redoable=())
-    if isinstance(event, (FilesPutBack, CellRemoved)):
+    if isinstance(event, CellRemoved):
         return msgspec.structs.replace(event, redoable=False)
     return event
 

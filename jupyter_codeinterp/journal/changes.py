@@ -7,7 +7,6 @@ from typing import Literal, Union
 
 import msgspec
 
-from ..wire.events import FileLeft
 from ..wire.ops import (
     BeginRun,
     Cell,
@@ -232,32 +231,12 @@ class Reviewed(msgspec.Struct, frozen=True):
     above: tuple[str, ...] = ()
 
 
-class FilesOffer(msgspec.Struct, frozen=True):
-    """Files that an undo or redo can restore. ``left``: files that it cannot, with the reasons.
-    ``more`` counts files not listed."""
-
-    files: tuple[str, ...] = ()
-    left: tuple[FileLeft, ...] = ()
-    more: int = 0
-
-
-class TurnFiles(msgspec.Struct, frozen=True):
-    """``why``: the reason if neither undo nor redo can restore files; else ""."""
-
-    undo: FilesOffer = FilesOffer()
-    redo: FilesOffer = FilesOffer()
-    why: str = ""
-
-
 class Review(msgspec.Struct, frozen=True):
-    """``left_out`` counts the cells not listed. ``files`` is None if the kernel has no overlay, or
-    if this person may not restore files; ``refused`` then says why."""
+    """``left_out`` counts the cells not listed."""
 
     turn: int
     changes: tuple[Reviewed, ...]
     left_out: int = 0
-    files: Union[TurnFiles, None] = None
-    refused: str = ""
 
 
 def review(turn: int, changes: Iterable[CellChange], states: Mapping[str, State]) -> Review:

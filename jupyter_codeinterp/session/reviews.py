@@ -17,7 +17,6 @@ from ..wire.events import ChangesKept, Kept, TurnUndone
 from ..wire.stores import INHERITED, Beginning
 from . import undo
 from .log import SessionLog
-from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
 FINISH_TIME = 5.0
@@ -28,9 +27,8 @@ log = logging.getLogger(__name__)
 
 
 class Reviews:
-    def __init__(self, session: SessionLog, waiting_files: WaitingFiles) -> None:
+    def __init__(self, session: SessionLog) -> None:
         self._session = session
-        self._waiting_files = waiting_files
         self._working: set[asyncio.Future[Any]] = set()
         """Each undo and redo that has not ended."""
 
@@ -38,22 +36,14 @@ class Reviews:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
         return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
 
-    async def undo(
-        self,
-        turn: int,
-        cells: tuple[str, ...] = (),
-        window: int = 0,
-        *,
-        files: bool = False,
-    ) -> None:
+    async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept. Skips cells that
         the person has edited since, and, if ``cells`` is empty, cells that they have run.
-        ``files``: also restore files in an overlay; the event lists the failures.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._undo(turn, cells, window, files))
+        await self._to_the_end(self._undo(turn, cells, window))
 
     async def _to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
         """Finish and record the work even if the window closes meanwhile."""
@@ -72,14 +62,11 @@ class Reviews:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    async def _undo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
+    async def _undo(self, turn: int, cells: tuple[str, ...], window: int) -> None:
         with self._session.alone(turn):
-            chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
+            chosen = self._chosen(turn, cells) if cells else self._left(turn)
             counts = None if cells else self._counts(turn)
-            if chosen:
-                await self._take_back(turn, chosen, counts, window)
-            if files:
-                await self._waiting_files.put_back(turn, window)
+            await self._take_back(turn, chosen, counts, window)
 
     async def _take_back(
         self, turn: int, changes: tuple[CellChange, ...], counts: dict[str, int] | None, window: int
@@ -97,33 +84,23 @@ class Reviews:
         moved = {change.cell_id for change in self._changes(turn) if change.moved}
         return {one for one in moved if (states.get(one) == "undone") == undone}
 
-    async def redo(
-        self,
-        turn: int,
-        cells: tuple[str, ...] = (),
-        window: int = 0,
-        *,
-        files: bool = False,
-    ) -> None:
+    async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Redo ``cells`` of a turn, or all undone ones that can be redone, unless the person has
-        touched them since. ``files``: also redo files in an overlay; the event lists the failures.
+        touched them since.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
         and DocumentError ``not_open``.
         """
-        await self._to_the_end(self._redo(turn, cells, window, files))
+        await self._to_the_end(self._redo(turn, cells, window))
 
-    async def _redo(self, turn: int, cells: tuple[str, ...], window: int, files: bool) -> None:
+    async def _redo(self, turn: int, cells: tuple[str, ...], window: int) -> None:
         with self._session.alone(turn):
-            chosen = self._redoable(turn, cells, files)
-            document = self._session.workplace.document
+            chosen = self._redoable(turn, cells)
+            document, ledger = self._session.workplace.document, self._session.ledger
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            if chosen:
-                astray, ledger = self._moved(turn, undone=True), self._session.ledger
-                redone = await undo.redo(turn, chosen, document, ledger, outputs, astray)
-                self._session.show(replace(redone, window=window))
-            if files:
-                await self._waiting_files.put_back(turn, window, redo=True)
+            astray = self._moved(turn, undone=True)
+            redone = await undo.redo(turn, chosen, document, ledger, outputs, astray)
+            self._session.show(replace(redone, window=window))
 
     async def undo_since(self, turn: int, window: int = 0) -> tuple[Kept, ...]:
         """Undo this and all later turns, the newest first. Skips cells that the person touched or
@@ -172,12 +149,12 @@ class Reviews:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int, files: bool) -> tuple[CellChange, ...]:
-        """Changes that can be undone; may be empty if ``files`` are undone, too."""
-        if not self._changes(turn) and not files:
+    def _left(self, turn: int) -> tuple[CellChange, ...]:
+        """Changes that can be undone; at least one."""
+        if not self._changes(turn):
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
-        if not left and not files:
+        if not left:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 
@@ -186,14 +163,14 @@ class Reviews:
         states = self._session.replay.reviewed.get(turn, {})
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
 
-    def _redoable(self, turn: int, cells: tuple[str, ...], files: bool) -> tuple[str, ...]:
-        """Cells that can be redone; may be empty if ``files`` are redone, too."""
+    def _redoable(self, turn: int, cells: tuple[str, ...]) -> tuple[str, ...]:
+        """Cells that can be redone; at least one."""
         changed = {change.cell_id for change in self._changes(turn)}
         redoable = self._session.replay.redoable.get(turn, {})
         if not changed.issuperset(cells):
             raise CommandError("unknown_cell", NOT_CHANGED)
         chosen = tuple(dict.fromkeys(cells or redoable))
-        if not (chosen or files) or not redoable.keys() >= set(chosen):
+        if not chosen or not redoable.keys() >= set(chosen):
             raise CommandError("nothing_to_redo", "Nothing to redo.")
         return chosen
 

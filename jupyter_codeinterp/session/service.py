@@ -244,14 +244,14 @@ class SessionService:
         session = self._sessions.session(command.session_id)
         if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(command.turn, command.cells, sender.number, files=command.files)
+        await session.reviews.undo(command.turn, command.cells, sender.number)
 
     async def redo(self, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.redo``."""
         session = self._sessions.session(command.session_id)
         if sender.headless:
             session.workplace.expect_no_window()
-        await session.reviews.redo(command.turn, command.cells, sender.number, files=command.files)
+        await session.reviews.redo(command.turn, command.cells, sender.number)
 
     async def keep(self, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
         """As ``Reviews.keep``."""
@@ -289,12 +289,6 @@ class SessionService:
     def review(self, session_id: str, turn: int) -> Review:
         """CommandError ``unknown_turn``."""
         return self._sessions.session(session_id).reviews.review(turn)
-
-    async def undo_offer(self, session_id: str, turn: int) -> Review:
-        """``review``, and the files that undo and redo can bring back."""
-        session = self._sessions.session(session_id)
-        found = session.reviews.review(turn)
-        return msgspec.structs.replace(found, files=await session.waiting_files.offers(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``."""
@@ -369,11 +363,3 @@ COMMANDS = dict(
 
 def is_to_session(command: c.Command) -> TypeGuard[c.SessionCommand]:
     return type(command) in COMMANDS
-
-
-def needs_of(command: c.SessionCommand) -> c.Permissions:
-    """The command's permissions. Variables and waiting files are the kernel's."""
-    needs = COMMANDS[type(command)].needs
-    if isinstance(command, (c.UndoTurn, c.RedoTurn)) and command.files:
-        return (*needs, c.EXECUTE)
-    return needs

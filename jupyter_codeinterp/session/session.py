@@ -82,7 +82,7 @@ class Session:
         self.event_log = self.log.events
         self.queue = Queue(self.log)
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
-        self.reviews = Reviews(self.log, self.waiting_files)
+        self.reviews = Reviews(self.log)
         self.late_outputs = LateOutputs(self.log)
         self.tools = turns.TurnTools(services.tools, workplace)
         self.options = turns.TurnOptions()

@@ -1,6 +1,6 @@
 """Waiting files: written by a sandboxed kernel into an overlay, not into the notebook's folder.
 
-A person keeps them (copies them into the folder), discards them, or undoes a turn's changes.
+A person keeps them (copies them into the folder) or discards them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..base.errors import CommandError, KernelError
-from ..journal.changes import FilesOffer, TurnFiles
 from ..run.turn.files import MOST, OverlayFiles, is_plain
-from ..wire.events import FileLeft, FilesKept, FilesPutBack
+from ..wire.events import FileLeft, FilesKept
 from ..wire.ports import Overlay, WaitingFile
 from .log import SessionLog
 
@@ -50,13 +49,13 @@ class WaitingFiles:
         self._scrub = scrub
 
     async def begin_turn(self, turn: int) -> None:
-        """Save the waiting files, so that an undo can restore them. Never fails."""
+        """Note which files wait. Never fails."""
         try:
             overlay = await self._overlay()
             if overlay is not None:
                 await overlay.begin_turn(self._key(turn))
         except Exception:
-            log.exception("Could not keep the files that wait")
+            log.exception("Could not list the files that wait")
 
     async def end_turn(self, turn: int) -> OverlayFiles:
         """The turn's changes in the overlay. Never fails."""
@@ -105,33 +104,6 @@ class WaitingFiles:
             done, left = await (overlay.discard if discard else overlay.keep)(stamps)
             bounded = self._bounded(done, left)
             self._session.show(FilesKept(*bounded, window=window, discarded=discard))
-
-    async def offers(self, turn: int) -> TurnFiles | None:
-        """The files that an undo and a redo of the turn can restore; None without an overlay."""
-        overlay = await self._overlay()
-        if overlay is None:
-            return None
-        try:
-            undo, redo = await overlay.offers(self._key(turn))
-        except KernelError as error:
-            return TurnFiles(why=error.message)
-        return TurnFiles(FilesOffer(*self._bounded(*undo)), FilesOffer(*self._bounded(*redo)))
-
-    async def put_back(self, turn: int, window: int = 0, *, redo: bool = False) -> None:
-        """Undo, or ``redo``, the turn's changes to files. The event lists the failures."""
-        try:
-            overlay = await self._need_overlay()
-            bring = overlay.redo if redo else overlay.put_back
-            done, left = await bring(self._key(turn))
-        except (CommandError, KernelError) as error:
-            # A redo that failed can be tried again.
-            event = FilesPutBack(turn, why=error.message, window=window, redone=redo, redoable=redo)
-        else:
-            bounded = self._bounded(done, left)
-            event = FilesPutBack(
-                turn, *bounded, window=window, redone=redo, redoable=bool(done) and not redo
-            )
-        self._session.show(event)
 
     async def _overlay(self) -> Overlay | None:
         try:

@@ -141,24 +141,21 @@ class UndoTurn(_ToSession, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
-    has not run since. Variables keep their values. ``files``: also put back the files that wait in
-    the overlay of a sandboxed kernel.
+    has not run since. Variables keep their values.
     """
 
     turn: int
     cells: tuple[str, ...] = ()
-    files: bool = False
 
 
 class RedoTurn(_ToSession, frozen=True, tag="redo_turn"):
     """Redo an undone turn, except cells that the person has touched since.
 
-    ``cells`` are ids; empty means all that can be redone. ``files``: also redo files in an overlay.
+    ``cells`` are ids; empty means all that can be redone.
     """
 
     turn: int
     cells: tuple[str, ...] = ()
-    files: bool = False
 
 
 class KeepChanges(_ToSession, frozen=True, tag="keep_changes"):

@@ -139,8 +139,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
     ``variables``: its code changed existing variables, or may have. ``files`` are under the
     notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: the sandboxed kernel
-    writes into an overlay; ``waiting_files`` counts the files that the turn changed there, which an
-    undo may restore; ``waiting`` has some of their paths from the notebook's folder.
+    writes into an overlay; ``waiting_files`` counts the files that the turn changed there, and
+    ``waiting`` has some of their paths from the notebook's folder.
     """
 
     turn: int
@@ -214,22 +214,6 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
     turn: int
     cells: tuple[str, ...]
     window: int = 0
-
-
-class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
-    """An undo has restored ``files`` in the sandboxed kernel's overlay to their state before the
-    turn; if ``redone``, a redo has restored their state after it. Those in ``left`` stay as they
-    are; ``more`` counts those not named. ``why``: the reason if all failed, else "". ``redoable``:
-    a redo is possible."""
-
-    turn: int
-    files: tuple[str, ...] = ()
-    left: tuple[FileLeft, ...] = ()
-    more: int = 0
-    why: str = ""
-    window: int = 0
-    redone: bool = False
-    redoable: bool = False
 
 
 class FilesKept(_Event, frozen=True, tag="files_kept"):
@@ -570,7 +554,6 @@ Event = Union[
     TurnUndone,
     TurnRedone,
     ChangesKept,
-    FilesPutBack,
     FilesKept,
     CellRemoved,
     TextDelta,

@@ -309,17 +309,17 @@ class WaitingFile(msgspec.Struct, frozen=True):
 
 
 Paths = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
-"""Paths of restored or copied files, and skipped paths with the reason."""
+"""Paths of copied or discarded files, and skipped paths with the reason."""
 
 
 class Overlay(Protocol):
     """Files that a sandboxed kernel has written over the notebook's folder."""
 
     async def begin_turn(self, turn: str) -> None:
-        """Save the waiting files under this key, within 3 s. Never fails: see ``put_back``."""
+        """Note which files wait, within 3 s. Raises KernelError."""
 
     async def end_turn(self, turn: str) -> Sequence[str]:
-        """The paths that changed since ``begin_turn``. Never fails."""
+        """The waiting files that changed since ``begin_turn``. Raises KernelError."""
 
     async def files(self) -> list[WaitingFile]:
         """The waiting files. Raises KernelError."""
@@ -332,16 +332,6 @@ class Overlay(Protocol):
 
     async def head(self, path: str, most: int) -> bytes:
         """The first ``most`` bytes of a waiting file. Raises KernelError."""
-
-    async def offers(self, turn: str) -> tuple[Paths, Paths]:
-        """What ``put_back`` and ``redo`` would do now. Raises KernelError as they do."""
-
-    async def put_back(self, turn: str) -> Paths:
-        """Undo the changes between ``begin_turn`` and ``end_turn``. Raises KernelError, also if
-        ``begin_turn`` has failed."""
-
-    async def redo(self, turn: str) -> Paths:
-        """Undo a ``put_back``. Raises KernelError as ``put_back``."""
 
 
 class KernelControl(Protocol):

@@ -55,7 +55,6 @@ export type Event =
   | TurnUndone
   | TurnRedone
   | ChangesKept
-  | FilesPutBack
   | FilesKept
   | CellRemoved
   | TextDelta
@@ -212,28 +211,25 @@ export interface SetModel {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values. ``files``: also put back the files that wait in
- * the overlay of a sandboxed kernel.
+ * has not run since. Variables keep their values.
  */
 export interface UndoTurn {
   type: 'undo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
-  files?: boolean;
   id?: number;
 }
 /**
  * Redo an undone turn, except cells that the person has touched since.
  *
- * ``cells`` are ids; empty means all that can be redone. ``files``: also redo files in an overlay.
+ * ``cells`` are ids; empty means all that can be redone.
  */
 export interface RedoTurn {
   type: 'redo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
-  files?: boolean;
   id?: number;
 }
 /**
@@ -587,7 +583,6 @@ export interface EventFrame {
     | TurnUndone
     | TurnRedone
     | ChangesKept
-    | FilesPutBack
     | FilesKept
     | CellRemoved
     | TextDelta
@@ -673,8 +668,8 @@ export interface StepStarted {
  * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
  * ``variables``: its code changed existing variables, or may have. ``files`` are under the
  * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: the sandboxed kernel
- * writes into an overlay; ``waiting_files`` counts the files that the turn changed there, which an
- * undo may restore; ``waiting`` has some of their paths from the notebook's folder.
+ * writes into an overlay; ``waiting_files`` counts the files that the turn changed there, and
+ * ``waiting`` has some of their paths from the notebook's folder.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -770,30 +765,6 @@ export interface ChangesKept {
   window: number;
 }
 /**
- * An undo has restored ``files`` in the sandboxed kernel's overlay to their state before the
- * turn; if ``redone``, a redo has restored their state after it. Those in ``left`` stay as they
- * are; ``more`` counts those not named. ``why``: the reason if all failed, else "". ``redoable``:
- * a redo is possible.
- */
-export interface FilesPutBack {
-  type: 'files_put_back';
-  turn: number;
-  files: string[];
-  left: FileLeft[];
-  more: number;
-  why: string;
-  window: number;
-  redone: boolean;
-  redoable: boolean;
-}
-/**
- * A file that stays as it is, and why. The path is from the notebook's folder.
- */
-export interface FileLeft {
-  path: string;
-  why: string;
-}
-/**
  * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder,
  * or ``discarded`` them. ``left`` stay as they are; ``more`` counts those not named.
  */
@@ -804,6 +775,13 @@ export interface FilesKept {
   more: number;
   window: number;
   discarded: boolean;
+}
+/**
+ * A file that stays as it is, and why. The path is from the notebook's folder.
+ */
+export interface FileLeft {
+  path: string;
+  why: string;
 }
 /**
  * The person has removed a failed cell of the agent. ``redoable``: a redo can restore it.

@@ -209,15 +209,12 @@ export interface IToolServer {
 }
 
 /**
- * ``left_out`` counts the cells not listed. ``files`` is None if the kernel has no overlay, or
- * if this person may not restore files; ``refused`` then says why.
+ * ``left_out`` counts the cells not listed.
  */
 export interface IReview {
   readonly turn: number;
   readonly changes: readonly IChange[];
   readonly left_out: number;
-  readonly files: { readonly undo: IFilesOffer; readonly redo: IFilesOffer; readonly why: string } | null;
-  readonly refused: string;
 }
 
 /**
@@ -236,16 +233,6 @@ export interface IChange {
   readonly state: 'kept' | 'open' | 'undone';
   readonly cut: boolean;
   readonly above: readonly string[];
-}
-
-/**
- * Files that an undo or redo can restore. ``left``: files that it cannot, with the reasons.
- * ``more`` counts files not listed.
- */
-export interface IFilesOffer {
-  readonly files: readonly string[];
-  readonly left: readonly ({ readonly path: string; readonly why: string })[];
-  readonly more: number;
 }
 
 /**

@@ -56,7 +56,7 @@ async def waiting(site: Site, window: ReferenceWindow) -> dict[str, dict[str, An
 
 
 @runs_here
-async def test_files_wait_are_undone_and_kept(
+async def test_files_wait_and_are_kept(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
 ) -> None:
     steps = [answer(run_cell(FIRST)), answer(text("Done."))]
@@ -68,12 +68,11 @@ async def test_files_wait_are_undone_and_kept(
     assert not (jp_root_dir / "new.csv").exists()
     assert set(await waiting(site, w)) == {"new.csv", "other.csv"}
 
-    assert (await w.send(c.UndoTurn(w.session_id, 2, files=True))).error is None
+    # The undo of the cells leaves the files.
+    assert (await w.send(c.UndoTurn(w.session_id, 2))).error is None
     assert len((await w.event(e.TurnUndone)).restored) == 1
-    back = await w.event(e.FilesPutBack)
-    assert (set(back.files), back.left, back.why) == ({"new.csv", "other.csv"}, (), "")
     found = await waiting(site, w)
-    assert {path: one["size"] for path, one in found.items()} == {"new.csv": 1}
+    assert {path: one["size"] for path, one in found.items()} == {"new.csv": 2, "other.csv": 1}
 
     stamp = found["new.csv"]["stamp"]
     wrong = await w.send(c.KeepFiles(w.session_id, {"new.csv": "0" * 16, "../x": stamp}))
@@ -85,14 +84,8 @@ async def test_files_wait_are_undone_and_kept(
     await site.until(lambda: len(w.of(e.FilesKept)) == 2)
     kept = w.of(e.FilesKept)[-1]
     assert (kept.files, kept.left, kept.window) == (("new.csv",), (), refused.window)
-    assert (jp_root_dir / "new.csv").read_text() == "1"
-    assert await waiting(site, w) == {}
-    # A file that the person has copied stays: the undo of its turn takes back only the cell.
-    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    await site.until(lambda: len(w.of(e.FilesPutBack)) == 2)
-    last = w.of(e.FilesPutBack)[-1]
-    assert (last.turn, last.files, [one.path for one in last.left]) == (1, (), ["new.csv"])
-    assert (jp_root_dir / "new.csv").read_text() == "1"
+    assert (jp_root_dir / "new.csv").read_text() == "12"
+    assert set(await waiting(site, w)) == {"other.csv"}
 
 
 THIRD = (
@@ -147,47 +140,7 @@ async def test_each_file_is_looked_at_kept_or_discarded(
 
 
 @runs_here
-async def test_a_redo_brings_files_back(
-    site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
-) -> None:
-    steps = [answer(run_cell(FIRST)), answer(text("Done."))]
-    steps += [answer(run_cell(SECOND)), answer(text("Done."))]
-    api.play(in_order(steps))
-    w = await window_of(site, jp_data_dir)
-    for number in (1, 2):
-        await turn(w, number)
-    sid = w.session_id
-
-    async def offer(number: int) -> dict[str, Any]:
-        found = (await site.get("sessions", sid, "turns", str(number), "changes"))["files"]
-        assert isinstance(found, dict)
-        return found
-
-    # An older turn offers what no later one has changed, and names the rest.
-    first = await offer(1)
-    assert (first["undo"]["files"], first["why"]) == ([], "")
-    assert [one["path"] for one in first["undo"]["left"]] == ["new.csv"]
-    assert (await w.send(c.RedoTurn(sid, 2, files=True))).error is None
-    nothing = await w.event(e.FilesPutBack)
-    assert (nothing.files, nothing.left, nothing.redone) == ((), (), True)
-
-    assert (await w.send(c.UndoTurn(sid, 2, files=True))).error is None
-    await site.until(lambda: len(w.of(e.FilesPutBack)) == 2)
-    assert w.of(e.FilesPutBack)[-1].redoable
-    assert (await offer(2))["redo"]["files"] == ["new.csv", "other.csv"]
-    assert (await offer(1))["undo"]["files"] == ["new.csv"]
-    await site.post("sessions", sid, "turns", "2", "redo", json_body={"files": True})
-    await site.until(lambda: len(w.of(e.FilesPutBack)) == 3)
-    back = w.of(e.FilesPutBack)[-1]
-    assert (set(back.files), back.left, back.redone) == ({"new.csv", "other.csv"}, (), True)
-    assert not back.redoable
-    assert len(w.of(e.TurnRedone)) == 1
-    found = await waiting(site, w)
-    assert {path: one["size"] for path, one in found.items()} == {"new.csv": 2, "other.csv": 1}
-
-
-@runs_here
-async def test_the_first_run_waits_until_the_files_are_kept_and_the_model_does_not(
+async def test_the_first_run_waits_until_the_files_are_listed_and_the_model_does_not(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
@@ -205,12 +158,10 @@ async def test_the_first_run_waits_until_the_files_are_kept_and_the_model_does_n
     assert await waiting(site, w) == {}
     go.set()
     assert (await w.ended(1)).waiting_files == 1
-    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    assert (await w.event(e.FilesPutBack)).files == ("new.csv",)
 
 
 @runs_here
-async def test_without_an_overlay_the_undo_says_so(
+async def test_without_an_overlay_no_files_wait(
     site: Site, api: FakeAnthropic, jp_data_dir: Path, jp_root_dir: Path
 ) -> None:
     api.play(in_order([answer(run_cell(FIRST)), answer(text("Done."))]))
@@ -218,11 +169,8 @@ async def test_without_an_overlay_the_undo_says_so(
     end = await turn(w, 1)
     assert (end.waiting_files, end.overlay) == (0, False)
     assert (jp_root_dir / "new.csv").read_text() == "1"
-    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    back = await w.event(e.FilesPutBack)
-    assert "into the folder itself" in back.why
-    assert back.files == ()
-    assert (await w.send(c.KeepFiles(w.session_id, {"new.csv": ""}))).error == "no_overlay"
+    reply = await w.send(c.KeepFiles(w.session_id, {"new.csv": ""}))
+    assert reply.error == "no_overlay" and "into the folder itself" in reply.message
 
 
 @runs_here
@@ -248,6 +196,3 @@ async def test_a_name_that_cannot_be_shown_is_counted(
     assert (await turn(w, 1)).waiting_files == 1
     found = await site.get("sessions", w.session_id, "files")
     assert (found["files"], found["left_out"]) == ([], 1)
-    assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    back = await w.event(e.FilesPutBack)
-    assert (back.files, back.more) == ((), 1)

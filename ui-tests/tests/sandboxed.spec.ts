@@ -64,7 +64,7 @@ test('a widget of the agent waits until the person runs the cell', async ({
   await expect(cell.getByRole('slider')).toHaveCount(1);
 });
 
-test('files of a kernel with an overlay wait, are put back and redone, and are kept', async ({
+test('files of a kernel with an overlay wait, and are kept or discarded', async ({
   model,
   notebook,
   page,
@@ -92,44 +92,24 @@ test('files of a kernel with an overlay wait, are put back and redone, and are k
     expect(await findings(page, '.jp-codeinterp-Waiting')).toEqual([]);
   }
 
+  // The undo of cells leaves the files.
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
-  const offer = panel.log.getByRole('group', { name: 'Undo turn' });
-  const also = { name: 'Also files that wait' };
-  await offer.getByRole('checkbox', also).check();
-  await expect(offer).toContainText('out.csv');
-  await page.screenshot({ path: info.outputPath('undo-files.png') });
-  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(panel.log).toContainText('1 file put back.');
-  await expect(files).not.toContainText('out.csv');
-
-  await panel.log.getByRole('button', { name: 'Redo turn' }).click();
-  const redo = panel.log.getByRole('group', { name: 'Redo turn' });
-  await expect(redo).toContainText('out.csv');
-  await expect(redo.getByRole('checkbox', also)).toBeChecked();
-  await page.screenshot({ path: info.outputPath('redo-files.png') });
-  await redo.getByRole('button', { name: 'Redo', exact: true }).click();
-  await expect(panel.log).toContainText('1 file redone.');
+  await expect(panel.log).toContainText('1 cell removed.');
   await expect(files).toContainText('out.csv');
-
-  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
-  await offer.getByRole('checkbox', also).check();
-  await offer.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(panel.log).toContainText('1 file put back.');
-  await expect(files).not.toContainText('out.csv');
 
   // What waits stays there after later turns.
   await panel.ask('#code ```\nprint(1)\n```');
   await panel.decide('Run');
   await panel.ended();
-  await expect(files).toContainText('1 file is not in your folder yet');
+  await expect(files).toContainText('2 files are not in your folder yet');
   for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await page.theme.setTheme(theme);
     await page.sidebar.setWidth(300, 'right');
     await page.screenshot({ path: info.outputPath(`waiting ${theme}.png`) });
     expect(await findings(page, '.jp-codeinterp-Waiting')).toEqual([]);
   }
-  await files.getByRole('button', { name: 'Keep 1 file' }).click();
-  await expect(files).toContainText('1 file copied into the folder.');
+  await files.getByRole('button', { name: 'Keep 2 files' }).click();
+  await expect(files).toContainText('2 files copied into the folder.');
   const more = "for n in 'ab': open(n + '.csv', 'w').write(n)";
   await panel.ask(`#code \`\`\`\n${more}\n\`\`\``);
   await panel.decide('Run');

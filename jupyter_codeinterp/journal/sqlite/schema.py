@@ -88,6 +88,7 @@ def put(db: sqlite3.Connection, session_id: str, new: EncodedOutputs, now: float
 # removed field needs no entry: the reader ignores it.
 REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
+    "files_put_back",
     "looked",
     "rehearsal_started",
     "rehearsed",
@@ -279,6 +280,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     # Notebooks have whole paths from here on (journal.py). Early versions would miss them.
     (),
     # Events and values that no version writes any more.
+    (_delete_removed,),
     (_delete_removed,),
     (_delete_removed,),
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BEGIN_TIME = 2.0
-"""Most seconds that a turn's first run waits for the copies of the files."""
+"""Most seconds that a turn's first run waits for the list of the files."""
 LOOK_TIME = 0.3
 """Most seconds that a turn's end waits for the comparison of the files."""
 
@@ -30,25 +30,20 @@ class KernelOverlay:
         self._written = written
 
     async def begin_turn(self, turn: str) -> None:
-        """Copy the files for an undo. After ``BEGIN_TIME`` the turn's first run starts anyway, and
-        files not seen by then are not copied."""
-        keeping = asyncio.to_thread(self._written.begin_turn, turn, BEGIN_TIME)
+        """After ``BEGIN_TIME`` the turn's first run starts anyway, and its end names no files."""
+        looking = self._ask(lambda: self._written.begin_turn(turn, BEGIN_TIME))
         try:
-            await asyncio.wait_for(keeping, BEGIN_TIME + 0.1)
+            await asyncio.wait_for(looking, BEGIN_TIME + 0.1)
         except asyncio.TimeoutError:
-            log.info("The files were not kept in time as a turn began")
+            log.info("The files were not listed in time as a turn began")
 
     async def end_turn(self, turn: str) -> Sequence[str]:
-        looking = asyncio.to_thread(self._written.end_turn, turn, LOOK_TIME)
+        looking = self._ask(lambda: self._written.end_turn(turn, LOOK_TIME))
         try:
-            return await asyncio.wait_for(looking, LOOK_TIME + 0.1) or ()
+            return await asyncio.wait_for(looking, LOOK_TIME + 0.1)
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
             return ()
-
-    async def offers(self, turn: str) -> tuple[Paths, Paths]:
-        undo, redo = await self._ask(lambda: self._written.offers(turn))
-        return (undo.done, undo.left), (redo.done, redo.left)
 
     async def files(self) -> list[WaitingFile]:
         found = await self._ask(self._written.changes)
@@ -64,14 +59,6 @@ class KernelOverlay:
 
     async def head(self, path: str, most: int) -> bytes:
         return await self._ask(lambda: self._written.head(path, most))
-
-    async def put_back(self, turn: str) -> Paths:
-        back = await self._ask(lambda: self._written.put_back(turn))
-        return back.done, back.left
-
-    async def redo(self, turn: str) -> Paths:
-        back = await self._ask(lambda: self._written.redo(turn))
-        return back.done, back.left
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Raises KernelError."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
@@ -55,16 +54,11 @@ class FileChange(NamedTuple):
     stamp: str
 
 
-def changes(
-    layer: Layer, is_none: Callable[[str, trees.Identity], bool] = lambda path, identity: False
-) -> list[FileChange]:
-    """All changes, by path. ``is_none``: whether a file does not count as a change. Raises TooMany,
-    and OSError if the folder is gone."""
+def changes(layer: Layer) -> list[FileChange]:
+    """All changes, by path. Raises TooMany, and OSError if the folder is gone."""
     found = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
         for path, entry in written(upper, lower).items():
-            if is_none(path, entry.identity):
-                continue
             if entry.kind == entry.below == "file" and _equal(upper, lower, path, entry):
                 continue
             why = refusal(path, entry)
@@ -75,12 +69,9 @@ def changes(
     return found
 
 
-def written(
-    upper: int, lower: int, most: int = MOST, *, replaced: bool = False
-) -> dict[str, Entry]:
-    """Every path at which the open layer may differ from the open folder. ``replaced``: include the
-    content of folders that files replaced. Raises TooMany."""
-    walk = _Walk(most, replaced)
+def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
+    """Every path at which the open layer may differ from the open folder. Raises TooMany."""
+    walk = _Walk(most)
     walk.visit(upper, lower, "", 0)
     return walk.found
 
@@ -88,10 +79,9 @@ def written(
 class _Walk:
     """Goes through an open layer and the folder below it, side by side."""
 
-    def __init__(self, most: int, replaced: bool) -> None:
+    def __init__(self, most: int) -> None:
         self.found: dict[str, Entry] = {}
         self._most = most
-        self._replaced = replaced
 
     def visit(self, folder: int, over: int | None, above: str, depth: int) -> None:
         """``over``: the folder below ``folder``; None if there is none."""
@@ -112,8 +102,6 @@ class _Walk:
             both = stat.S_ISDIR(one.st_mode) and below is not None and stat.S_ISDIR(below.st_mode)
             if not both:
                 self._add(path, _entry(one, below))
-                if self._replaced and over is not None and below is not None:
-                    self._content_gone(over, name, below, path)
             if stat.S_ISDIR(one.st_mode) and depth < trees.DEPTH:
                 self._descend(folder, over if both else None, name, path, depth)
 

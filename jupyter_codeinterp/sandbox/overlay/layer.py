@@ -11,7 +11,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
 import subprocess
 import sys
@@ -75,11 +74,6 @@ class Layer:
     def merged(self) -> Path:
         """The mount point of the overlay, which only its own processes see."""
         return self.path / "merged"
-
-    @property
-    def copies(self) -> Path:
-        """The folder of copies for undo and redo, while the kernel runs."""
-        return self.path / "copies"
 
     def command(self) -> list[str]:
         """The command that runs before bubblewrap."""
@@ -243,9 +237,6 @@ def _sweep(root: Path) -> None:
             if is_gone or _is_empty(one.upper):
                 with suppress(OSError):
                     one.remove()
-            one.unlock()
-        elif one.copies.exists() and one.lock():
-            shutil.rmtree(one.copies, ignore_errors=True)
             one.unlock()
     for path in root.iterdir() if root.is_dir() else ():
         if _NAME.match(path.name) and _is_unfinished(path):

@@ -1,4 +1,4 @@
-"""The files that one running kernel wrote: lists, keeps, discards and undoes them."""
+"""The files that one running kernel wrote: lists, keeps and discards them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from pathlib import Path
 
 from ..shared import trees
 from .changes import FileChange, changes
+from .discarding import DiscardedFiles, discard
 from .following import Follower
 from .keeping import KeptFiles, keep
 from .layer import Layer, LayerError
-from .states import forget
-from .undoing import Offers, PutBack, Turns
 
 _REFRESHING = str(Path(__file__).with_name("refreshing.py"))
 
@@ -35,7 +34,10 @@ class Written:
         self.layer = layer
         self._root = root
         self._process = process
-        self._turns = Turns(layer)
+        self._turns: dict[str, dict[str, str]] = {}
+        """The stamps of the waiting files when a running turn began, by path."""
+        self._discarded: dict[str, str] = {}
+        """The stamps of discarded files in the layer, by path: they do not wait."""
         self._follower = Follower(layer)
         self._alone = threading.Lock()
 
@@ -45,21 +47,25 @@ class Written:
             self.layer.begin()
 
     def changes(self) -> list[FileChange]:
-        """All changes, without files that an undo restored to the folder's state. Raises TooMany,
-        and OSError if the notebook's folder is gone."""
+        """All changes. Raises TooMany, and OSError if the notebook's folder is gone."""
         with self._alone:
             return self._changes()
 
     def keep(self, stamps: Mapping[str, str]) -> KeptFiles:
         """As ``keeping.keep``."""
         with self._alone:
-            kept = keep(self.layer, stamps)
-            self._turns.kept(kept.done)
-            return kept
+            return keep(self.layer, stamps)
 
-    def discard(self, stamps: Mapping[str, str]) -> PutBack:
-        """As ``Turns.discard``. Raises as ``put_back``."""
-        return self._with_root(lambda root: self._turns.discard(stamps, root))
+    def discard(self, stamps: Mapping[str, str]) -> DiscardedFiles:
+        """As ``discarding.discard``."""
+        root = self._root()
+        try:
+            with self._alone:
+                gone = discard(self.layer, stamps, root)
+                self._discarded.update(gone.stamps)
+                return gone
+        finally:
+            os.close(root)
 
     def head(self, path: str, most: int) -> bytes:
         """The first bytes of a file. Raises OSError."""
@@ -67,44 +73,35 @@ class Written:
             return trees.head(file, most)
 
     def begin_turn(self, turn: str, seconds: float) -> None:
-        """Keep the state of files for ``put_back``, if that takes at most ``seconds``. Let the
-        kernel see changes in the folder."""
+        """Note which files wait, and let the kernel see changes in the folder, if that takes at
+        most ``seconds``. Raises as ``changes``."""
         until = time.monotonic() + seconds
         with self._in_time(until) as alone:
             if alone:
                 self._refresh(until)
-                self._turns.begin(turn, until)
+                found = {one.path: one.stamp for one in self._changes()}
+                if time.monotonic() <= until:
+                    self._turns[turn] = found
 
-    def end_turn(self, turn: str, seconds: float) -> list[str] | None:
-        """The paths that the turn changed; None if its initial state is not kept, or if the look
-        takes more than ``seconds``."""
+    def end_turn(self, turn: str, seconds: float) -> list[str]:
+        """The waiting files that the turn changed; none if a look took more than ``seconds``, and
+        could show later changes. Raises as ``changes``."""
         until = time.monotonic() + seconds
         with self._in_time(until) as alone:
-            return self._turns.end(turn, until) if alone else None
-
-    def offers(self, turn: str) -> Offers:
-        """The possible results of an undo and a redo of the turn. Raises as ``put_back``."""
-        with self._alone:
-            return self._turns.offers(turn)
-
-    def put_back(self, turn: str) -> PutBack:
-        """Undo the turn. Raises LayerError, TooMany, and OSError."""
-        return self._with_root(lambda root: self._turns.put_back(turn, root))
-
-    def redo(self, turn: str) -> PutBack:
-        """Redo what ``put_back`` undid. Raises as that."""
-        return self._with_root(lambda root: self._turns.redo(turn, root))
-
-    def _with_root(self, work: Callable[[int], PutBack]) -> PutBack:
-        root = self._root()
-        try:
-            with self._alone:
-                return work(root)
-        finally:
-            os.close(root)
+            before = self._turns.pop(turn, None)
+            found = self._changes() if alone and before is not None else []
+            if before is None or time.monotonic() > until:
+                return []
+            # A folder's own state changes with the files in it.
+            same = {one.path for one in found if one.folder and one.path in before}
+            return [
+                one.path
+                for one in found
+                if one.path not in same and before.get(one.path) != one.stamp
+            ]
 
     def _changes(self) -> list[FileChange]:
-        return changes(self.layer, self._turns.is_as_in_the_folder)
+        return [one for one in changes(self.layer) if self._discarded.get(one.path) != one.stamp]
 
     @contextmanager
     def _in_time(self, until: float) -> Iterator[bool]:
@@ -137,7 +134,6 @@ class Written:
         with self._alone:
             self._follower.close()
             try:
-                forget(self.layer)
                 if not self._changes():
                     self.layer.remove()
             except (OSError, trees.TooMany) as error:

@@ -104,6 +104,12 @@ def status(root: int, path: str) -> os.stat_result | None:
         raise
 
 
+def target(root: int, path: str) -> str:
+    """The target of a link. Raises OSError and ValueError."""
+    with parent(root, path) as (folder, name):
+        return os.readlink(name, dir_fd=folder)
+
+
 def status_in(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -142,9 +142,9 @@ async def _carry_out(
 ) -> msgspec.Struct:
     """``has``: permissions that are known."""
     from ...session.messages import Sender
-    from ...session.service import COMMANDS, Sent, Taken, needs_of
+    from ...session.service import COMMANDS, Sent, Taken
 
-    await handler.need(*(one for one in needs_of(command) if one not in has))
+    await handler.need(*(one for one in COMMANDS[type(command)].needs if one not in has))
     kernels, service = handler.kernels, handler.manager.service
     sender = Sender(
         handler.by,

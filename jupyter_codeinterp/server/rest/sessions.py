@@ -14,7 +14,7 @@ from tornado.iostream import StreamClosedError
 from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...journal.changes import Review
-from ...wire.commands import NOT_ALLOWED, SessionInfo, UndoTurn
+from ...wire.commands import SessionInfo
 from ...wire.events import Mode
 from .base import Handler
 from .commands import NUMBER
@@ -85,15 +85,7 @@ def _file_name(title: str) -> str:
 
 
 async def changes(handler: Handler, session_id: str, turn: str) -> Review:
-    """The changes, and what of the kernel this person could undo with them."""
-    from ...session.service import needs_of  # see ``preload``
-
-    service, number = handler.manager.service, int(turn)
-    for need in needs_of(UndoTurn(session_id, number, files=True)):
-        if not await handler.may(*need):
-            found = service.review(session_id, number)
-            return msgspec.structs.replace(found, refused=NOT_ALLOWED[need])
-    return await service.undo_offer(session_id, number)
+    return handler.manager.service.review(session_id, int(turn))
 
 
 async def sent(handler: Handler, session_id: str, step: str) -> dict[str, Any]:

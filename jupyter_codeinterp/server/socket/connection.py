@@ -16,7 +16,7 @@ from ...base.translation import translated
 from ...notebook.live import WindowState
 from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
-from ...session.service import COMMANDS, Sent, is_to_session, needs_of
+from ...session.service import COMMANDS, Sent, is_to_session
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
 from .send_queue import MAX_SNAPSHOT, SendQueue
@@ -250,7 +250,9 @@ OF_WINDOWS = dict(
 
 
 def permissions_of(command: c.Command) -> c.Permissions:
-    return needs_of(command) if is_to_session(command) else OF_WINDOWS[type(command)].needs
+    if is_to_session(command):
+        return COMMANDS[type(command)].needs
+    return OF_WINDOWS[type(command)].needs
 
 
 def _with_paths(command: c.Command) -> c.Command:

@@ -565,18 +565,12 @@ export class FakeApi implements IApi {
 
   /** What turns have changed. */
   changed: IChange[] = [];
-  /** What an undo or redo can do with files that wait. */
-  files: IReview['files'] = null;
-  /** Why the person can bring back no files. */
-  refused = '';
 
   async changes(_: string, turn: number): Promise<IReview> {
     return {
       turn,
       changes: this.changed,
-      left_out: 0,
-      files: this.files,
-      refused: this.refused
+      left_out: 0
     };
   }
 

@@ -208,17 +208,12 @@ export class Conversation {
   }
 
   /** Restore cells as they were before a turn; without ids, all undecided ones. */
-  undoTurn(
-    turn: number,
-    cells: string[] = [],
-    files = false
-  ): Promise<boolean> {
+  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
-      cells,
-      files
+      cells
     }));
   }
 
@@ -249,17 +244,12 @@ export class Conversation {
   }
 
   /** Bring back what undoing a turn took back; without ids, all that can be. */
-  redoTurn(
-    turn: number,
-    cells: string[] = [],
-    files = false
-  ): Promise<boolean> {
+  redoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',
       session_id,
       turn,
-      cells,
-      files
+      cells
     }));
   }
 

@@ -21,7 +21,7 @@ import {
   unqueue,
   withInfo
 } from './edit-view';
-import { files, reviewed, stale } from './reviewed';
+import { filesKept, reviewed, stale } from './reviewed';
 import type { ICardItem, ICleared, ISessionView } from './view';
 
 /** The view of a session before its first event. */
@@ -102,8 +102,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'turn_ended':
       return endTurn(view, event);
     case 'files_kept':
-    case 'files_put_back':
-      return files(view, event);
+      return filesKept(view, event);
     case 'turn_undone':
     case 'turn_redone':
     case 'changes_kept':
@@ -351,7 +350,6 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
-    putBack: null,
     left: {}
   }));
 }

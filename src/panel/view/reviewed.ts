@@ -3,7 +3,6 @@ import type {
   CellRemoved,
   ChangesKept,
   FilesKept,
-  FilesPutBack,
   TurnEnded,
   TurnRedone,
   TurnUndone
@@ -33,26 +32,16 @@ export function reviewed(view: ISessionView, event: Decision): ISessionView {
   );
 }
 
-/** The person kept files that waited, or an undo or redo changed them. */
-export function files(
-  view: ISessionView,
-  event: FilesKept | FilesPutBack
-): ISessionView {
-  const changed = { ...view, filesChanged: view.seq };
-  return event.type === 'files_kept'
-    ? ends(
-        { ...changed, filesKept: event },
-        () => true,
-        ({ end, ...item }) => ({
-          ...item,
-          end: { ...end, waiting: without(end.waiting, event.files) }
-        })
-      )
-    : ends(
-        changed,
-        item => item.end.turn === event.turn,
-        item => ({ ...item, putBack: event })
-      );
+/** The person kept or discarded files that waited. */
+export function filesKept(view: ISessionView, event: FilesKept): ISessionView {
+  return ends(
+    { ...view, filesChanged: view.seq, filesKept: event },
+    () => true,
+    ({ end, ...item }) => ({
+      ...item,
+      end: { ...end, waiting: without(end.waiting, event.files) }
+    })
+  );
 }
 
 /** Cells that a turn ran again as they were. Older journals have none. */

@@ -9,7 +9,6 @@ import type {
   Draft,
   EngineWork,
   FilesKept,
-  FilesPutBack,
   Figure,
   Finding,
   Label,
@@ -185,8 +184,6 @@ export interface IEndItem {
   readonly redoable: readonly string[];
   /** The cells that the last redo brought back, unless an undo followed. */
   readonly redone: readonly string[];
-  /** What the last undo or redo of files in a sandboxed kernel's overlay did. */
-  readonly putBack: FilesPutBack | null;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
@@ -227,14 +224,6 @@ export interface ISessionView {
   /** The model could not be reached, and the server retries. */
   readonly retrying: Retrying | null;
   readonly usage: UsageChanged | null;
-}
-
-/** Whether an undo of the turn may bring back files of an overlay. */
-export function undoableFiles({ end, putBack }: IEndItem): boolean {
-  // The last undo succeeded, or the redo after it failed.
-  const isBack =
-    putBack !== null && (putBack.redone ? putBack.why !== '' : !putBack.why);
-  return end.waiting_files > 0 && !isBack;
 }
 
 /** Cells whose latest run was interrupted. */

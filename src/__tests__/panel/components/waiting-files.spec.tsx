@@ -174,182 +174,6 @@ describe('files that wait in an overlay', () => {
     expect(log.textContent).toContain('Not in your folder yet: x');
   });
 
-  const group = (name: string) => screen.findByRole('group', { name });
-  const none = { files: [], left: [], more: 0 };
-  const back = {
-    type: 'files_put_back' as const,
-    turn: 1,
-    files: ['new.csv'],
-    left: [],
-    more: 0,
-    why: '',
-    window: 1,
-    redone: false,
-    redoable: true
-  };
-
-  it('are listed before they are put back with the turn', async () => {
-    const made = await panel([file()], started, end);
-    made.api.files = {
-      undo: {
-        files: ['<b>new</b>.csv'],
-        left: [{ path: 'old.csv', why: 'It has changed since the turn.' }],
-        more: 3
-      },
-      redo: none,
-      why: ''
-    };
-    await click(await screen.findByRole('button', { name: 'Undo turn' }));
-    const offer = await group('Undo turn');
-    const box = within(offer).getByLabelText<HTMLInputElement>(
-      'Also files that wait'
-    );
-    expect(box.checked).toBe(false);
-    expect(offer.textContent).toContain('<b>new</b>.csv');
-    expect(offer.textContent).toContain(
-      'old.csv stays: It has changed since the turn.3 more files'
-    );
-    await click(box);
-    await click(within(offer).getByRole('button', { name: 'Undo' }));
-    expect(made.client.ofType('undo_turn')).toMatchObject([
-      { turn: 1, cells: [], files: true }
-    ]);
-    await play(made, { ...back, files: [], why: 'They are not kept.' });
-    await screen.findByText('The files stay: They are not kept.');
-  });
-
-  const able = {
-    undo: { ...none, files: ['new.csv'] },
-    redo: { ...none, files: ['new.csv'] },
-    why: ''
-  };
-  const NO_CODE = 'You are not allowed to run code on this server.';
-  type Boxes = Record<string, 'free' | 'held'>;
-  const cases: [string, 'Undo' | 'Redo', object, Boxes, string][] = [
-    // The server's answer, what is offered, and the words.
-    [
-      'all',
-      'Undo',
-      { files: able },
-      { 'Also files that wait': 'free' },
-      'new.csv'
-    ],
-    [
-      'no beginning',
-      'Undo',
-      { files: { ...able, why: 'They are not kept.' } },
-      { 'Also files that wait': 'held' },
-      'No files can be brought back: They are not kept.'
-    ],
-    [
-      'no right',
-      'Undo',
-      { refused: NO_CODE },
-      {},
-      `Files cannot be brought back: ${NO_CODE}`
-    ],
-    [
-      'all',
-      'Redo',
-      { files: able },
-      { 'Also files that wait': 'free' },
-      'new.csv'
-    ],
-    [
-      'no right',
-      'Redo',
-      { refused: NO_CODE },
-      {},
-      `Files cannot be brought back: ${NO_CODE}`
-    ]
-  ];
-  it.each(cases)(
-    'are offered as the server would do it: %s, %s',
-    async (_, act, answer, boxes, words) => {
-      const made = await panel(
-        [file()],
-        started,
-        ended({
-          waiting_files: 2,
-          overlay: true,
-          added: ['c']
-        }),
-        ...(act === 'Redo' ? [back] : [])
-      );
-      Object.assign(made.api, answer);
-      await click(await screen.findByRole('button', { name: `${act} turn` }));
-      const offer = await group(`${act} turn`);
-      const found = within(offer)
-        .queryAllByRole<HTMLInputElement>('checkbox')
-        .map(box => [
-          box.parentElement!.textContent,
-          box.disabled ? 'held' : 'free'
-        ]);
-      expect(Object.fromEntries(found)).toEqual(boxes);
-      expect(offer.textContent).toContain(words);
-      const press = within(offer).getByRole<HTMLButtonElement>('button', {
-        name: act
-      });
-      // No cell was undone: a redo has nothing but files.
-      const hasNone = act === 'Redo' && !('files' in answer);
-      expect(press.disabled).toBe(hasNone);
-      await click(press);
-      const sent = [
-        ...made.client.ofType('undo_turn'),
-        ...made.client.ofType('redo_turn')
-      ];
-      expect(sent.map(one => one.files)).toEqual(
-        hasNone ? [] : [act === 'Redo']
-      );
-    }
-  );
-
-  it('come back with a redo, also of an older turn, which says so', async () => {
-    const later = ended({ turn: 2, added: ['cell2'] });
-    const next = { ...started, turn: 2 } as Event;
-    const made = await panel([file()], started, end, next, later);
-    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
-    await play(made, back);
-    await screen.findByText('1 file put back.');
-    made.api.files = {
-      undo: none,
-      redo: {
-        files: ['new.csv'],
-        left: [{ path: 'x', why: 'It has changed since the undo.' }],
-        more: 0
-      },
-      why: ''
-    };
-    const redo = async () => {
-      await click(screen.getByRole('button', { name: 'Redo turn' }));
-      return within(await group('Redo turn'));
-    };
-    const offer = await redo();
-    offer.getByText('x stays: It has changed since the undo.');
-    // No cell was undone, so there is nothing to redo but the files.
-    const [box, press] = [
-      offer.getByLabelText('Also files that wait'),
-      offer.getByRole<HTMLButtonElement>('button', { name: 'Redo' })
-    ];
-    await click(box);
-    expect(press.disabled).toBe(true);
-    await click(box);
-    await click(press);
-    expect(made.client.ofType('redo_turn')).toMatchObject([
-      { turn: 1, cells: [], files: true }
-    ]);
-    const failed = { ...back, files: [], redone: true, why: 'Busy.' };
-    await play(made, failed);
-    await screen.findByText('The files stay: Busy.');
-    await redo();
-    await play(made, { ...back, redone: true, redoable: false });
-    await screen.findByText('1 file redone.');
-    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
-    expect(screen.getAllByRole('button', { name: 'Undo turn' })).toHaveLength(
-      2
-    );
-  });
-
   it('stay listed after later turns, until none wait', async () => {
     const next = { ...started, turn: 2 } as Event;
     const made = await panel([file()], started, end, next);
@@ -362,22 +186,15 @@ describe('files that wait in an overlay', () => {
       '2 files are not in your folder yet'
     );
     made.api.waiting = [];
-    await play(made, back);
-    expect((await tray()).textContent).toBe('');
-    await screen.findByText('1 file put back.');
-  });
-
-  it('can be undone where the turn changed no cells', async () => {
-    const changed = { overlay: true, waiting_files: 1 };
-    const made = await panel([file()], started, ended(changed));
-    made.api.files = { undo: none, redo: none, why: '' };
-    await click(await screen.findByRole('button', { name: 'Undo turn' }));
-    const offer = await group('Undo turn');
-    const undo = within(offer).getByRole('button', { name: 'Undo' });
-    expect((undo as HTMLButtonElement).disabled).toBe(true);
-    await click(within(offer).getByLabelText('Also files that wait'));
-    await click(undo);
-    expect(made.client.ofType('undo_turn')).toMatchObject([{ files: true }]);
+    await play(made, {
+      type: 'files_kept',
+      files: ['new.csv', 'mine.csv'],
+      left: [],
+      more: 0,
+      window: 1,
+      discarded: false
+    });
+    expect((await tray()).textContent).toBe('2 files copied into the folder.');
   });
 
   it('are all listed before they are kept', async () => {

@@ -5,7 +5,6 @@ import type { Kept } from '../../../protocol/protocol';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { outcome } from '../files/outcome';
 
 export function Outcome({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
@@ -89,9 +88,6 @@ function sentences(item: IEndItem, trans: TranslationBundle): string[] {
   }
   if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
-  }
-  if (item.putBack) {
-    words.push(outcome(item.putBack, trans));
   }
   const left = Object.entries(item.left)
     .filter(([cellId]) => item.reviewed[cellId] !== 'kept')

@@ -3,7 +3,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { changedBy, ranAgain } from '../../view/reviewed';
-import { type IEndItem, kernelDied, undoableFiles } from '../../view/view';
+import { type IEndItem, kernelDied } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
@@ -17,9 +17,6 @@ const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
 const Outcome = lazy(async () => (await import('./Outcome')).Outcome);
-const UndoOffer = lazy(
-  async () => (await import('./undo/UndoOffer')).UndoOffer
-);
 const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
@@ -49,7 +46,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           />
         </div>
       )}
-      {undoableFiles(item) && end.waiting.length > 0 && (
+      {end.waiting.length > 0 && (
         <p className="jp-codeinterp-Quiet">
           {trans.__('Not in your folder yet: %1', someOf(end.waiting))}
         </p>
@@ -62,9 +59,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
         />
       )}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
-      {(changedBy(end).length > 0 || end.waiting_files > 0) && (
-        <Changes item={item} />
-      )}
+      {changedBy(end).length > 0 && <Changes item={item} />}
       <TurnCost cost={end.cost} />
     </div>
   );
@@ -80,14 +75,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
-  const [offers, setOffers] = React.useState<'undo' | 'redo' | null>(null);
-  const undoFiles = undoableFiles(item);
-  const redoFiles = item.putBack?.redoable ?? false;
   const act = (redo: boolean) => async () => {
-    if (redo ? redoFiles : undoFiles) {
-      setOffers(redo ? 'redo' : 'undo');
-      return;
-    }
     setBusy(true);
     const { conversation } = store;
     await (redo
@@ -97,27 +85,22 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   };
   const acted =
     [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
-    item.redone.length > 0 ||
-    item.putBack !== null;
+    item.redone.length > 0;
   const cells = changedBy(end);
-  const openCells = cells.some(cellId => !(cellId in reviewed));
-  const isOpen = openCells || undoFiles;
-  const redoCells = item.redoable.length > 0;
-  const actions: [string, () => unknown, boolean?][] = [];
-  if (cells.length > 0) {
-    const review = () => setOpen(!open);
-    actions.push([trans.__('Review changes'), review, open]);
-  }
-  if (isOpen) {
+  const review = () => setOpen(!open);
+  const actions: [string, () => unknown, boolean?][] = [
+    [trans.__('Review changes'), review, open]
+  ];
+  if (cells.some(cellId => !(cellId in reviewed))) {
     actions.push([trans.__('Undo turn'), act(false)]);
   }
-  if (redoCells || redoFiles) {
+  if (item.redoable.length > 0) {
     actions.push([trans.__('Redo turn'), act(true)]);
   }
   return (
     <>
       <div className="jp-codeinterp-End-line">
-        {cells.length > 0 && <span>{counted(item, trans)}</span>}
+        <span>{counted(item, trans)}</span>
         <span className="jp-codeinterp-End-actions">
           {actions.map(([name, press, expanded], index) => (
             <React.Fragment key={name}>
@@ -134,15 +117,6 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           ))}
         </span>
       </div>
-      {offers && (offers === 'undo' ? isOpen : redoFiles) && (
-        <UndoOffer
-          key={offers}
-          item={item}
-          redo={offers === 'redo'}
-          cells={offers === 'undo' ? openCells : redoCells}
-          close={() => setOffers(null)}
-        />
-      )}
       <p className="jp-codeinterp-End-result" role="status">
         {acted && <Outcome item={item} />}
       </p>

@@ -1,24 +1,37 @@
-"""Brings single paths of a running kernel's overlay to an earlier or later state."""
+"""Discards changes in a running kernel's overlay: a path becomes as it is in the folder below.
+
+It writes through the overlay, as the kernel does: Linux forbids changing the layer of a mounted
+overlay.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from ..shared import trees
+from .changes import Entry, is_whiteout, kind_of, written
+from .keeping import ANOTHER, FULL
 from .layer import Layer, LayerError
-from .states import Saved, States
 
 MEANWHILE = "It has changed meanwhile."
 OTHER = "It was not a file."
-FULL = "The folder still holds other files."
 
 
-class Trees(NamedTuple):
+class DiscardedFiles(NamedTuple):
+    """``done``: discarded paths. ``left``: the others, each with the reason. ``stamps``: the new
+    states of discarded paths that the layer still has, as Linux keeps a copy there."""
+
+    done: tuple[str, ...]
+    left: tuple[tuple[str, str], ...]
+    stamps: Mapping[str, str]
+
+
+class _Trees(NamedTuple):
     """Open folders: the overlay in the sandbox, the layer, and the notebook's folder below."""
 
     merged: int
@@ -26,9 +39,27 @@ class Trees(NamedTuple):
     lower: int
 
 
+def discard(layer: Layer, stamps: Mapping[str, str], root: int) -> DiscardedFiles:
+    """Discard the changes of these paths if they still have the states of their stamps. ``root``:
+    the sandbox's open root folder. Raises TooMany, LayerError and OSError."""
+    with _opened(layer, root) as at:
+        found = written(at.upper, at.lower)
+        able = [path for path, one in found.items() if stamps.get(path) == one.stamp]
+        done: list[str] = []
+        left = [(path, ANOTHER) for path in stamps if path not in able]
+        for path in _in_order(able, at.lower):
+            why = _discard(at, path, found[path])
+            if why:
+                left.append((path, why))
+            else:
+                done.append(path)
+        now = written(at.upper, at.lower)
+        new = {path: now[path].stamp for path in done if path in now}
+    return DiscardedFiles(tuple(done), tuple(left), new)
+
+
 @contextmanager
-def open_trees(layer: Layer, root: int) -> Iterator[Trees]:
-    """``root``: the sandbox's open root folder. Raises LayerError and OSError."""
+def _opened(layer: Layer, root: int) -> Iterator[_Trees]:
     with ExitStack() as stack:
         upper = stack.enter_context(trees.opened(str(layer.upper)))
         lower = stack.enter_context(trees.opened(str(layer.folder)))
@@ -37,36 +68,34 @@ def open_trees(layer: Layer, root: int) -> Iterator[Trees]:
         merged = stack.enter_context(trees.opened(name, folder))
         if os.fstat(merged).st_dev == os.fstat(lower).st_dev:
             raise LayerError("The kernel's sandbox has no overlay.")
-        yield Trees(merged, upper, lower)
+        yield _Trees(merged, upper, lower)
 
 
-def in_order(paths: list[str], wanted: Mapping[str, Saved], lower: int) -> list[str]:
+def _in_order(paths: Iterable[str], lower: int) -> list[str]:
     """Sort removals first, deepest first; then the rest, folders before their files."""
 
     def order(path: str) -> tuple[bool, int, str]:
-        goes = _kind(wanted.get(path), lower, path) == "gone"
+        goes = trees.status(lower, path) is None
         return not goes, -path.count("/") if goes else path.count("/"), path
 
     return sorted(paths, key=order)
 
 
-def restore(states: States, at: Trees, path: str, now: Saved | None, wanted: Saved | None) -> str:
-    """Bring a path from the state ``now`` to ``wanted`` (None: as in the folder below). Returns why
-    it stays as it is; "" if it was read back as wanted."""
-    kind = _kind(wanted, at.lower, path)
+def _discard(at: _Trees, path: str, entry: Entry) -> str:
+    """Returns why the path stays as it is; "" if it was read back as in the folder below."""
     try:
+        below = trees.status(at.lower, path)
         with trees.parent(at.merged, path) as (folder, name):
-            place = _Place(states, at, path, now, folder, name)
-            if kind == "gone":
+            place = _Place(at, path, entry, folder, name)
+            if below is None:
                 place.remove()
                 return MEANWHILE if place.status() is not None else ""
+            kind = kind_of(below)
             if kind == "folder":
-                return _folder(place, wanted)
+                return _folder(place, stat.S_IMODE(below.st_mode))
             if kind == "link":
-                return _link(place, wanted)
-            if kind == "file":
-                return _file(place, wanted)
-            return OTHER
+                return _link(place)
+            return _file(place) if kind == "file" else OTHER
     except (trees.Changed, FileNotFoundError, NotADirectoryError, FileExistsError):
         return MEANWHILE
     except OSError as error:
@@ -78,12 +107,11 @@ def restore(states: States, at: Trees, path: str, now: Saved | None, wanted: Sav
 
 
 class _Place(NamedTuple):
-    """A path in its state ``now``. ``name`` is in the open ``folder`` of the sandbox."""
+    """A path in the state ``entry``. ``name`` is in the open ``folder`` of the sandbox."""
 
-    states: States
-    at: Trees
+    at: _Trees
     path: str
-    now: Saved | None
+    entry: Entry
     folder: int
     name: str
 
@@ -91,9 +119,17 @@ class _Place(NamedTuple):
         return trees.status_in(self.folder, self.name)
 
     def check(self) -> None:
-        """Raises Changed if the path is no longer in the state ``now``, and OSError."""
-        upper, merged, lower = self.at.upper, self.at.merged, self.at.lower
-        if not self.states.is_still(upper, merged, lower, self.path, self.now):
+        """Raises Changed if the path is in another state, and OSError."""
+        found = trees.status(self.at.upper, self.path)
+        if found is None or is_whiteout(found):
+            equal = self.entry.kind == "gone" and trees.status(self.at.merged, self.path) is None
+        else:
+            # Without the time of attributes: it changes when another hard link is removed.
+            known = self.entry.identity[:3]
+            equal = kind_of(found) == self.entry.kind and (
+                self.entry.kind == "folder" or trees.identity(found)[:3] == known
+            )
+        if not equal:
             raise trees.Changed
 
     def remove(self) -> None:
@@ -108,7 +144,7 @@ class _Place(NamedTuple):
             os.unlink(self.name, dir_fd=self.folder)
 
 
-def _folder(place: _Place, wanted: Saved | None) -> str:
+def _folder(place: _Place, mode: int) -> str:
     found = place.status()
     if found is None:
         place.check()
@@ -117,40 +153,23 @@ def _folder(place: _Place, wanted: Saved | None) -> str:
         found = None
     if found is None:
         os.mkdir(place.name, 0o700, dir_fd=place.folder)
-    below = trees.status(place.at.lower, place.path) if wanted is None else None
-    mode = wanted.bits if wanted is not None else stat.S_IMODE(below.st_mode) if below else 0o755
     with trees.opened(place.name, place.folder) as number:
         os.fchmod(number, mode & 0o777)
     return ""
 
 
-def _link(place: _Place, wanted: Saved | None) -> str:
-    path, folder, name = place.path, place.folder, place.name
-    if wanted is not None:
-        target = wanted.target
-    else:
-        with trees.parent(place.at.lower, path) as (below, inner):
-            target = os.readlink(inner, dir_fd=below)
+def _link(place: _Place) -> str:
+    target = trees.target(place.at.lower, place.path)
     place.remove()
-    os.symlink(target, name, dir_fd=folder)
-    found = trees.status(place.at.upper, path)
-    if found is None or os.readlink(name, dir_fd=folder) != target:
-        return MEANWHILE
-    place.states.counts_as(path, trees.identity(found), wanted)
-    return ""
+    os.symlink(target, place.name, dir_fd=place.folder)
+    return "" if trees.target(place.at.upper, place.path) == target else MEANWHILE
 
 
-def _file(place: _Place, wanted: Saved | None) -> str:
+def _file(place: _Place) -> str:
     path, folder, name = place.path, place.folder, place.name
     with ExitStack() as stack:
-        if wanted is not None:
-            folder_of_copies, copied = place.states.copy_of(wanted)
-            copies = stack.enter_context(trees.opened(folder_of_copies))
-            source, found = stack.enter_context(trees.file(copies, copied))
-            bits = wanted.bits
-        else:
-            source, found = stack.enter_context(trees.file(place.at.lower, path))
-            bits = stat.S_IMODE(found.st_mode) & 0o777
+        source, found = stack.enter_context(trees.file(place.at.lower, path))
+        bits = stat.S_IMODE(found.st_mode) & 0o777
         target, temporary = stack.enter_context(trees.new_file(folder, bits))
         trees.copy(source, target, found.st_size)
         place.check()
@@ -164,18 +183,4 @@ def _file(place: _Place, wanted: Saved | None) -> str:
             # The kernel may have written it at the same time.
             if not equal or trees.identity(os.fstat(back)) != trees.identity(status):
                 return MEANWHILE
-        place.states.counts_as(path, trees.identity(status), wanted)
     return ""
-
-
-def _kind(wanted: Saved | None, lower: int, path: str) -> str:
-    if wanted is not None:
-        return wanted.kind
-    found = trees.status(lower, path)
-    if found is None:
-        return "gone"
-    if stat.S_ISREG(found.st_mode):
-        return "file"
-    if stat.S_ISLNK(found.st_mode):
-        return "link"
-    return "folder" if stat.S_ISDIR(found.st_mode) else "other"
