@@ -92,6 +92,16 @@ def test_what_a_person_put_back_stays_as_they_put_it(cli: Cli, how: str) -> None
     assert [cell.source for cell in cli.book().cells] == [*theirs, "z = 3"]
 
 
+def test_new_cells_go_to_the_end_where_two_cells_share_an_id(cli: Cli) -> None:
+    """Jupyter gives one of them another id at each read, until the notebook is saved."""
+    book = json.loads(cli.file.read_text())
+    book["cells"] = [{**book["cells"][0], "source": source} for source in ("a = 1", "b = 2")]
+    cli.file.write_text(json.dumps(book))
+    assert cli.run("run", "a.ipynb", "#three_cells", "--yes").code == 0
+    sources = cli.sources()
+    assert sources[:2] == ["a = 1", "b = 2"] and len(sources) == 4
+
+
 FILTER = """#code
 ```
 import pandas as pd

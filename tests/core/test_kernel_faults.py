@@ -71,7 +71,7 @@ async def test_code_that_ends_its_kernel_has_failed(bench: Benches, code: str, w
 async def test_code_that_ignores_its_interrupt_does_not_hold_the_next_for_ever(
     bench: Benches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nobody can restart the kernel, as in ``run --yes``."""
+    """Where nobody can restart the kernel, as in ``run --yes``. The cell has failed."""
     monkeypatch.setattr(link, "STUCK_TIMEOUT", 0.2)
     monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.run.INTERRUPT_TIMEOUT", 0.2)
     async with open_room() as room:
@@ -83,7 +83,9 @@ async def test_code_that_ignores_its_interrupt_does_not_hold_the_next_for_ever(
             say("Free."),
             kernel=room.kernel,
         )
-        assert (await b.turn()).stop_reason == "end_turn"
+        ended = await b.turn()
+        assert ended.stop_reason == "end_turn"
+        assert [one.cell_id for one in ended.cleared] == [b.of(e.ToolDone)[0].cell_id]
         assert b.results[0].startswith("status=timeout") and "ignored" in b.results[0]
         assert b.results[1].startswith(f"status=not_started\n{link.STUCK}")
         await room.restart()

@@ -39,6 +39,7 @@ none if the interrupt came before the code's first instruction."""
 INTERRUPT_TIMEOUT = 5.0
 """Seconds within which an interrupted run should end."""
 ATTEMPTS = 20
+IGNORED = "The kernel ignored the interrupt. The code may still be running."
 DROPPED = "Output truncated: the kernel dropped some of it."
 CUT = "Output is missing: the connection to the gateway was cut."
 UNHEARD = (
@@ -333,11 +334,10 @@ class Run:
             self.lost()
         reply = self._reply or {}
         if self._cause == "dead":
-            words = " ".join(self._notes)
-            error = {"ename": "DeadKernelError", "evalue": words, "traceback": [words]}
-            self._collector.add("error", error, 0)
+            self._fail("DeadKernelError", " ".join(self._notes))
         elif self._lost_both:
             self._link.stuck = self._msg_id
+            self._fail("InterruptIgnored", IGNORED)
         elif reply.get("status") == "error" and not self._collector.has_error:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
@@ -364,6 +364,11 @@ class Run:
         )
         return self.done
 
+    def _fail(self, name: str, words: str) -> None:
+        """Add an error of ours to the cell: without a reply, the kernel sends none."""
+        error = {"ename": name, "evalue": words, "traceback": [words]}
+        self._collector.add("error", error, 0)
+
     def _observed(self) -> tuple[Observation, ...]:
         held = (Observation("held", (self._limit,)),) if self._limit else ()
         return (*held, *self._link.process.connections(self._sent_at))
@@ -384,7 +389,7 @@ class Run:
         if self._was_aborted():
             yield "The kernel refused to run the code."
         elif self._lost_both:
-            yield "The kernel ignored the interrupt. The code may still be running."
+            yield IGNORED
         elif self._unheard:
             yield UNHEARD
         elif self._link.cuts > self._cuts and (self._dropped or self._idle_at is None):

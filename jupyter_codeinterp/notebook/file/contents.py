@@ -200,6 +200,8 @@ class ContentsFile:
         self._is_elsewhere = is_elsewhere
         self._hashes = "require_hash" in inspect.signature(contents.get).parameters
         self._known: Mapping[str, str] = {}
+        self._last: tuple[str, list[str]] = ("", [])
+        """The stamp and the cell ids of the last read."""
         self._marker: Any = None
         """The last marker written, for a file that cannot store it."""
 
@@ -226,9 +228,15 @@ class ContentsFile:
         note = UPGRADED.format(old=f"4.{minor}") if minor < CELL_IDS_SINCE else ""
         if major:
             note = UPGRADED.format(old=major) + BEFORE
+        stamp = await _stamp(model)
         if not is_jupyters_own(self._contents):
             notebook = self._recalled(notebook)
-        return Reading(notebook, _version(model), await _stamp(model), note)
+        elif stamp == self._last[0]:
+            # nbformat gives a cell another id at each read where two cells share one.
+            ids = zip(notebook["cells"], self._last[1])
+            notebook = {**notebook, "cells": [{**cell, "id": cell_id} for cell, cell_id in ids]}
+        self._last = (stamp, list(map(id_of, notebook["cells"])))
+        return Reading(notebook, _version(model), stamp, note)
 
     def _recalled(self, notebook: Notebook) -> Notebook:
         """The notebook with the ids and the marker that its file cannot store."""
