@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -321,6 +323,38 @@ def test_polars_answers_as_pandas_does() -> None:
     asked = {"name": "df", "profiles": list(range(len(kept.page()["heads"])))}
     assert len(kept.pages.answer(asked)["profiles"]) == 11
     assert kept.page(name="one")["cells"] == [["7", None, "5", "16"]]
+
+
+WITHOUT_NUMPY = """
+import json, sys
+{before}
+from tests.test_tables import Kept, POLARS
+kept = Kept(POLARS)
+heads = [head["label"] for head in kept.page()["heads"]]
+answers = {{
+    name: kept.pages.answer({{"name": "df", "sort": [heads.index(name), False]}})
+    for name in ("i", "bits", "d", "days", "ids", "sizes")
+}}
+print(json.dumps(answers))
+"""
+
+
+@pytest.mark.skipif(find_spec("polars") is None, reason="polars is not installed")
+@pytest.mark.parametrize("before", ["", "sys.modules['numpy'] = None"])
+def test_polars_before_numpy_is_loaded_and_without_it(before: str) -> None:
+    """polars loads numpy with its first conversion, and works without it."""
+    program = WITHOUT_NUMPY.format(before=before or "assert 'numpy' not in sys.modules")
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    answers = json.loads(done.stdout)
+    if before:
+        # Categories sort by an array of their numbers.
+        assert answers.pop("sizes")["refused"] == "needs_numpy"
+    rows = {name: "".join(one["table"]["index"]) for name, one in answers.items()}
+    assert {name: row.translate(LETTERS) for name, row in rows.items()} == {
+        name: SORTED[name][0] for name in rows
+    }
 
 
 async def test_an_order_follows_changes_and_large_and_wide_tables_have_one(site: Site) -> None:

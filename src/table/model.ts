@@ -19,7 +19,11 @@ export const COLUMNS = 50;
 const PATIENCE = 8;
 const PAUSE = 700;
 /** Codes of failures that concern only the new sort order or filter. */
-const REFUSED = ['table_not_comparable', 'table_too_large_to_sort'];
+const REFUSED = [
+  'table_not_comparable',
+  'table_too_large_to_sort',
+  'table_needs_numpy'
+];
 
 export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
 

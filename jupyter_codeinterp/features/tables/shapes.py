@@ -144,6 +144,7 @@ _WORDS = {
     "not_a_table": "{detail!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
     "not_comparable": "This column cannot be compared with {detail!r}.",
+    "needs_numpy": "Couldn't compare this column. Install numpy in the kernel's environment.",
     "no_column": "The table has changed: it has no such column. Refresh.",
     "failed": "Couldn't read the table. {detail}",
 }

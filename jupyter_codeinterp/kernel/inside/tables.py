@@ -226,10 +226,23 @@ def polars_column(series: Any, polars: Any) -> Column:
     code = "f" if dtype.is_numeric() else code
     if not code:
         return Column(label, name, take)
+    if not has_numpy():
+        return Column(label, name, take, KINDS[code])
     return Column(label, name, take, KINDS[code], array, parse=parser(code))
 
 
+def has_numpy() -> bool:
+    """Import numpy, which polars neither needs nor loads before its first conversion."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def enum_codes(series: Any, polars: Any) -> Codes:
+    if not has_numpy():
+        raise Refused("needs_numpy")
     texts = series.dtype.categories.to_list()
     numbers = series.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
     return Codes(numbers, texts_column(texts), len(texts), True)

@@ -157,7 +157,11 @@ describe('a table', () => {
     expect(model.row(300)).not.toBeNull();
   });
 
-  it.each(['table_not_comparable', 'table_too_large_to_sort'])(
+  it.each([
+    'table_not_comparable',
+    'table_too_large_to_sort',
+    'table_needs_numpy'
+  ])(
     'keeps the rows and filters it had when the server answers %s',
     async code => {
       const { server, model } = await opened();
