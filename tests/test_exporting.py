@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from jupyter_codeinterp.journal.exports import markdown
+from jupyter_codeinterp.journal.exports import LOOKS, markdown
 from jupyter_codeinterp.journal.prose import plain
 from jupyter_codeinterp.journal.transcript import FACTS, REPORT
 from jupyter_codeinterp.wire.commands import SessionInfo
@@ -130,6 +130,25 @@ def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:
     assert "### Not begun (not started)" in text
     for words in ("The kernel was restarted.", "Stopped.", "The cells of a turn were restored."):
         assert f"\n*{words}*\n" in text
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize(("status", "there"), [("ok", False), ("error", True)])
+def test_what_a_tool_read_for_the_model_alone_is_left_out(
+    name: str, status: Status, there: bool
+) -> None:
+    detail = f"status={status}\nOnly the model reads this."
+    events = [ToolStarted("l", name, "Look"), ToolDone("l", name, "Look", status, detail=detail)]
+    text = markdown(INFO, [ASKED, StepStarted(1), *events])
+    assert f"### Look ({status})\n" in text
+    assert ("Only the model reads this." in text) is there
+
+
+def test_a_picture_replaces_the_line_that_names_it() -> None:
+    events = [ASKED, StepStarted(1), *ran("plot()", "status=ok\n[image: Sales]\nIt is drawn.")]
+    with_picture = markdown(INFO, events, {"r": ["data:image/png;base64,iVBORw0KGgo="]})
+    assert "```text\nIt is drawn.\n```\n\n![picture](data:image/png;base64," in with_picture
+    assert "[image: Sales]\nIt is drawn." in markdown(INFO, events)
 
 
 @pytest.mark.parametrize("ticks", ["`", "```", "`````", "a ```` b"])

@@ -87,6 +87,10 @@ async def test_same_differs_and_failed(site: Site, folder: Path) -> None:
     assert {name: line["status"] for name, line in lines.items()} == {
         "c1": "same", "c2": "same", "c3": "differs", "c4": "new", "c5": "failed", "c6": "skipped",
     }  # fmt: skip
+    # The Markdown cell above counts, too.
+    assert {name: line["number"] for name, line in lines.items()} == {
+        f"c{code}": code + 1 for code in range(1, 7)
+    }
     # It printed the number; the notebook has another, as a result.
     assert (lines["c3"]["old"], lines["c3"]["new"]) == ("", "6")
     assert "NameError: name 'gone' is not defined" in lines["c5"]["text"]

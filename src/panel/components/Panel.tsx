@@ -28,11 +28,17 @@ export function Panel(): JSX.Element {
       </Boundary>
       <Boundary name="notices">
         <StatusBanners state={state} />
-        {view && view.filesChanged > 0 && (
-          <WaitingFiles key={`files/${view.info.session_id}`} view={view} />
-        )}
-        {view && <Queue view={view} />}
       </Boundary>
+      {view && view.filesChanged > 0 && (
+        <Boundary key={`files/${view.info.session_id}`} name="waiting files">
+          <WaitingFiles view={view} />
+        </Boundary>
+      )}
+      {view && (
+        <Boundary name="queued messages">
+          <Queue view={view} />
+        </Boundary>
+      )}
       <Boundary name="composer" instead={view?.info.running && <Stop />}>
         <Composer view={view} state={state} />
       </Boundary>
