@@ -62,9 +62,9 @@ async def test_those_with_a_turn_or_a_follower_stay(site: Site, api: FakeAnthrop
     await waiting.draft()
     await waiting.send(c.Unsubscribe(waiting.session_id))
     manager = manager_of(site)
-    kept = manager.service.create("d.ipynb")
+    kept = manager.new_session("d.ipynb", "review", "")
     kept.kept = True
-    idle = manager.service.create("c.ipynb").info.session_id
+    idle = manager.new_session("c.ipynb", "review", "").info.session_id
     await until(lambda: manager.live(idle) is None)
     assert manager.live(followed.session_id) is not None
     assert manager.live(waiting.session_id) is not None

@@ -230,7 +230,7 @@ SPELLINGS = ["./work/a.ipynb", "work/x/../a.ipynb", "/work//a.ipynb", "../work/a
 async def test_a_path_is_the_same_at_every_door(site: Site, root: Path) -> None:
     """A window, a request and a conversation mean one notebook, however each writes it."""
     manager = site.extension.manager
-    session = manager.service.create(FIRST, "review", "")
+    session = manager.new_session(FIRST, "review", "")
     window = await site.bare_window(FIRST)
     for path in SPELLINGS:
         assert (await window.send(c.OpenNotebook(path, {}))).error is None

@@ -90,7 +90,7 @@ async def test_the_work_goes_on_there(
     await w.send(c.UndoTurn(w.session_id, 1))
     await w.event(e.TurnUndone)
     assert len(there.cells) == 1
-    review = site.extension.manager.service.review(went.session_id, 1)
+    review = site.extension.manager.session(went.session_id).reviews.review(1)
     assert [change.cell_id for change in review.changes] == [there.cells[0]["id"]]
 
 

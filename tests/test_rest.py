@@ -20,8 +20,9 @@ from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, RES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
+from jupyter_codeinterp.session import service
 from jupyter_codeinterp.session.messages import Sender
-from jupyter_codeinterp.session.service import COMMANDS, SessionService
+from jupyter_codeinterp.session.service import COMMANDS, Sessions
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
@@ -241,8 +242,8 @@ async def test_a_command_with_an_answer_of_its_own(
 ) -> None:
     """Its row in the table is enough for the socket, the short route and ``POST command``."""
 
-    async def stop(service: SessionService, command: c.Cancel, sender: Sender) -> Stopped:
-        await SessionService.stop(service, command, sender)
+    async def stop(sessions: Sessions, command: c.Cancel, sender: Sender) -> Stopped:
+        await service.stop(sessions, command, sender)
         return Stopped(turn=1)
 
     row = COMMANDS[c.Cancel]._replace(method=stop, answer=Stopped)

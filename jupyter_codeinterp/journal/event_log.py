@@ -180,10 +180,11 @@ class EventLog:
         self._wake()
 
     async def follow(self, after: int) -> AsyncIterator[tuple[int, bytes]]:
-        """Events after number ``after`` as JSON, then those to come, without end."""
+        """Events after number ``after`` as JSON, then those to come, without end. A number that is
+        still to come counts as the last one."""
         self.followers += 1
         try:
-            async for numbered in self._follow(after):
+            async for numbered in self._follow(min(max(after, 0), self.last_seq)):
                 yield numbered
         finally:
             self.followers -= 1

@@ -1,19 +1,22 @@
-"""The one interface of fronts to conversations, and the table of the commands that it carries out.
+"""What fronts do with conversations, and the table of the commands that they send.
 
-The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all call it.
+The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all call this module.
+A function that takes a command carries it out, as the command's docstring says.
+
+Every function raises CommandError ``unknown_session``, and StoreError if the journal fails; those
+that change a conversation also CommandError ``held_elsewhere``. Docstrings list further codes of
+CommandError.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union
 
 import msgspec
 
 from ..base.errors import CodeInterpError, CommandError
 from ..journal.branching import title_of
-from ..journal.changes import Review
-from ..run.approval.modes import ASKING
 from ..run.turn.limits import Rules
 from ..view.redaction.found_secrets import without_keys
 from ..wire import commands as c
@@ -21,7 +24,6 @@ from ..wire.events import Kept, Mode
 from ..wire.stores import Beginning
 from .messages import PROGRAM, TITLE_LENGTH, Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
-from .waiting_files import WaitingList, WaitingText
 
 
 class Sent(NamedTuple):
@@ -65,244 +67,225 @@ class Sessions(Protocol):
         """The name of the person in this window; "" unless several people share the notebook."""
 
 
-class SessionService:
-    """A method that takes a command carries it out, as the command's docstring says.
+async def carry_out(
+    sessions: Sessions, command: c.SessionCommand, sender: Sender = PROGRAM
+) -> CommandAnswer:
+    """Carry out any command. The result of one that sends a message is where it went."""
+    return await COMMANDS[type(command)].method(sessions, command, sender)
 
-    Every method raises CommandError ``unknown_session``, and StoreError if the journal fails;
-    those that change a conversation also CommandError ``held_elsewhere``. Docstrings list further
-    codes of CommandError.
+
+# --- a turn ----------------------------------------------------------------------
+
+
+async def send(sessions: Sessions, command: c.SendMessage, sender: Sender = PROGRAM) -> Sent:
+    """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
+    ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
+    words, references = checked(
+        command.text, command.references, command.with_key, sessions.rules.scrub
+    )
+    if command.session_id:
+        session = _here(sessions, command.session_id)
+        if session.would(command.text, command.about) == "begin":
+            await sender.prepare(session.info.notebook)
+    elif not command.text.strip():
+        raise CommandError("empty_message", "The message is empty.")
+    elif command.about:
+        raise CommandError("no_longer_waits", NO_LONGER)
+    elif command.notebook:
+        await sender.prepare(command.notebook)
+        session = sessions.new_session(command.notebook, command.mode, command.model)
+    else:
+        raise CommandError("no_notebook", "Open a notebook first.")
+    did = session.send(
+        words,
+        command.mode,
+        command.model,
+        sender.number,
+        about=command.about,
+        source=command.source,
+        after=command.after,
+        references=references,
+        rule_files=command.rule_files,
+        alone=sender.alone,
+    )
+    if did == "begin" and sender.headless:
+        session.workplace.expect_no_window()
+    return Sent(session, did)
+
+
+async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM) -> Sent:
+    """The new conversation notes what ``undo`` could not restore. An error leaves none.
+
+    CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
+    ``empty_message``, ``busy``, ``unknown_turn``; DocumentError ``not_open``.
     """
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
-
-    async def carry_out(self, command: c.SessionCommand, sender: Sender = PROGRAM) -> CommandAnswer:
-        """Carry out any command. The result of one that sends a message is where it went."""
-        return await COMMANDS[type(command)].method(self, command, sender)
-
-    # --- a turn ----------------------------------------------------------------------
-
-    def create(self, notebook: str, mode: Mode = ASKING, model: str = "") -> Session:
-        """Open a conversation on a notebook (its server path) without starting a turn."""
-        return self._sessions.new_session(notebook, mode, model)
-
-    async def send(self, command: c.SendMessage, sender: Sender = PROGRAM) -> Sent:
-        """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
-        ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
-        words, references = self._checked(command)
-        if command.session_id:
-            session = self._here(command.session_id)
-            if session.would(command.text, command.about) == "begin":
-                await sender.prepare(session.info.notebook)
-        elif not command.text.strip():
-            raise CommandError("empty_message", "The message is empty.")
-        elif command.about:
-            raise CommandError("no_longer_waits", NO_LONGER)
-        elif command.notebook:
-            await sender.prepare(command.notebook)
-            session = self.create(command.notebook, command.mode, command.model)
-        else:
-            raise CommandError("no_notebook", "Open a notebook first.")
-        did = session.send(
+    words, references = checked(
+        command.text, command.references, command.with_key, sessions.rules.scrub
+    )
+    if not command.text.strip():
+        raise CommandError("empty_message", "The message is empty.")
+    session = _here(sessions, command.session_id)
+    beginning = session.reviews.beginning(command.turn)
+    await sender.prepare(session.info.notebook)
+    kept: tuple[Kept, ...] = ()
+    if command.undo:
+        if sender.headless:
+            session.workplace.expect_no_window()
+        kept = await session.reviews.undo_since(command.turn, sender.number)
+    title = title_of(session.info, command.turn, without_keys(words), beginning.replaced)
+    of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
+    new = sessions.new_branch(of, command.turn, beginning)
+    try:
+        if kept:
+            new.note(_not_put_back(len(kept)))
+        did = new.send(
             words,
             command.mode,
-            command.model,
+            command.model or session.info.model,
             sender.number,
-            about=command.about,
-            source=command.source,
-            after=command.after,
             references=references,
             rule_files=command.rule_files,
-            alone=sender.alone,
         )
-        if did == "begin" and sender.headless:
-            session.workplace.expect_no_window()
-        return Sent(session, did)
+    except CodeInterpError:
+        await sessions.delete(new.info.session_id)
+        raise
+    if sender.headless:
+        new.workplace.expect_no_window()
+    return Sent(new, did)
 
-    async def branch(self, command: c.Branch, sender: Sender = PROGRAM) -> Sent:
-        """The new conversation notes what ``undo`` could not restore. An error leaves none.
 
-        CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
-        ``empty_message``, ``busy``, ``unknown_turn``; DocumentError ``not_open``.
-        """
-        words, references = self._checked(command)
-        if not command.text.strip():
-            raise CommandError("empty_message", "The message is empty.")
-        session = self._here(command.session_id)
-        beginning = session.reviews.beginning(command.turn)
-        await sender.prepare(session.info.notebook)
-        kept: tuple[Kept, ...] = ()
-        if command.undo:
-            if sender.headless:
-                session.workplace.expect_no_window()
-            kept = await session.reviews.undo_since(command.turn, sender.number)
-        title = title_of(session.info, command.turn, without_keys(words), beginning.replaced)
-        of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
-        branch = self._sessions.new_branch(of, command.turn, beginning)
-        try:
-            if kept:
-                branch.note(_not_put_back(len(kept)))
-            did = branch.send(
-                words,
-                command.mode,
-                command.model or session.info.model,
-                sender.number,
-                references=references,
-                rule_files=command.rule_files,
-            )
-        except CodeInterpError:
-            await self._sessions.delete(branch.info.session_id)
-            raise
-        if sender.headless:
-            branch.workplace.expect_no_window()
-        return Sent(branch, did)
-
-    def _checked(self, command: c.SendMessage | c.Branch) -> Any:
-        """The text without known keys, and the references."""
-        return checked(
-            command.text, command.references, command.with_key, self._sessions.rules.scrub
+async def go_on(
+    sessions: Sessions, session_id: str, notebook: str, task: str, by: int = 0
+) -> Session:
+    """Continue with ``task`` in another notebook: a new conversation with the same model and
+    mode, and a summary of this one. CommandError as in ``send``. An error leaves no new
+    conversation."""
+    words, _ = checked(task, (), False, sessions.rules.scrub)
+    of = sessions.session(session_id)
+    session = sessions.new_session(notebook, of.info.mode, of.info.model)
+    try:
+        session.continue_from(of)
+        session.send(
+            words,
+            of.info.mode,
+            "",
+            by,
+            rule_files=of.options.rule_files,
         )
+    except CodeInterpError:
+        await sessions.delete(session.info.session_id)
+        raise
+    return session
 
-    async def go_on(self, session_id: str, notebook: str, task: str, by: int = 0) -> Session:
-        """Continue with ``task`` in another notebook: a new conversation with the same model and
-        mode, and a summary of this one. CommandError as in ``send``. An error leaves no new
-        conversation."""
-        words, _ = checked(task, (), False, self._sessions.rules.scrub)
-        of = self._sessions.session(session_id)
-        session = self.create(notebook, of.info.mode, of.info.model)
-        try:
-            session.continue_from(of)
-            session.send(
-                words,
-                of.info.mode,
-                "",
-                by,
-                rule_files=of.options.rule_files,
-            )
-        except CodeInterpError:
-            await self._sessions.delete(session.info.session_id)
-            raise
-        return session
 
-    async def take_back(self, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
-        """CommandError ``not_queued``."""
-        self._here(command.session_id).queue.take_back(command.number, sender.number)
+async def take_back(sessions: Sessions, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
+    """CommandError ``not_queued``."""
+    _here(sessions, command.session_id).queue.take_back(command.number, sender.number)
 
-    async def retry(self, command: c.Retry, sender: Sender = PROGRAM) -> None:
-        """CommandError ``busy``, ``nothing_to_retry``."""
-        session = self._here(command.session_id)
-        session.need_retry()
-        await sender.prepare(session.info.notebook)
-        session.retry(sender.number)
-        if sender.headless:
-            session.workplace.expect_no_window()
 
-    async def stop(self, command: c.Cancel, sender: Sender = PROGRAM) -> None:
-        """Stop the running turn, or a look for mistakes, if any."""
-        self._here(command.session_id).cancel(sender.number)
+async def retry(sessions: Sessions, command: c.Retry, sender: Sender = PROGRAM) -> None:
+    """CommandError ``busy``, ``nothing_to_retry``."""
+    session = _here(sessions, command.session_id)
+    session.need_retry()
+    await sender.prepare(session.info.notebook)
+    session.retry(sender.number)
+    if sender.headless:
+        session.workplace.expect_no_window()
 
-    # --- decisions and settings ------------------------------------------------------
 
-    async def decide(self, command: c.Decide, sender: Sender = PROGRAM) -> None:
-        """CommandError ``too_long``, and as in ``Decisions.decide``."""
-        need_short(command.reason)
-        session = self._here(command.session_id)
-        notebook = session.info.notebook
-        draft = session.decide(
-            command.draft_id,
-            command.nonce,
-            command.action,
-            command.source,
-            command.run_all,
-            sender.number,
-            said=self._sessions.rules.scrub(command.reason.strip()),
-            person=self._sessions.person(notebook, sender.number),
-            nobody=sender.nobody,
-        )
-        to_all = command.run_all and command.action == "run"
-        what: c.Doing = "run_all" if to_all else command.action
-        self._sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
+async def stop(sessions: Sessions, command: c.Cancel, sender: Sender = PROGRAM) -> None:
+    """Stop the running turn, or a look for mistakes, if any."""
+    _here(sessions, command.session_id).cancel(sender.number)
 
-    async def answer(self, command: c.Answer, sender: Sender = PROGRAM) -> None:
-        """CommandError ``too_long``, and as in ``Decisions.answer``."""
-        need_short(command.text)
-        words = self._sessions.rules.scrub(command.text)
-        self._here(command.session_id).decisions.answer(command.call_id, words, sender.number)
 
-    async def set_mode(self, command: c.SetMode, sender: Sender = PROGRAM) -> None:
-        """Set the mode from the next decision on."""
-        self._sessions.session(command.session_id).set_mode(command.mode, sender.number)
+# --- decisions and settings ------------------------------------------------------
 
-    async def set_model(self, command: c.SetModel, sender: Sender = PROGRAM) -> None:
-        """CommandError ``busy``."""
-        self._sessions.session(command.session_id).set_model(command.model, sender.number)
 
-    # --- what was done ---------------------------------------------------------------
+async def decide(sessions: Sessions, command: c.Decide, sender: Sender = PROGRAM) -> None:
+    """CommandError ``too_long``, and as in ``Decisions.decide``."""
+    need_short(command.reason)
+    session = _here(sessions, command.session_id)
+    notebook = session.info.notebook
+    draft = session.decide(
+        command.draft_id,
+        command.nonce,
+        command.action,
+        command.source,
+        command.run_all,
+        sender.number,
+        said=sessions.rules.scrub(command.reason.strip()),
+        person=sessions.person(notebook, sender.number),
+        nobody=sender.nobody,
+    )
+    to_all = command.run_all and command.action == "run"
+    what: c.Doing = "run_all" if to_all else command.action
+    sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
 
-    async def undo(self, command: c.UndoTurn, sender: Sender = PROGRAM) -> None:
-        """As ``Reviews.undo``."""
-        session = self._sessions.session(command.session_id)
-        if sender.headless:
-            session.workplace.expect_no_window()
-        await session.reviews.undo(command.turn, command.cells, sender.number)
 
-    async def redo(self, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
-        """As ``Reviews.redo``."""
-        session = self._sessions.session(command.session_id)
-        if sender.headless:
-            session.workplace.expect_no_window()
-        await session.reviews.redo(command.turn, command.cells, sender.number)
+async def answer(sessions: Sessions, command: c.Answer, sender: Sender = PROGRAM) -> None:
+    """CommandError ``too_long``, and as in ``Decisions.answer``."""
+    need_short(command.text)
+    words = sessions.rules.scrub(command.text)
+    _here(sessions, command.session_id).decisions.answer(command.call_id, words, sender.number)
 
-    async def keep(self, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
-        """As ``Reviews.keep``."""
-        reviews = self._sessions.session(command.session_id).reviews
-        reviews.keep(command.turn, command.cells, sender.number)
 
-    async def keep_files(self, command: c.KeepFiles, sender: Sender = PROGRAM) -> None:
-        """As ``WaitingFiles.keep``."""
-        files = self._sessions.session(command.session_id).waiting_files
-        await files.keep(command.stamps, sender.number, discard=command.discard)
+async def set_mode(sessions: Sessions, command: c.SetMode, sender: Sender = PROGRAM) -> None:
+    """Set the mode from the next decision on."""
+    sessions.session(command.session_id).set_mode(command.mode, sender.number)
 
-    async def remove(self, command: c.RemoveCell, sender: Sender = PROGRAM) -> None:
-        """As ``Reviews.remove``."""
-        reviews = self._sessions.session(command.session_id).reviews
-        await reviews.remove(command.cell_id, sender.number)
 
-    async def silence(self, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
-        """CommandError ``unknown_finding``."""
-        session = self._sessions.session(command.session_id)
-        session.silence(command.key, command.silenced, sender.number)
+async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender = PROGRAM) -> None:
+    """CommandError ``busy``."""
+    sessions.session(command.session_id).set_model(command.model, sender.number)
 
-    # --- without a command -----------------------------------------------------------
 
-    async def waiting_files(self, session_id: str) -> WaitingList:
-        """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
-        return await self._sessions.session(session_id).waiting_files.list()
+# --- what was done ---------------------------------------------------------------
 
-    async def waiting_text(self, session_id: str, path: str) -> WaitingText:
-        """As ``WaitingFiles.text``."""
-        return await self._sessions.session(session_id).waiting_files.text(path)
 
-    async def delete(self, session_id: str) -> None:
-        await self._sessions.delete(session_id)
+async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender = PROGRAM) -> None:
+    """As ``Reviews.undo``."""
+    session = sessions.session(command.session_id)
+    if sender.headless:
+        session.workplace.expect_no_window()
+    await session.reviews.undo(command.turn, command.cells, sender.number)
 
-    def review(self, session_id: str, turn: int) -> Review:
-        """CommandError ``unknown_turn``."""
-        return self._sessions.session(session_id).reviews.review(turn)
 
-    def rename(self, session_id: str, title: str, by: int = 0) -> None:
-        """CommandError ``bad_title``."""
-        self._sessions.session(session_id).rename(title, by)
+async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
+    """As ``Reviews.redo``."""
+    session = sessions.session(command.session_id)
+    if sender.headless:
+        session.workplace.expect_no_window()
+    await session.reviews.redo(command.turn, command.cells, sender.number)
 
-    def follow(self, session_id: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
-        """Numbered events after ``after`` as JSON, then those to come, without end."""
-        log = self._sessions.session(session_id).event_log
-        return log.follow(min(max(after, 0), log.last_seq))
 
-    def _here(self, session_id: str) -> Session:
-        session = self._sessions.session(session_id)
-        session.log.need_here()
-        return session
+async def keep(sessions: Sessions, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
+    """As ``Reviews.keep``."""
+    reviews = sessions.session(command.session_id).reviews
+    reviews.keep(command.turn, command.cells, sender.number)
+
+
+async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender = PROGRAM) -> None:
+    """As ``WaitingFiles.keep``."""
+    files = sessions.session(command.session_id).waiting_files
+    await files.keep(command.stamps, sender.number, discard=command.discard)
+
+
+async def remove(sessions: Sessions, command: c.RemoveCell, sender: Sender = PROGRAM) -> None:
+    """As ``Reviews.remove``."""
+    reviews = sessions.session(command.session_id).reviews
+    await reviews.remove(command.cell_id, sender.number)
+
+
+async def silence(sessions: Sessions, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
+    """CommandError ``unknown_finding``."""
+    session = sessions.session(command.session_id)
+    session.silence(command.key, command.silenced, sender.number)
+
+
+def _here(sessions: Sessions, session_id: str) -> Session:
+    session = sessions.session(session_id)
+    session.log.need_here()
+    return session
 
 
 def _not_put_back(cells: int) -> str:
@@ -324,7 +307,7 @@ class CommandRow(NamedTuple):
     and REST the conversation."""
 
     needs: c.Permissions
-    method: Callable[[SessionService, Any, Sender], Awaitable[CommandAnswer]]
+    method: Callable[[Sessions, Any, Sender], Awaitable[CommandAnswer]]
     waits: bool = False
     answer: type[msgspec.Struct] | None = None
 
@@ -332,7 +315,7 @@ class CommandRow(NamedTuple):
 def _row(
     command: type[C],
     needs: c.Permissions,
-    method: Callable[[SessionService, C, Sender], Awaitable[CommandAnswer]],
+    method: Callable[[Sessions, C, Sender], Awaitable[CommandAnswer]],
     *,
     waits: bool = False,
     answer: type[msgspec.Struct] | None = None,
@@ -342,21 +325,21 @@ def _row(
 
 COMMANDS = dict(
     (
-        _row(c.SendMessage, c.BOTH, SessionService.send, answer=Taken),
-        _row(c.Branch, c.BOTH, SessionService.branch, waits=True),
-        _row(c.TakeBack, (c.EXECUTE,), SessionService.take_back),
-        _row(c.Decide, c.BOTH, SessionService.decide),
-        _row(c.Answer, (c.EXECUTE,), SessionService.answer),
-        _row(c.Cancel, (c.EXECUTE,), SessionService.stop),
-        _row(c.Retry, c.BOTH, SessionService.retry),
-        _row(c.SetMode, (c.EXECUTE,), SessionService.set_mode),
-        _row(c.SetModel, (c.EXECUTE,), SessionService.set_model),
-        _row(c.UndoTurn, (c.CHANGE,), SessionService.undo, waits=True),
-        _row(c.RedoTurn, (c.CHANGE,), SessionService.redo, waits=True),
-        _row(c.KeepChanges, (c.CHANGE,), SessionService.keep),
-        _row(c.KeepFiles, c.BOTH, SessionService.keep_files, waits=True),
-        _row(c.RemoveCell, (c.CHANGE,), SessionService.remove, waits=True),
-        _row(c.SilenceFinding, (c.CHANGE,), SessionService.silence),
+        _row(c.SendMessage, c.BOTH, send, answer=Taken),
+        _row(c.Branch, c.BOTH, branch, waits=True),
+        _row(c.TakeBack, (c.EXECUTE,), take_back),
+        _row(c.Decide, c.BOTH, decide),
+        _row(c.Answer, (c.EXECUTE,), answer),
+        _row(c.Cancel, (c.EXECUTE,), stop),
+        _row(c.Retry, c.BOTH, retry),
+        _row(c.SetMode, (c.EXECUTE,), set_mode),
+        _row(c.SetModel, (c.EXECUTE,), set_model),
+        _row(c.UndoTurn, (c.CHANGE,), undo, waits=True),
+        _row(c.RedoTurn, (c.CHANGE,), redo, waits=True),
+        _row(c.KeepChanges, (c.CHANGE,), keep),
+        _row(c.KeepFiles, c.BOTH, keep_files, waits=True),
+        _row(c.RemoveCell, (c.CHANGE,), remove, waits=True),
+        _row(c.SilenceFinding, (c.CHANGE,), silence),
     )
 )
 

@@ -18,8 +18,8 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from jupyter_codeinterp.kernel.inside.mark import MODEL, TOKEN, URL
 from jupyter_codeinterp.models.jupyter_server import EventReader
 from jupyter_codeinterp.server.kernel_models import handler
+from jupyter_codeinterp.session import service
 from jupyter_codeinterp.session.messages import Sender
-from jupyter_codeinterp.session.service import SessionService
 from jupyter_codeinterp.wire.commands import SendMessage
 from jupyter_codeinterp.wire.messages import Text, assistant
 from jupyter_codeinterp.wire.ports import ModelDone, ModelText
@@ -337,9 +337,8 @@ async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) ->
     (Path(site.app.root_dir) / "n.ipynb").write_text(json.dumps(notebook("1")))
     async with started(site, "n.ipynb"):
         manager = site.app.extension_manager.extension_points["jupyter_codeinterp"].app.manager
-        service = SessionService(manager)
         message = SendMessage("go", "n.ipynb", mode="auto")
-        sent = await service.send(message, Sender(headless=True))
+        sent = await service.send(manager, message, Sender(headless=True))
         await until(lambda: not sent.session.running)
     assert "This is the agent's cell." in json.dumps(api.requests[1].body)
     assert len(api.requests) == 2

@@ -88,7 +88,9 @@ class NotebooksBeside:
             notebook.hand_over.expect_window()
         else:
             notebook.hand_over.expect_no_window()
-        session = await manager.service.go_on(self._session_id, path, task, by)
+        from ...session.service import go_on  # see ``preload``
+
+        session = await go_on(manager, self._session_id, path, task, by)
         return path, session.info.session_id
 
 

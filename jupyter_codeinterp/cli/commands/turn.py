@@ -19,7 +19,7 @@ from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS, Ending
 from ...session.messages import Sender
-from ...session.service import Sent
+from ...session.service import Sent, carry_out
 from ...wire import events as e
 from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ...wire.ops import Output, id_of
@@ -313,7 +313,6 @@ class InProcess:
 
     def __init__(self, bench: LocalBench, path: str, timeout: float | None = None) -> None:
         self._bench = bench
-        self._service = bench.manager.service
         self._path = path
         self._timeout = timeout
         self._preloading: asyncio.Task[None] | None = None
@@ -338,7 +337,7 @@ class InProcess:
         self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
     ) -> str:
         sender = Sender(headless=True, alone=alone, nobody=nobody)
-        sent = await self._service.carry_out(command, sender)
+        sent = await carry_out(self._bench.manager, command, sender)
         if not isinstance(sent, Sent):
             return command.session_id
         self._session = sent.session
@@ -346,7 +345,7 @@ class InProcess:
         return self._session.info.session_id
 
     def events(self, session_id: str, last: int) -> AsyncIterator[tuple[int, bytes]]:
-        return self._service.follow(session_id, last)
+        return self._bench.manager.session(session_id).event_log.follow(last)
 
     def watch(self, following: Following, began: float | None = None) -> None:
         """Stop the turn at the time limit; otherwise check again later."""

@@ -86,7 +86,7 @@ class ClientConversation:
     ) -> CallResult:
         """Carry out a call after the earlier ones. Cancelling it stops the turn.
 
-        Raises CommandError and StoreError as ``SessionService.send``.
+        Raises CommandError and StoreError as ``service.send``.
         """
         async with self._one:
             call = ToolUse(f"call_{uuid.uuid4().hex}", name, given)
@@ -95,8 +95,10 @@ class ClientConversation:
             try:
                 return await self._carry_out(call, result, self._mode(scope), by, tell)
             except asyncio.CancelledError:
+                from ...session import service  # see ``preload``
+
                 with suppress(CommandError):  # The session was deleted.
-                    await self._manager.service.stop(Cancel(self._session_id), Sender(by))
+                    await service.stop(self._manager, Cancel(self._session_id), Sender(by))
                 raise
             finally:
                 self._call = self._result = None
@@ -144,7 +146,9 @@ class ClientConversation:
             mode=mode,
             rule_files=False,
         )
-        await self._manager.service.send(message, Sender(by, headless=True))
+        from ...session import service  # see ``preload``
+
+        await service.send(self._manager, message, Sender(by, headless=True))
         return session, True
 
     def _session(self) -> Session:
@@ -155,7 +159,7 @@ class ClientConversation:
                 session = self._manager.session(self._session_id)
                 if session.info.model == self.model:
                     return session
-        session = self._manager.service.create(self._notebook, BY_RANK[0], self.model)
+        session = self._manager.new_session(self._notebook, BY_RANK[0], self.model)
         self._session_id = session.info.session_id
         return session
 

@@ -33,8 +33,8 @@ from ...notebook.memory import MemoryDocument
 from ...run.approval.decisions import Alone
 from ...run.approval.plain_markdown import markdown_risks
 from ...run.turn.limits import Limits, Rules
+from ...session import service
 from ...session.messages import Sender
-from ...session.service import SessionService
 from ...session.session import Services, Session
 from ...view.redaction.secrets import Secrets
 from ...wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
@@ -223,17 +223,16 @@ class Assistant:
         nobody: bool = False,
     ) -> None:
         """Raises CommandError as ``Decisions.decide``."""
-        service = self._here.service
         command = Decide(
             self._here.session_id, draft.draft_id, draft.nonce, action, source, reason=reason
         )
-        self._result(self._call(service.decide(command, Sender(nobody=nobody))))
+        self._result(self._call(service.decide(self._here, command, Sender(nobody=nobody))))
 
     def answer(self, call_id: str, text: str) -> None:
         """Raises CommandError ``unknown_question``."""
         conversation = self._here
         command = Answer(conversation.session_id, call_id, text)
-        self._result(self._call(conversation.service.answer(command)))
+        self._result(self._call(service.answer(conversation, command)))
 
     def stop(self) -> None:
         """Stop the turn without waiting. Callable from any thread and from signal handlers."""
@@ -354,7 +353,7 @@ class Assistant:
             mode=request.mode,
             model=request.model,
         )
-        await conversation.service.send(message, Sender(alone=request.alone))
+        await service.send(conversation, message, Sender(alone=request.alone))
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
     async def _follow(self, session: Session, after: int, front: MagicFront) -> None:
@@ -367,15 +366,14 @@ class Assistant:
 
 
 class ProcessConversation:
-    """A session and its parts, created and used on the loop. Implements ``Sessions`` for the
-    core's service, with one session and no other windows."""
+    """A session and its parts, created and used on the loop. Implements ``Sessions`` of
+    ``session/service.py``, with one session and no other windows."""
 
     def __init__(
         self, shell: Any, main: MainThread, models: ProcessModels, rules: Rules, request: Request
     ) -> None:
         self.rules = rules
         self.session_id = uuid.uuid4().hex
-        self.service = SessionService(self)
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         """Holds the journal, which goes with the conversation."""
         self._store = SqliteStore(Path(self._folder.name) / "sessions.db", rules.scrub)

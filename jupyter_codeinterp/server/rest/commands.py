@@ -142,10 +142,10 @@ async def _carry_out(
 ) -> msgspec.Struct:
     """``has``: permissions that are known."""
     from ...session.messages import Sender
-    from ...session.service import COMMANDS, Sent, Taken
+    from ...session.service import COMMANDS, Sent, Taken, carry_out
 
     await handler.need(*(one for one in COMMANDS[type(command)].needs if one not in has))
-    kernels, service = handler.kernels, handler.manager.service
+    kernels, manager = handler.kernels, handler.manager
     sender = Sender(
         handler.by,
         headless=True,
@@ -153,9 +153,9 @@ async def _carry_out(
         nobody=extras.nobody,
         ready=lambda notebook: kernels.ready(notebook, extras.kernel),
     )
-    answer = await service.carry_out(command, sender)
+    answer = await carry_out(manager, command, sender)
     if answer is None:
-        return handler.manager.session(command.session_id).info
+        return manager.session(command.session_id).info
     if not isinstance(answer, Sent):
         return answer
     info = answer.session.info

@@ -51,17 +51,18 @@ async def create(handler: Handler) -> SessionInfo:
     given = handler.given(NewSession)
     notebook = normalize(given.notebook)
     await handler.kernels.ready(notebook, given.kernel)
-    return handler.manager.service.create(notebook, given.mode, given.model).info
+    return handler.manager.new_session(notebook, given.mode, given.model).info
 
 
 async def rename(handler: Handler, session_id: str) -> SessionInfo:
     title = handler.text(handler.body(), "title")
-    handler.manager.service.rename(session_id, title, handler.by)
-    return handler.manager.session(session_id).info
+    session = handler.manager.session(session_id)
+    session.rename(title, handler.by)
+    return session.info
 
 
 async def delete(handler: Handler, session_id: str) -> None:
-    await handler.manager.service.delete(session_id)
+    await handler.manager.delete(session_id)
 
 
 async def export(handler: Handler, session_id: str) -> None:
@@ -85,7 +86,7 @@ def _file_name(title: str) -> str:
 
 
 async def changes(handler: Handler, session_id: str, turn: str) -> Review:
-    return handler.manager.service.review(session_id, int(turn))
+    return handler.manager.session(session_id).reviews.review(int(turn))
 
 
 async def sent(handler: Handler, session_id: str, step: str) -> dict[str, Any]:
@@ -98,12 +99,12 @@ async def sent(handler: Handler, session_id: str, step: str) -> dict[str, Any]:
 
 async def waiting_files(handler: Handler, session_id: str) -> WaitingList:
     """The files that wait in the kernel's overlay."""
-    return await handler.manager.service.waiting_files(session_id)
+    return await handler.manager.session(session_id).waiting_files.list()
 
 
 async def waiting_text(handler: Handler, session_id: str) -> WaitingText:
     path = handler.get_query_argument("path", "", strip=False)
-    return await handler.manager.service.waiting_text(session_id, path)
+    return await handler.manager.session(session_id).waiting_files.text(path)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -116,14 +117,15 @@ KEEP_ALIVE = 15.0
 
 async def events(handler: Handler, session_id: str) -> dict[str, Any] | None:
     """``Last-Event-ID``, which a reconnecting client sends, overrides ``after``."""
-    headers, manager = handler.request.headers, handler.manager
+    headers = handler.request.headers
     after = headers.get("Last-Event-ID") or handler.get_query_argument("after", "0")
     if not re.fullmatch(NUMBER, after):
         raise CommandError("malformed", "“after” must be a number.")
+    event_log = handler.manager.session(session_id).event_log
     if EVENT_STREAM in headers.get("Accept", ""):
-        await _stream(handler, manager.service.follow(session_id, int(after)))
+        await _stream(handler, event_log.follow(int(after)))
         return None
-    found = manager.session(session_id).event_log.journaled(int(after))
+    found = event_log.journaled(int(after))
     return {"events": [{"seq": seq, "event": msgspec.Raw(event)} for seq, event in found]}
 
 

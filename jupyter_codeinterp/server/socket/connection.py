@@ -16,7 +16,7 @@ from ...base.translation import translated
 from ...notebook.live import WindowState
 from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
-from ...session.service import COMMANDS, Sent, is_to_session
+from ...session.service import COMMANDS, Sent, carry_out, is_to_session
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
 from .send_queue import MAX_SNAPSHOT, SendQueue
@@ -111,7 +111,7 @@ class ClientConnection:
         if not is_to_session(command):
             OF_WINDOWS[type(command)].method(self, command)
             return {}
-        sent = await self._manager.service.carry_out(command, Sender(self.number))
+        sent = await carry_out(self._manager, command, Sender(self.number))
         if not isinstance(sent, Sent):
             return dict(msgspec.to_builtins(sent or {}))
         session_id = sent.session.info.session_id
@@ -188,7 +188,7 @@ class ClientConnection:
         session_id = session.info.session_id
         self._unfollow(session_id)
         self.send(changed(session))
-        events = self._manager.service.follow(session_id, after)
+        events = session.event_log.follow(after)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
 
     async def _follow(self, session_id: str, events: AsyncIterator[tuple[int, bytes]]) -> None:
@@ -246,7 +246,7 @@ OF_WINDOWS = dict(
         _row(c.CodeCells, c.BOTH, ClientConnection.code_cells),
     )
 )
-"""The commands of a window that no other front has; the others: ``SessionService``."""
+"""The commands of a window that no other front has; the others: ``session/service.py``."""
 
 
 def permissions_of(command: c.Command) -> c.Permissions:

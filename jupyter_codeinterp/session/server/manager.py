@@ -24,7 +24,6 @@ from .windows import Broadcaster, FrontWindow, Windows
 
 if TYPE_CHECKING:
     from ...view.redaction.private_names import PrivateNames
-    from ..service import SessionService
     from ..session import Session
     from .windows import ReportedCells
 
@@ -113,12 +112,6 @@ class SessionManager:
         from .windows import ReportedCells  # see ``preload``
 
         return ReportedCells()
-
-    @cached_property
-    def service(self) -> SessionService:
-        from ..service import SessionService  # see ``preload``
-
-        return SessionService(self)
 
     # --- windows ---------------------------------------------------------------------
 
