@@ -45,13 +45,15 @@ async def test_a_deletion_shows_the_title_of_the_cell(bench: Benches) -> None:
 
 
 async def test_cells_that_run_again_or_move_keep_their_names(bench: Benches) -> None:
-    """The person's cells have no title: their number and first line."""
+    """The person's cells have no title: their place and first line, without an old run's count."""
+    book = notebook("x = 1")
+    book["cells"][0]["execution_count"] = 7
     b = bench(
         run("1 + 1", title="Add them up"),
         lambda request: call("run_cells", cell_ids=["c1", last_cell(request)]),
         call("move_cell", cell_ids=["c1"], position="end"),
         say("Done."),
-        book=notebook("x = 1"),
+        book=book,
     )
     b.session.send("Go", "auto", "m")
     b.decide(await b.draft())
