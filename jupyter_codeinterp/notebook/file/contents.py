@@ -233,7 +233,7 @@ class ContentsFile:
             notebook = self._recalled(notebook)
         elif stamp == self._last[0]:
             # nbformat gives a cell another id at each read where two cells share one.
-            ids = zip(notebook["cells"], self._last[1])
+            ids = zip(notebook["cells"], self._last[1], strict=True)
             notebook = {**notebook, "cells": [{**cell, "id": cell_id} for cell, cell_id in ids]}
         self._last = (stamp, list(map(id_of, notebook["cells"])))
         return Reading(notebook, _version(model), stamp, note)
