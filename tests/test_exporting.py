@@ -138,7 +138,10 @@ def test_what_a_tool_read_for_the_model_alone_is_left_out(
     name: str, status: Status, there: bool
 ) -> None:
     detail = f"status={status}\nOnly the model reads this."
-    events: list[Event] = [ToolStarted("l", name, "Look"), ToolDone("l", name, "Look", status, detail=detail)]
+    events: list[Event] = [
+        ToolStarted("l", name, "Look"),
+        ToolDone("l", name, "Look", status, detail=detail),
+    ]
     text = markdown(INFO, [ASKED, StepStarted(1), *events])
     assert f"### Look ({status})\n" in text
     assert ("Only the model reads this." in text) is there
