@@ -20,8 +20,6 @@ export type Decide = (
 
 interface IBarOptions {
   readonly draft: IDraftView;
-  /** Whether accepting runs code; false for Markdown cells. */
-  readonly runs: boolean;
   readonly decide: Decide;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
@@ -50,7 +48,6 @@ export class DraftBar extends Panel {
     }
     this._controls = new Controls(
       {
-        runs: _options.runs,
         trans,
         decide: (action, runAll) =>
           _options.decide(draft.draft_id, action, runAll)

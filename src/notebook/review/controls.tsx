@@ -20,8 +20,6 @@ interface IControlsState {
 }
 
 interface IControlsOptions {
-  /** Whether accepting runs code; false for Markdown cells. */
-  readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
 }
@@ -95,7 +93,7 @@ export function pressIgnored(trans: TranslationBundle): string {
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, trans } = props;
+  const { decide, draft, trans } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const [refused, setRefused] = React.useState('');
   const refuse = () => setRefused(question);
@@ -103,7 +101,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
   const waiting = draft.state === 'waiting';
   const [icon, label] = deletes
     ? [deleteIcon, trans.__('Delete')]
-    : runs
+    : draft.runs
       ? [runIcon, trans.__('Run')]
       : [checkIcon, trans.__('Accept')];
   return (

@@ -143,7 +143,6 @@ export class DraftBars implements IDisposable {
     const { decide, editors, proposal, trans } = this._options;
     const bar = new DraftBar({
       draft,
-      runs: !markdown,
       decide: (...decision) => {
         leftAlone(this._notebook).note('decide');
         decide(...decision);

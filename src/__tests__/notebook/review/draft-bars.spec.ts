@@ -66,13 +66,14 @@ describe('the bar under a draft', () => {
   });
 
   it.each([
-    ['insert', 'd', ['Run', 'Reject', 'Run all in this turn']],
-    ['edit', 'a', ['Run', 'Reject', 'Run all in this turn']],
-    ['edit', 'm', ['Accept', 'Reject', 'Run all in this turn']],
-    ['markdown', 'd', ['Accept', 'Reject', 'Run all in this turn']],
-    ['delete', 'a', ['Delete', 'Keep']]
-  ] as const)('for %s of %s has the buttons %j', async (kind, id, buttons) => {
-    stage.drafts.set([draft({ kind, cell_id: id, can_run_all: true })]);
+    ['insert', 'd', true, ['Run', 'Reject', 'Run all in this turn']],
+    ['edit', 'a', true, ['Run', 'Reject', 'Run all in this turn']],
+    ['edit', 'a', false, ['Accept', 'Reject', 'Run all in this turn']],
+    ['edit', 'm', false, ['Accept', 'Reject', 'Run all in this turn']],
+    ['markdown', 'd', false, ['Accept', 'Reject', 'Run all in this turn']],
+    ['delete', 'a', false, ['Delete', 'Keep']]
+  ] as const)('for %s of %s that runs: %s', async (kind, id, runs, buttons) => {
+    stage.drafts.set([draft({ kind, cell_id: id, runs, can_run_all: true })]);
     expect(names(await bar())).toEqual(buttons);
   });
 
