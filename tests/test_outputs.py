@@ -544,7 +544,7 @@ def test_the_media_type_is_what_the_data_is() -> None:
     assert seen.images[0].source.media_type == "image/jpeg"
 
 
-WIDE = picture(1_569, 2)
+WIDE = picture(8_001, 2)
 HEAVY = picture(1_500, 1_500, noise=True)
 
 
@@ -553,6 +553,13 @@ def test_too_large(data: bytes) -> None:
     seen = see([display(image__png=encoded(data))], images_left=1)
     assert seen.images == ()
     assert "are too large]" in seen.text
+
+
+@pytest.mark.parametrize("size", [(1_610, 967), (3_000, 900), (8_000, 2)])
+def test_a_wide_plot_is_a_picture(size: tuple[int, int]) -> None:
+    """As of ``figsize=(20, 12)``; the API scales it down."""
+    seen = see([display(image__png=encoded(picture(*size)))], images_left=1)
+    assert len(seen.images) == 1 and "too large" not in seen.text
 
 
 def test_the_html_of_a_thousand_outputs_is_read_within_a_bound(

@@ -15,7 +15,7 @@ import msgspec
 
 from ..wire.messages import IMAGES_A_REQUEST, PDF, Document, Image, ImageSource, PdfSource
 from ..wire.ports import ModelInfo
-from .images import GIF, JPEG, NOT_WHOLE, PNG, WEBP, media_type, size
+from .images import GIF, JPEG, MAX_EDGE, NOT_WHOLE, PNG, WEBP, media_type, size
 from .outputs import IMAGES_A_RESULT
 
 NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WebP", PDF: "PDF"}
@@ -33,8 +33,6 @@ MOST_OF_PDF = 4_500_000
 MOST_READ = max(MOST_OF_IMAGE, MOST_OF_PDF)
 MOST_OF_ALL = 9_000_000
 """Bytes of all files in a conversation: Bedrock accepts requests of 20 MB, as base64."""
-LONGEST_EDGE = 8_000
-"""Pixels; the API refuses longer ones."""
 IMAGES_A_MESSAGE = 10
 IMAGES_A_CONVERSATION = IMAGES_A_REQUEST - IMAGES_A_RESULT
 """Images from the person's files; the rest of a request's images is for results."""
@@ -114,9 +112,9 @@ def _image(data: bytes, media: str) -> tuple[int, int] | str:
     if len(data) > MOST_OF_IMAGE:
         return _too_large(data, MOST_OF_IMAGE)
     found = size(data, media)
-    if isinstance(found, tuple) and max(found) > LONGEST_EDGE:
+    if isinstance(found, tuple) and max(found) > MAX_EDGE:
         width, height = found
-        return f"{width}x{height} pixels exceed {LONGEST_EDGE} per side"
+        return f"{width}x{height} pixels exceed {MAX_EDGE} per side"
     return found
 
 

@@ -19,8 +19,9 @@ ANIMATED = "it is animated"
 NOT_WHOLE = "it is damaged or incomplete"
 
 MAX_BYTES = 1_000_000
-MAX_EDGE = 1_568
-"""Pixels. The API scales longer edges down to this."""
+MAX_EDGE = 8_000
+"""Pixels. The API refuses longer edges, and scales down long ones itself. Its smaller limit for
+many images begins above ``IMAGES_A_REQUEST``."""
 
 _MOST_ENCODED = 20_000_000
 """Characters of base64 that are read: more than any stored output has."""
