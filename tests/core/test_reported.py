@@ -41,7 +41,9 @@ COLUMNS = "There are these columns: 'region', ' DIR', 'Net Price'"
 CASES = (
     # the code of a cell, then each line that the model reads of it
     ("df['DIR']", "`df` has no 'DIR'.", "Nearest: ' DIR'", COLUMNS),
-    ("df[['regin', 'zzz']]", "Nearest: 'region'", COLUMNS),
+    ("df[['regin', 'zzz']]", "`df` has no 'regin', 'zzz'.", "Nearest: 'region'", COLUMNS),
+    ("df[['region', 'zzz']]", "`df` has no 'zzz'.", COLUMNS),
+    ("df.drop(columns=['regin'])", "`df` has no 'regin'.", "Nearest: 'region'", COLUMNS),
     ("df.groupby('Region').sum()", "`df` has no 'Region'.", "Nearest: 'region'", COLUMNS),
     ("df.sort_values('net_price')", "`df` has no 'net_price'.", "Nearest: 'Net Price'", COLUMNS),
     ("df.loc[99]", "`df` has no 99.", "There are these labels: 0, 1"),

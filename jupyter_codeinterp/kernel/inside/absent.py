@@ -58,7 +58,7 @@ def found(kind: str, wanted: str, of: str, names: Iterable[str], shown: bool) ->
         return {}
     names = [plain(name[:LONGEST]) for name in islice(names, MOST)]
     wanted, of = plain(wanted[: 3 * LONGEST]), plain(of[:LONGEST])
-    asked = QUOTED.findall(wanted) if kind == "key" and wanted[:1] != "'" else [wanted]
+    asked = QUOTED.findall(wanted) or [wanted] if kind == "key" else [wanted]
     near = [name for one in asked[:NEAREST] for name in nearest(one[:LONGEST], names)]
     facts = {"kind": kind, "wanted": wanted, "of": of, "near": near}
     return dict(facts, there=names[:SHOWN] if shown else [], count=len(names))
@@ -90,8 +90,9 @@ def named(value: Any, namespace: dict[str, Any]) -> str:
 
 def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
     wanted = key_text(error.args[0]) or "a key"
-    if type(error.args[0]) is str and error.args[0][-5:] in ("index", "umns]"):
-        wanted = error.args[0]  # pandas' words for several keys
+    if type(error.args[0]) is str and error.args[0][-5:] in ("index", "umns]", " axis"):
+        # The keys within a sentence of pandas.
+        wanted = ", ".join(QUOTED.findall(error.args[0].partition(", dtype=")[0])) or wanted
     pandas, trace = sys.modules.get("pandas"), error.__traceback__
     table: Any = None
     index: Any = None
