@@ -380,6 +380,12 @@ def test_the_end_lists_what_was_not_done(cli: Cli) -> None:
     assert "! Not done: " in ran.out and "To allow it" not in ran.out
 
 
+def test_the_end_lists_failed_cells_that_it_removed(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#leave_failed", "--yes")
+    assert "! Removed after a failure: Divide." in ran.out
+    assert cli.sources() == ["import math"]
+
+
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes=edits", "--json")
     assert (ran.code, statuses(ran)) == (0, ["ok"]) and cli.sources() != ["import math"]
@@ -420,6 +426,8 @@ def test_a_question_gets_an_answer_where_nobody_is(cli: Cli) -> None:
     assert ran.code == 0
     (answered,) = (event for event in ran.events if isinstance(event, e.QuestionAnswered))
     assert "No one can answer" in answered.answer
+    (done,) = (event for event in ran.events if isinstance(event, e.ToolDone))
+    assert "No one can answer" in done.detail and "person" not in done.detail
 
 
 # --- keys, and what kernels write ----------------------------------------------------------------

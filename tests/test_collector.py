@@ -102,7 +102,7 @@ def test_text_is_kept_head_and_tail() -> None:
     assert text.endswith("line 998\nline 999\n")
     assert "characters left out for good: a cell keeps no more …]\nline 99" in text
     assert len(text) < 200
-    assert collector.note == f"{collector.left_out:,} characters of output were omitted."
+    assert collector.note == f"{collector.left_out:,} characters of output were not kept."
 
 
 def test_a_later_stream_shares_the_bound_and_cleared_text_frees_it() -> None:
@@ -136,7 +136,7 @@ def test_large_outputs_and_too_many_become_notes() -> None:
     for _ in range(7):
         collector.add("display_data", display("more"), 4)
     assert len(collector.outputs) == SMALL.outputs
-    assert "6 further outputs were omitted." in collector.note
+    assert "6 further outputs were not kept." in collector.note
 
 
 def test_a_giant_error_stays_an_error() -> None:

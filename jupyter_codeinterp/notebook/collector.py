@@ -177,9 +177,9 @@ class Collector:
         """Sentences on what was omitted; "" if nothing."""
         notes = []
         if self.left_out:
-            notes.append(f"{self.left_out:,} characters of output were omitted.")
+            notes.append(f"{self.left_out:,} characters of output were not kept.")
         if self._dropped_outputs:
-            notes.append(f"{self._dropped_outputs:,} further outputs were omitted.")
+            notes.append(f"{self._dropped_outputs:,} further outputs were not kept.")
         return " ".join(notes)
 
     @property

@@ -21,10 +21,7 @@ MOST_CELLS = 10
 """Cells in a text for the model."""
 _LONGEST = 60
 """Characters of a name or cell id."""
-DEFINE_AGAIN = (
-    "To define a variable again, call edit_cell with the unchanged source of its cell, from the "
-    "top down."
-)
+DEFINE_AGAIN = "To define a variable again, run its cell with run_cells, from the top down."
 
 
 Definitions = tuple[tuple[str, tuple[str, ...]], ...]

@@ -39,6 +39,8 @@ from .turn.turn import Turn, identity
 RESTARTED_BEFORE = (
     "The kernel was restarted or changed since your last cell. All earlier variables are gone."
 )
+TIME_LIMIT = "Interrupted at its time limit of {:g} s. What it had done before stays."
+MORE_TIME = " timeout_s may be up to {:g}."
 CHANGED = "The cell changed after you decided."
 OUTPUT_HIDDEN = (
     "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
@@ -206,6 +208,8 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
     if turn.kernel_start not in (None, identity(slot.info)):
         notes.append(RESTARTED_BEFORE)
     turn.kernel_start = identity(slot.info)
+    if done.status == "timeout":
+        notes.append(_time_limit(job.draft.cell_timeout, turn.cell_timeout))
     if done.note:
         notes.append(turn.untrusted.inert(done.note))
     if at.decision.edited:
@@ -224,6 +228,11 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
         seen = seen or turn.results.see_at_once(done.everything)
         status = "error" if done.status == "dead" else done.status
         job.end(job.of_run(at, status, done, seen, notes))
+
+
+def _time_limit(reached: float | None, allowed: float | None) -> str:
+    words = TIME_LIMIT.format(reached or 0.0)
+    return words if allowed is None or reached == allowed else words + MORE_TIME.format(allowed)
 
 
 async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> tuple[str, ...]:

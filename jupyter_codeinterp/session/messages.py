@@ -23,8 +23,8 @@ class Sender:
 
     ``headless``: it shows no notebook. Unless a window has it open, the work goes on in its file.
     ``alone``: what may run in a turn that begins, if nobody can be asked. ``nobody``: it rejects a
-    draft because it has nobody to ask. ``ready`` makes sure that a notebook has a kernel; it is
-    awaited before a turn begins, once the command is valid.
+    draft or answers a question because it has nobody to ask. ``ready`` makes sure that a notebook
+    has a kernel; it is awaited before a turn begins, once the command is valid.
     """
 
     number: int = 0

@@ -226,7 +226,8 @@ async def answer(sessions: Sessions, command: c.Answer, sender: Sender = PROGRAM
     """CommandError ``too_long``, and as in ``Decisions.answer``."""
     need_short(command.text)
     words = sessions.rules.scrub(command.text)
-    _here(sessions, command.session_id).decisions.answer(command.call_id, words, sender.number)
+    decisions = _here(sessions, command.session_id).decisions
+    decisions.answer(command.call_id, words, sender.number, nobody=sender.nobody)
 
 
 async def set_mode(sessions: Sessions, command: c.SetMode, sender: Sender = PROGRAM) -> None:

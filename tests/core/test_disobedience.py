@@ -29,6 +29,12 @@ async def test_without_a_title_the_first_comment_stands_in(bench: Benches) -> No
     assert all("Load the data".startswith(x.title) for x in b.of(e.DraftOpened))
 
 
+async def test_code_under_another_name_has_a_title_too(bench: Benches) -> None:
+    b = bench(call("run_cell", code="import math"), say("Done."))
+    await b.turn()
+    assert b.of(e.ToolDone)[0].title == "import math"
+
+
 async def test_without_a_comment_the_first_line_stands_in_whole(bench: Benches) -> None:
     b = bench(run("import math"), say("Done."))
     b.send()

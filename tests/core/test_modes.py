@@ -257,11 +257,22 @@ async def test_the_time_limit_of_a_cell_is_autos(bench: Benches, room: Room) -> 
     b = bench(run("import time\ntime.sleep(20)"), say("Slow."), rules=rules)
     await b.turn()
     assert b.results[0].startswith("status=timeout")
+    assert "Interrupted at its time limit of 0.3 s. What it had done before stays." in b.results[0]
     slow = bench(run("import time\ntime.sleep(0.5)"), say("Done."), rules=rules)
     slow.send()
     slow.decide(await slow.draft())
     await slow.ended()
     assert slow.results[0].startswith("status=ok")
+
+
+async def test_the_model_knows_what_a_run_may_take(bench: Benches) -> None:
+    """Before the first run, and again where it set less itself."""
+    rules = Rules(Limits(cell_timeout=300.0))
+    short = run("import time\ntime.sleep(20)", timeout_s=0.2)
+    b = bench(short, say("Slow."), rules=rules)
+    await b.turn(mode="auto")
+    assert "; a run without review at most 5 minutes.]" in str(b.model.requests[0].messages)
+    assert "time limit of 0.2 s" in b.results[0] and "up to 300." in b.results[0]
 
 
 async def test_run_all_is_not_had_where_it_is_not_offered(bench: Benches, room: Room) -> None:

@@ -44,6 +44,20 @@ async def test_a_deletion_shows_the_title_of_the_cell(bench: Benches) -> None:
     assert b.of(e.ToolDone)[-1].title == "Delete: Add them up"
 
 
+async def test_a_deletion_of_several_shows_their_titles(bench: Benches) -> None:
+    b = bench(
+        run("1 + 1", title="Add them up"),
+        lambda request: call("delete_cell", cell_ids=["c1", last_cell(request)]),
+        say("Gone."),
+    )
+    b.send()
+    b.decide(await b.draft())
+    b.decide(await b.draft(2))
+    await b.ended()
+    titles = [done.title for done in b.of(e.ToolDone)]
+    assert titles == ["Add them up", "x = 20", "Add them up", "Delete 2 cells"]
+
+
 async def test_cells_that_run_again_or_move_keep_their_names(bench: Benches) -> None:
     """The person's cells have no title: their place and first line, without an old run's count."""
     book = notebook("x = 1")

@@ -27,7 +27,7 @@ from ...wire.ports import Model
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..terminal.asking import InputClosed
-from ..terminal.fronts import Front, Verdict
+from ..terminal.fronts import NO_ANSWER, Front, Verdict
 from ..terminal.stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -174,9 +174,10 @@ class TerminalConversation:
         )
         await self.server.carry_out(command, nobody=decision.nobody)
 
-    async def answer(self, call_id: str, text: str) -> None:
-        """Raises CommandError if the question was answered."""
-        await self.server.carry_out(Answer(self._session_id, call_id, text))
+    async def answer(self, call_id: str, text: str | None) -> None:
+        """``text``: None if nobody can answer. Raises CommandError if the question was answered."""
+        command = Answer(self._session_id, call_id, NO_ANSWER if text is None else text)
+        await self.server.carry_out(command, nobody=text is None)
 
     def stop(self) -> None:
         self._stopping = asyncio.ensure_future(self._stop())

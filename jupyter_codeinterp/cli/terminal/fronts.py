@@ -66,8 +66,8 @@ class Front(Protocol):
     async def decide(self, draft: Draft) -> Verdict:
         """Raises InputClosed."""
 
-    async def answer(self, question: QuestionAsked) -> str:
-        """Raises InputClosed."""
+    async def answer(self, question: QuestionAsked) -> str | None:
+        """None: nobody can answer. Raises InputClosed."""
 
     async def go_on(self, ended: TurnEnded) -> bool:
         """Whether the work goes on after a limit."""
@@ -95,8 +95,8 @@ class JsonFront:
             return Verdict("run", draft.source)
         return refused(draft)
 
-    async def answer(self, question: QuestionAsked) -> str:
-        return NO_ANSWER
+    async def answer(self, question: QuestionAsked) -> None:
+        return None
 
     async def go_on(self, ended: TurnEnded) -> bool:
         return False

@@ -33,7 +33,7 @@ from .drawing import (
     difference,
     going_on,
 )
-from .fronts import NO_ANSWER, Verdict, covers, more, refused
+from .fronts import Verdict, covers, more, refused
 from .stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -315,6 +315,15 @@ class Person:
             self._line("✓", _GOOD, summary)
         else:
             self._line("■", _BAD, f"{event.message or event.stop_reason} {summary}")
+        failed = (
+            ("Removed after a failure", [c.cell_id for c in event.cleared if c.how == "removed"]),
+            ("Put back after a failure", [c.cell_id for c in event.cleared if c.how == "put_back"]),
+            ("Failed and kept", event.failed),
+        )
+        for words, ids in failed:
+            if ids:
+                which = "; ".join(self._names.get(one) or one for one in ids)
+                self._line("!", "yellow", f"{words}: {which}.")
         if self._not_done:
             options = " or ".join(filter(None, dict.fromkeys(self._not_done.values())))
             allow = f" To allow it: {options}." if options else ""
@@ -390,9 +399,9 @@ class Person:
         self._edits[draft.draft_id] = edited
         self._code(draft.kind, draft.title, edited, draft.old_source)
 
-    async def answer(self, question: e.QuestionAsked) -> str:
+    async def answer(self, question: e.QuestionAsked) -> str | None:
         if not self._asks:
-            return NO_ANSWER
+            return None
         while True:
             answer = await self._ask("Your answer: ")
             if answer.isdecimal() and 1 <= int(answer) <= len(question.options):

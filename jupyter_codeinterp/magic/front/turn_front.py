@@ -198,7 +198,7 @@ class TurnFront:
         answer = self._review.question(asked.question, asked.options)
         words = NOBODY_ANSWERS if answer is None else answer
         with contextlib.suppress(CommandError):  # Stopped meanwhile.
-            self._assistant.answer(asked.call_id, words)
+            self._assistant.answer(asked.call_id, words, nobody=answer is None)
 
     def _tool_done(self, event: ToolDone) -> None:
         if event.name == "add_markdown" and event.status == "ok":

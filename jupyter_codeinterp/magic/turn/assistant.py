@@ -228,11 +228,11 @@ class Assistant:
         )
         self._result(self._call(service.decide(self._here, command, Sender(nobody=nobody))))
 
-    def answer(self, call_id: str, text: str) -> None:
-        """Raises CommandError ``unknown_question``."""
+    def answer(self, call_id: str, text: str, nobody: bool = False) -> None:
+        """``nobody``: nobody can be asked. Raises CommandError ``unknown_question``."""
         conversation = self._here
         command = Answer(conversation.session_id, call_id, text)
-        self._result(self._call(service.answer(conversation, command)))
+        self._result(self._call(service.answer(conversation, command, Sender(nobody=nobody))))
 
     def stop(self) -> None:
         """Stop the turn without waiting. Callable from any thread and from signal handlers."""

@@ -79,10 +79,12 @@ class RunByHand:
 
 
 class QuestionReply(NamedTuple):
-    """The answer to a question, from ``window`` (0: unknown)."""
+    """The answer to a question, from ``window`` (0: unknown). ``nobody``: a program's words,
+    because it has nobody to ask."""
 
     text: str
     window: int = 0
+    nobody: bool = False
 
 
 def unasked(draft: Draft) -> str:
@@ -254,9 +256,9 @@ class Decisions:
         with self._open(self._questions, call_id, future):
             return await future
 
-    def answer(self, call_id: str, text: str, window: int = 0) -> None:
+    def answer(self, call_id: str, text: str, window: int = 0, *, nobody: bool = False) -> None:
         """Answer a question. Raises CommandError ``unknown_question``."""
         future = self._questions.get(call_id)
         if future is None or future.done():
             raise CommandError("unknown_question", "This question is no longer open.")
-        future.set_result(QuestionReply(text, window))
+        future.set_result(QuestionReply(text, window, nobody))

@@ -74,5 +74,5 @@ def hint(message: str, local: Collection[str]) -> str:
     return (
         f"{module} is probably in the package {package_of(module)}. If the work needs it, call "
         f"run_cell with `%pip install {package_of(module)}` alone: the person decides. Then run "
-        "the failed cell again with edit_cell."
+        "the failed cell again with run_cells."
     )

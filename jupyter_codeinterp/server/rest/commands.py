@@ -90,7 +90,8 @@ class Extras(msgspec.Struct, frozen=True):
     ``kernel``: the kernelspec to start if a turn begins and the notebook has no kernel; "": the
     notebook's own. ``alone``: in a turn that begins nobody can be asked, and the client allows
     running code (``run``), changing cells (``edits``) or ``all``; the model reads it. ``nobody``:
-    a program rejects a draft, because it has nobody to ask; the model reads that, too.
+    a program rejects a draft or answers a question, because it has nobody to ask; the model reads
+    that, too.
     """
 
     kernel: str = ""
@@ -103,6 +104,7 @@ EXTRAS: dict[type[c.SessionCommand], tuple[str, ...]] = {
     c.Branch: ("kernel",),
     c.Retry: ("kernel",),
     c.Decide: ("nobody",),
+    c.Answer: ("nobody",),
 }
 
 

@@ -32,7 +32,8 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
             for cell in cells
         ]
         for job in jobs:
-            job.source, job.title = job.old_source, title_of("", job.old_source)
+            known = calls.turn.titles.get(job.cell_id)
+            job.source, job.title = job.old_source, known or title_of("", job.old_source)
         title = f"Delete {len(cells)} cells"
         await Several(calls, call, "delete", jobs).run(title, f"{title}:")
 

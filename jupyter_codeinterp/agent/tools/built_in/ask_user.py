@@ -23,7 +23,7 @@ async def _work(calls: Calls, call: ToolUse, given: AskUser) -> None:
     turn.show(QuestionAsked(call.id, given.question, given.options))
     answer = await turn.clock.attend(turn.decisions.question(call.id))
     turn.show(QuestionAnswered(call.id, answer.text, answer.window))
-    words = f"The person answered: {answer.text}"
+    words = answer.text if answer.nobody else f"The person answered: {answer.text}"
     calls.results[call.id] = turn.results.make(call, "ok", words, title=calls.title(call))
 
 

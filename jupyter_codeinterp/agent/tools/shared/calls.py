@@ -219,8 +219,7 @@ class Calls:
         return tool
 
     def title(self, call: ToolUse) -> str:
-        source = call.input.get("source")
-        given = title_of(call.input.get("title"), source if isinstance(source, str) else "")
+        given = title_of(so_far(call.input, "title"), so_far(call.input, "source") or "")
         return self.registry.label(call.name) or given
 
     def note(self, call: ToolUse, *notes: str) -> None:
