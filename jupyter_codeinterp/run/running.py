@@ -161,12 +161,12 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     await turn.store.settle(turn.session_id)
     job.go(CellEvent.SENT)
     done: ExecutionDone | None = None
-    expects, timeouts = job.expects, (job.timeout, turn.cell_timeout)
+    expects = job.expects
     try:
         running = slot.execute(
             at.source,
             msg_id=msg_id,
-            timeout=min((one for one in timeouts if one is not None), default=None),
+            timeout=_time_limit(job),
             looks_at=expects.asked if expects is not None else None,
         )
         async for event in running:
@@ -209,7 +209,9 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
         notes.append(RESTARTED_BEFORE)
     turn.kernel_start = identity(slot.info)
     if done.status == "timeout":
-        notes.append(_time_limit(job.draft.cell_timeout, turn.cell_timeout))
+        limit, most = _time_limit(job), turn.cell_timeout
+        more = MORE_TIME.format(most) if most is not None and most != limit else ""
+        notes.append(f"{TIME_LIMIT.format(limit or 0.0)}{more}")
     if done.note:
         notes.append(turn.untrusted.inert(done.note))
     if at.decision.edited:
@@ -230,9 +232,10 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
         job.end(job.of_run(at, status, done, seen, notes))
 
 
-def _time_limit(reached: float | None, allowed: float | None) -> str:
-    words = TIME_LIMIT.format(reached or 0.0)
-    return words if allowed is None or reached == allowed else words + MORE_TIME.format(allowed)
+def _time_limit(job: CellJob) -> float | None:
+    """Seconds that the run may take; None for no limit."""
+    limits = (job.timeout, job.turn.cell_timeout)
+    return min((one for one in limits if one is not None), default=None)
 
 
 async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> tuple[str, ...]:
