@@ -1,26 +1,40 @@
-"""A session in memory: one conversation bound to one notebook, and its commands.
+"""A session in memory: one conversation bound to one notebook, its commands, and its turns.
 
-It has a log (``log.py``: the journal, and other servers), turns (``turns.py``), and a queue of
-messages (``messages.py``).
+It has a log (``log.py``: the journal, and other servers) and a queue of messages (``messages.py``).
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
-from ..base.errors import CommandError
+import msgspec
+
+from ..agent.agent import Agent
+from ..agent.final_answer import not_found
+from ..base.errors import CommandError, StoreError
 from ..base.visible import visible_line
+from ..journal.event_log import TAKEN
 from ..run.approval import modes
 from ..run.approval.decisions import Alone, Decisions
-from ..run.turn.ending import Ending
+from ..run.turn.ending import Ending, failure
+from ..run.turn.notebook import TurnNotebook
+from ..run.turn.results import Results
+from ..run.turn.turn import StoppedRun, Turn, know_variables, look_around, made_by
 from ..run.turn.workplace import Workplace
 from ..view.context import Context
+from ..view.own_command import skills_of
 from ..view.redaction.found_secrets import without_keys
 from ..view.redaction.private_names import PrivateNames
+from ..view.rule_files import NOT_READ
 from ..wire.commands import SessionInfo
 from ..wire.events import (
+    Cleared,
     Draft,
     FindingSilenced,
     Mode,
@@ -29,14 +43,16 @@ from ..wire.events import (
     Note,
     Reference,
     TitleChanged,
+    TurnStarted,
 )
 from ..wire.messages import Text, user
-from . import turns
+from ..wire.ports import Model
+from . import undo
 from .late_outputs import LateOutputs
-from .log import Services, SessionLog
-from .messages import Does, Queue, from_question, route
+from .log import STOPPED_NOTE, Services, SessionLog
+from .messages import GOES_ON, Does, Queue, from_question, route
 from .reviews import Reviews
-from .turn_task import TurnTask
+from .turn_task import TurnOptions, TurnTask, TurnTools
 from .waiting_files import WaitingFiles
 
 MOST_WORKED = 20
@@ -84,12 +100,16 @@ class Session:
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
         self.reviews = Reviews(self.log)
         self.late_outputs = LateOutputs(self.log)
-        self.tools = turns.TurnTools(services.tools, workplace)
-        self.options = turns.TurnOptions()
+        self.tools = TurnTools(services.tools, workplace)
+        self.options = TurnOptions()
+        """Of the latest turn."""
         self.answer_references: tuple[Reference, ...] = ()
+        """References in answers to questions, not yet sent to the model."""
         self.unread_rule_files: set[str] = set()
+        """Unread instruction files that the person was told about."""
         self.end_explains = False
-        self.task.ended = lambda: turns.ended(self)
+        """Whether the latest turn's end says that the journal failed."""
+        self.task.ended = lambda: _ended(self)
         self.log.open()
 
     @property
@@ -152,7 +172,7 @@ class Session:
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
         does = self.would(text, about)
         if does == "begin":
-            options = turns.TurnOptions(after, rule_files, alone)
+            options = TurnOptions(after, rule_files, alone)
             self._begin(text, mode, model, window, references, options)
         elif does == "queue":
             self.queue.add(text, window, references)
@@ -181,7 +201,7 @@ class Session:
         model: str,
         window: int,
         references: tuple[Reference, ...],
-        options: turns.TurnOptions,
+        options: TurnOptions,
     ) -> None:
         self.log.need_idle()
         with self.log.here():
@@ -193,7 +213,7 @@ class Session:
                 self.log.publish(TitleChanged(title, window, "question"))
                 self.log.update(title=title)
             text, references = self.queue.with_text(text), self.queue.with_references(references)
-            turns.start(self, text, window, references, options)
+            _start(self, text, window, references, options)
 
     def retry(self, window: int = 0) -> None:
         """Continue after an error with the same history. Raises CommandError ``busy``,
@@ -201,7 +221,7 @@ class Session:
         self.log.need_idle()
         with self.log.here():
             self.need_retry()
-            turns.start(self, "", window, self.log.replay.undelivered_references)
+            _start(self, "", window, self.log.replay.undelivered_references)
 
     def need_retry(self) -> None:
         """Raises CommandError ``busy`` or ``nothing_to_retry``."""
@@ -324,3 +344,259 @@ class Session:
         self.log.closing = True
         await self.reviews.finish()
         await self.log.close()
+
+
+# -------------------------------------------------------------------------------------------------
+# The turns of a session. Each is a task on the server that windows watch: ``_start`` begins one,
+# ``_run`` is its whole course.
+
+INTERRUPT_TIME = 5.0
+"""Seconds after an interrupt until a note says that the kernel is still busy."""
+SETTLE_TIME = 0.15
+"""Seconds that the end of a turn waits for receipts; Stop has one second in all."""
+STUCK = (
+    "The kernel did not react to the interrupt. To stop the code, restart the kernel from the "
+    "Kernel menu; variables will be lost."
+)
+NOT_SAVED = "Could not save the end of this turn. Retrying."
+
+log = logging.getLogger(__name__)
+
+
+def _start(
+    session: Session,
+    text: str,
+    window: int,
+    references: tuple[Reference, ...] = (),
+    options: TurnOptions | None = None,
+) -> None:
+    """Begin a turn. Without ``options``, those of the turn before that do not concern one
+    message alone."""
+    session_log, info = session.log, session.log.info
+    queued = tuple(message.number for message in session.queue.messages) if text else ()
+    session_log.publish(
+        TurnStarted(
+            session_log.replay.turns + 1,
+            text,
+            info.mode,
+            info.model,
+            window,
+            queued,
+            references,
+            session_log.store.count_messages(info.session_id),
+        )
+    )
+    session.queue.goes_on = False
+    session.options = options or msgspec.structs.replace(session.options, after="", alone="")
+    session.answer_references = ()
+    session.task.start(_run(session, text, references))
+    session_log.update()
+
+
+def _ended(session: Session) -> None:
+    """Journal the end, and begin the turn of messages that wait."""
+    session_log = session.log
+    if session_log.deferred.given_up == TAKEN:
+        session_log.refresh()
+    session_log.update()
+    if session_log.unsaved:
+        if not session.end_explains:
+            session_log.show(Note(NOT_SAVED, "warning"))
+        session_log.save_later()
+    _begin_queued(session)
+    session_log.release_lease()
+
+
+def _begin_queued(session: Session) -> None:
+    """Start the next turn after one that lets queued messages go on."""
+    queue = session.queue
+    if not (queue.goes_on and queue.messages) or session.task.running or session.log.closing:
+        return
+    try:
+        with session.log.here():
+            window, references = queue.messages[-1].window, queue.with_references(())
+            _start(session, queue.with_text(""), window, references)
+    except (CommandError, StoreError) as error:
+        log.warning("Messages remain queued in %s: %s", session.log.session_id, error.message)
+
+
+async def _run(session: Session, text: str, references: tuple[Reference, ...]) -> None:
+    """Run one turn. Always publishes a ``TurnEnded``."""
+    agent: Agent | None = None
+    cleared: list[Cleared] = []
+    session.workplace.begin_turn(session.log.replay.turns)
+    try:
+        session.task.begin()
+        agent = await _agent(session)
+        ending = await agent.run(text, session.log.note, references)
+        if ending.reason == "end_turn":
+            await undo.clear_failed(agent.turn, cleared)
+    except asyncio.CancelledError:
+        ending = Ending("cancelled", "cancelled", "Stopped.")
+    except Exception as error:
+        ending = failure(error)
+    session.task.may_cancel = False
+    ending = session.task.forced_ending or ending
+    session.queue.goes_on = session.queue.goes_on or GOES_ON[ending.reason]
+    if session.task.forced_ending is not None:
+        # The turn may have ended before the cancellation arrived.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+    if agent is not None:
+        await _settle(session, agent)
+    ending = await _show_end(session, ending, agent.turn if agent is not None else None, cleared)
+    session.workplace.end_turn()
+    session.log.in_background(_settle_journal(session))
+
+
+async def _show_end(
+    session: Session, ending: Ending, turn: Turn | None, cleared: list[Cleared]
+) -> Ending:
+    """Publish ``TurnEnded``, with the files and variables that the turn changed. Returns the
+    final ending: the journal may fail meanwhile."""
+    session_log = session.log
+    session_log.keep_undelivered()
+    was_stopped = ending.reason == "cancelled"
+    session_log.note = STOPPED_NOTE if was_stopped else not_found(session_log.replay.figures)
+    session.end_explains = session.task.forced_ending is not None
+    more: dict[str, object] = {}
+    if turn is not None:
+        (files, files_left_out), _ = await asyncio.gather(
+            made_by(turn), know_variables(turn, was_stopped)
+        )
+        waiting = await session.waiting_files.end_turn(session_log.replay.turns)
+        more = {
+            "files": files,
+            "files_left_out": files_left_out,
+            "waiting_files": waiting.count,
+            "waiting": waiting.named,
+            "overlay": waiting.overlay,
+            "variables": turn.changed_variables,
+        }
+    ending = session.task.forced_ending or ending
+    ended, window = session_log.turn_ended(ending), session.task.stopped_by
+    session_log.show(msgspec.structs.replace(ended, cleared=tuple(cleared), window=window, **more))
+    return ending
+
+
+async def _agent(session: Session) -> Agent:
+    """Read the notebook and build the turn's agent."""
+    model = session.services.model(session.log.info.model)
+    turn = session.task.turn = _turn(session, model)
+    await undo.remove_left_drafts(turn, await turn.notebook.look())
+    await _read_folder(session, turn)
+    for words in await session.tools.find(turn.untrusted):
+        session.log.show(Note(session.services.rules.scrub(words), "warning"))
+    turn.model_info = await model.info(turn.model)
+    meter = session.log.meter
+    meter.begin_turn(turn.model_info)
+    return Agent(
+        model,
+        meter,
+        turn,
+        session.log.talk,
+        turn.asked,
+        lambda: session.log.replay.steps + 1,
+        session.tools.registry,
+        session.queue.delivery,
+        partial(_take_answer_references, session),
+    )
+
+
+def _turn(session: Session, model: Model) -> Turn:
+    session_log, services, rules = session.log, session.services, session.services.rules
+    replay, talk, place = session_log.replay, session_log.talk, session.workplace
+    number, untrusted = replay.turns, talk.untrusted
+    notebook = TurnNotebook(
+        number,
+        place.document,
+        session_log.ledger,
+        session.private_names,
+        session_log.journal_failed,
+        session.options.after,
+    )
+    return Turn(
+        number=number,
+        since=replay.since,
+        session_id=session_log.session_id,
+        model=session_log.info.model,
+        mode=session_log.info.mode,
+        always_ask=model.always_ask,
+        alone=session.options.alone,
+        workplace=place,
+        notebook=notebook,
+        store=session_log.store,
+        decisions=session.decisions,
+        ledger=session_log.ledger,
+        context=session_log.context,
+        untrusted=untrusted,
+        results=Results(untrusted, talk.attached, talk.shown, notebook.stands, talk.pictures),
+        private=session.private_names,
+        hooks=services.hooks,
+        came_late=partial(session.late_outputs.add, number, untrusted.scrub),
+        late=session.late_outputs.by_cell,
+        show=session.log.show,
+        asked=replay.asked,
+        titles=replay.titles,
+        limits=rules.limits,
+        markdown_risks=rules.markdown_risks,
+        may_run_all=modes.may_run_all(rules.highest_mode),
+        auto_needs_sandbox=rules.auto_needs_sandbox,
+        cautions=talk.cautions,
+        before=asyncio.ensure_future(look_around(place)),
+        # Beside the first request to the model.
+        files_kept=asyncio.ensure_future(session.waiting_files.begin_turn(number)),
+    )
+
+
+async def _read_folder(session: Session, turn: Turn) -> None:
+    """Read the names of files, and the person's instructions and skills."""
+    place = session.workplace
+    turn.files = await place.files()
+    if not session.options.rule_files:
+        return
+    turn.rule_files = await place.rule_files()
+    for path, why in turn.rule_files:
+        if why in NOT_READ and path not in session.unread_rule_files:
+            session.unread_rule_files.add(path)
+            session.log.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
+    turn.skills = skills_of(await place.own_commands())
+
+
+def _take_answer_references(session: Session) -> tuple[Reference, ...]:
+    references, session.answer_references = session.answer_references, ()
+    return references
+
+
+async def _settle(session: Session, agent: Agent) -> None:
+    """Clean up after the last step: no draft waits, every call has a result."""
+    await agent.cancel_calls()
+    agent.turn.notebook.over = True
+    agent.stop()
+    session.log.context = agent.turn.context
+    if agent.turn.unresponsive is not None:
+        session.log.in_background(_watch(session, agent.turn.unresponsive))
+    await agent.turn.notebook.settled(SETTLE_TIME)
+
+
+async def _settle_journal(session: Session) -> None:
+    """Flush the turn's end to the disk, without making the next turn wait."""
+    session_log = session.log
+    try:
+        await session_log.store.settle(session_log.session_id)
+        await session_log.store.tidy()
+    except StoreError as error:
+        log.warning("Could not tidy the journal: %s", error.message)
+        # It may lack appends that a network drive has refused.
+        session_log.deferred.do(
+            partial(session_log.store.append_events, session_log.session_id, [])
+        )
+        if session_log.unsaved and not (session.task.running or session.end_explains):
+            session_log.show(Note(NOT_SAVED, "warning"))
+
+
+async def _watch(session: Session, run: StoppedRun) -> None:
+    """Notify the person if the kernel ignores the interrupt."""
+    await asyncio.sleep(INTERRUPT_TIME)
+    if not await run.has_stopped():
+        session.log.show_unasked(Note(STUCK, "warning"))

@@ -1,4 +1,4 @@
-"""The task of a session's turn, and how it is stopped."""
+"""The task of a session's turn and how it is stopped, its options, and its tools."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
+
+from ..agent.tools.registry import ToolRegistry
+from ..run.approval.decisions import Alone
 from ..run.turn.ending import Ending
 from ..run.turn.turn import Turn
+from ..run.turn.workplace import Workplace
+from ..view.untrusted import Untrusted
 
 
 class TurnTask:
@@ -65,3 +71,38 @@ class TurnTask:
         """Wait for the end of the running turn."""
         while self.running and self.task is not None:
             await asyncio.wait({self.task})
+
+
+class TurnOptions(msgspec.Struct, frozen=True):
+    """How a turn works, as its sender wants it."""
+
+    after: str = ""
+    """New cells go after this one; "" for the default place."""
+    rule_files: bool = True
+    """Whether the turn reads the person's instruction files."""
+    alone: Alone = ""
+
+
+class TurnTools:
+    """The tools of a conversation's turns: the agent's own, and those of features."""
+
+    def __init__(self, own: ToolRegistry, workplace: Workplace) -> None:
+        self._own = self.registry = own
+        self._workplace = workplace
+        self._complete = False
+        """Whether ``registry`` stays as it is; False until the first turn."""
+        self._warned: set[str] = set()
+
+    async def find(self, untrusted: Untrusted) -> list[str]:
+        """Add the tools of features. Returns warnings that the person has not read yet.
+
+        Once complete, the tools stay the same within a conversation, because models cache them.
+        """
+        if self._complete:
+            return []
+        more = await self._workplace.more_tools(untrusted)
+        self._complete = more.complete
+        self.registry = self._own.with_more(more.tools)
+        new = [words for words in dict.fromkeys(more.notes) if words not in self._warned]
+        self._warned.update(new)
+        return new

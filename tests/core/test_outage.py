@@ -17,7 +17,7 @@ from jupyter_codeinterp.journal import event_log as event_logs
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.journal.sqlite import file as journal_file
 from jupyter_codeinterp.session import log as session_log
-from jupyter_codeinterp.session import turns
+from jupyter_codeinterp.session import session as sessions
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Text, ToolResult
 from tests.core.conftest import Room
@@ -241,10 +241,10 @@ async def test_only_the_end_could_not_be_saved(
     told = await shown(b, e.Note)
     holding[0] = False
     assert isinstance(told[-2], e.TurnEnded) and told[-2].stop_reason == "end_turn"
-    assert told[-1] == e.Note(turns.NOT_SAVED, "warning")
+    assert told[-1] == e.Note(sessions.NOT_SAVED, "warning")
     await until(lambda: not b.session.log.unsaved)
     texts = [x.text for x in b.of(e.Note)]
-    assert texts == [turns.NOT_SAVED, session_log.SAVED_NOW]
+    assert texts == [sessions.NOT_SAVED, session_log.SAVED_NOW]
     assert len(b.of(e.TurnEnded)) == 1
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.session import turns
+from jupyter_codeinterp.session import session as sessions
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Text, assistant
 from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
@@ -249,7 +249,7 @@ async def test_stop_twice_is_stop_once(bench: Benches) -> None:
 async def test_a_kernel_that_does_not_obey_is_told_of(
     bench: Benches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "INTERRUPT_TIME", 0.5)
+    monkeypatch.setattr(sessions, "INTERRUPT_TIME", 0.5)
     stubborn = (
         "import time\nend = time.time() + 3\nprint('begun', flush=True)\n"
         "while time.time() < end:\n    try:\n        time.sleep(1)\n"

@@ -17,7 +17,7 @@ from tests.scripted import Bench, run
 async def test_what_has_not_begun_is_not_said_to_disobey(
     bench: Callable[..., Bench], room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.session.turns.INTERRUPT_TIME", 0.0)
+    monkeypatch.setattr("jupyter_codeinterp.session.session.INTERRUPT_TIME", 0.0)
     gate = Gate(tmp_path / "open")
     b = bench(run("print('ours')"))
     link = room.pool.get(room.kernel_id)[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +19,7 @@ from ...view.own_command import OwnCommand
 from ...view.redaction.private_names import PrivateNames, Variables
 from ...view.rule_files import RuleFile
 from ...view.untrusted import Untrusted
-from ...wire.events import Event, Mode
+from ...wire.events import Event, MadeFile, Mode
 from ...wire.ops import FinishRun, Output
 from ...wire.ports import Kernel, KernelInfo, ModelInfo, NotebookDocument
 from ...wire.stores import SessionStore
@@ -27,7 +29,7 @@ from ..approval.hooks import Hooks
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from .budget import LoopGuard
-from .files import FolderScan
+from .files import FolderScan, made
 from .limits import Limits
 from .notebook import TurnNotebook
 from .results import Results
@@ -37,6 +39,8 @@ from .workplace import Workplace
 # The time of a turn, without the time that it waits for the person.
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Clock:
@@ -211,3 +215,53 @@ def identity(info: KernelInfo) -> tuple[str, int]:
 
 def new_cell_id() -> str:
     return uuid.uuid4().hex[:8]
+
+
+# -------------------------------------------------------------------------------------------------
+# What a turn has changed besides the notebook.
+
+LOOK_TIME = 0.3
+"""Seconds that the end of a turn waits for the file scan, within the second that Stop has."""
+
+Made = tuple[tuple[MadeFile, ...], int]
+"""Listed files, and the number of others."""
+NONE_MADE: Made = ((), 0)
+
+
+async def look_around(workplace: Workplace) -> FolderScan | None:
+    """Scan the notebook's folder; None if that fails."""
+    try:
+        return await workplace.look_around()
+    except Exception:
+        log.warning("Could not scan the files of a turn", exc_info=True)
+        return None
+
+
+async def know_variables(turn: Turn, was_stopped: bool) -> None:
+    """Record the variables after the agent's runs, so that only later changes are described."""
+    if not turn.notebook.worked or was_stopped:
+        return
+    with contextlib.suppress(KernelError, asyncio.TimeoutError):
+        variables = await asyncio.wait_for(turn.variables(), LOOK_TIME)
+        if variables is not None:
+            turn.context.knows(variables, turn.untrusted.scrub)
+
+
+async def made_by(turn: Turn) -> Made:
+    """The files that the turn made or changed, if it ran anything."""
+    if turn.before is None or not turn.notebook.worked:
+        return NONE_MADE
+    try:
+        compared = _compared(turn.before, turn.workplace, turn.scrub)
+        files, left_out = await asyncio.wait_for(compared, LOOK_TIME)
+    except asyncio.TimeoutError:
+        return NONE_MADE
+    return tuple(file for file in files if file.path != turn.went_on), left_out
+
+
+async def _compared(
+    looked: asyncio.Future[FolderScan | None], workplace: Workplace, scrub: Callable[[str], str]
+) -> Made:
+    before, after = await asyncio.gather(looked, look_around(workplace))
+    # Ten thousand paths take milliseconds.
+    return await asyncio.to_thread(made, before, after, scrub)
