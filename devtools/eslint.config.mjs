@@ -57,6 +57,13 @@ export default defineConfig([
         }
       ],
       '@typescript-eslint/no-explicit-any': 'error',
+      // Where the browser blocks storage, these throw. `storage.ts` does not.
+      'no-restricted-globals': ['error', 'localStorage', 'sessionStorage'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'window', property: 'localStorage' },
+        { object: 'window', property: 'sessionStorage' }
+      ],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': [
         'error',
@@ -85,7 +92,11 @@ export default defineConfig([
   },
   {
     files: ['**/__tests__/**', 'ui-tests/**'],
-    rules: { 'jupyter/no-untranslated-string': 'off' }
+    rules: {
+      'jupyter/no-untranslated-string': 'off',
+      'no-restricted-globals': 'off',
+      'no-restricted-properties': 'off'
+    }
   },
   prettier
 ]);

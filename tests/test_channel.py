@@ -192,6 +192,10 @@ def test_the_table_has_each_command_once_and_a_method_that_takes_it() -> None:
 WAITING = [kind for kind, row in service.COMMANDS.items() if row.waits]
 
 
+def test_what_waits_for_a_window_or_copies_files_keeps_no_socket_waiting() -> None:
+    assert {c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell, c.KeepFiles} <= set(WAITING)
+
+
 @pytest.mark.parametrize("kind", WAITING)
 async def test_a_command_that_waits_keeps_no_other_waiting(
     site: Site, monkeypatch: pytest.MonkeyPatch, kind: type[Any]

@@ -50,3 +50,16 @@ def test_what_is_frozen_does_not_put_off_collecting_the_rest() -> None:
     used: list[object] = [[] for _ in range(200_000)]
     assert gone() is None, "it is garbage, and much was made since"
     assert len(imported) > len(used)
+
+
+@pytest.mark.usefixtures("new_module")
+def test_garbage_is_freed_before_the_rest_is_frozen() -> None:
+    gc.disable()
+    try:
+        circle = Circle()
+        gone = weakref.ref(circle)
+        del circle
+        freeze()
+    finally:
+        gc.enable()
+    assert gone() is None

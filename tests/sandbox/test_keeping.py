@@ -128,6 +128,15 @@ def test_modes_are_a_persons(world: World) -> None:
     assert (modes["tool"], modes["data"], modes["old"]) == (0o755, 0o644, 0o640)
 
 
+def test_no_thread_changes_the_servers_umask(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread would make its files with that umask."""
+    (world.upper / "tool").write_text("new")
+    changed: list[int] = []
+    monkeypatch.setattr(os, "umask", changed.append)
+    assert world.keep_all().left == ()
+    assert changed == [] and (world.folder / "tool").read_text() == "new"
+
+
 def test_a_file_with_a_second_name_outside_is_replaced_not_written(world: World) -> None:
     os.link(world.folder / "old", world.outside / "second")
     (world.upper / "old").write_text("new")

@@ -11,7 +11,7 @@ import {
   beginning,
   beginningOfMarkdown
 } from '../../markdown/limits';
-import { rendering, wasBrokenOff } from '../../markdown/unfinished';
+import { isAtWork, rendering, wasBrokenOff } from '../../markdown/unfinished';
 import { Log } from '../../panel/components/conversation/Log';
 import { PanelContext } from '../../panel/components/elements/context';
 import { LongText } from '../../panel/components/elements/LongText';
@@ -91,6 +91,28 @@ describe('a conversation whose rendering did not end', () => {
     expect((await screen.findByText('bold')).localName).toBe('strong');
     expect(screen.queryByText('Show formatted')).toBeNull();
     await unmarked();
+    Object.defineProperty(navigator, 'locks', {
+      value: undefined,
+      configurable: true
+    });
+  });
+
+  it('is not ours while we render it, for another tab', async () => {
+    const held: { name: string }[] = [];
+    const request = async (name: string, work: () => Promise<void>) => {
+      held.push({ name });
+      await work();
+      held.pop();
+    };
+    Object.defineProperty(navigator, 'locks', {
+      value: { request, query: () => Promise.resolve({ held }) },
+      configurable: true
+    });
+    const done = rendering('s1');
+    expect(await isAtWork('s1')).toBe(true);
+    done();
+    await unmarked();
+    expect(held).toEqual([]);
     Object.defineProperty(navigator, 'locks', {
       value: undefined,
       configurable: true

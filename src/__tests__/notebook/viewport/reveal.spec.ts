@@ -61,3 +61,14 @@ it('scrolls to no cell that is not there', async () => {
   expect(await revealCell(made, 'gone')).toBe(false);
   expect(scroller.at).toBe(-1);
 });
+
+it('leaves one slot on the notebook, however often it scrolls', async () => {
+  const { made } = notebook();
+  const connect = jest.spyOn(made.disposed, 'connect');
+  const disconnect = jest.spyOn(made.disposed, 'disconnect');
+  for (const id of ['a', 'b', 'c', 'a']) {
+    await revealCell(made, id);
+  }
+  expect(connect.mock.calls.length).toBeGreaterThanOrEqual(4);
+  expect(connect.mock.calls.length - disconnect.mock.calls.length).toBe(1);
+});

@@ -338,6 +338,26 @@ describe('a connection that comes back', () => {
     expect(store.shown?.info.session_id).toBe('s2');
     expect(store.state.now.failure).toBe('');
   });
+
+  it('leaves a new conversation that was begun before it', async () => {
+    const { store, api, client } = await withDraft();
+    api.known = [info({ session_id: 's1' })];
+    store.newConversation();
+    client.connect(false);
+    client.connect(true);
+    await settled();
+    expect(store.shown).toBeNull();
+  });
+
+  it('leaves a new conversation begun while the first ones are read', async () => {
+    const { store, api, notebooks } = makeStore();
+    await settled();
+    api.known = [info({ session_id: 's2', notebook: 'b.ipynb' })];
+    notebooks.show('b.ipynb');
+    store.newConversation();
+    await settled();
+    expect(store.shown).toBeNull();
+  });
 });
 
 describe('the model', () => {
