@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -384,6 +385,21 @@ def test_the_end_lists_failed_cells_that_it_removed(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#leave_failed", "--yes")
     assert "! Removed after a failure: Divide." in ran.out
     assert cli.sources() == ["import math"]
+
+
+def test_each_thing_not_done_has_its_own_option() -> None:
+    file = StringIO()
+    person = Person(Screen(file=file, width=100), Stopping(), False, str, "run")
+    for draft in (
+        e.Draft("1", "c", "edit", "", "Set y", "x", "n"),
+        e.Draft("2", "c", "delete", "", "Drop x", "x", "n"),
+        e.Draft("3", "c", "edit", "", "Set z", "x", "n"),
+    ):
+        asyncio.run(person.decide(draft))
+    person.show(e.TurnEnded(1, "end_turn"), b"")
+    lines = file.getvalue().splitlines()
+    assert "! Not done: Set y; Set z. To allow it: --yes=edits." in lines
+    assert "! Not done: Drop x. To allow it: --yes=all." in lines
 
 
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:

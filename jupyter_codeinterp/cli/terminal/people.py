@@ -324,11 +324,11 @@ class Person:
             if ids:
                 which = "; ".join(self._names.get(one) or one for one in ids)
                 self._line("!", "yellow", f"{words}: {which}.")
-        if self._not_done:
-            options = " or ".join(filter(None, dict.fromkeys(self._not_done.values())))
-            allow = f" To allow it: {options}." if options else ""
-            self._line("!", "yellow", f"Not done: {'; '.join(self._not_done)}.{allow}")
-            self._not_done = {}
+        for option in dict.fromkeys(self._not_done.values()):
+            titles = [title for title, allows in self._not_done.items() if allows == option]
+            allow = f" To allow it: {option}." if option else ""
+            self._line("!", "yellow", f"Not done: {'; '.join(titles)}.{allow}")
+        self._not_done = {}
         made = [f"{one.path}{' (new)' if one.is_new else ''}" for one in event.files]
         made += [f"{event.files_left_out} more"] if event.files_left_out else []
         if made:
