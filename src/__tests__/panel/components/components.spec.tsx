@@ -915,6 +915,11 @@ describe('streamed text', () => {
     await waitFor(() =>
       expect(link.title).toBe('The cell is no longer in the notebook.')
     );
+    expect(link.dataset.gone).toBe('deleted');
+    shown.notebooks.reveal = () => Promise.resolve(true);
+    fireEvent.click(link);
+    await waitFor(() => expect(link.title).toBe(''));
+    expect(link.dataset.gone).toBeUndefined();
   });
 });
 

@@ -59,6 +59,10 @@ export function Log(props: {
       void store.reveal(cellId).then(found => {
         if (link && !found && store.notebooks.isShown(state.notebook)) {
           link.title = trans.__('The cell is no longer in the notebook.');
+          link.dataset.gone = trans.__('deleted');
+        } else if (link?.dataset.gone) {
+          link.title = '';
+          delete link.dataset.gone;
         }
       });
     }
