@@ -44,6 +44,8 @@ TABLE = [
     ("!pip install x", f"Installs 1 package {SHELL}: x.", ""),
     ("!uv pip install x", f"Installs 1 package {SHELL}: x.", ""),
     ("!cd y && pip3 install x", f"Installs 1 package {SHELL}: x.", ""),
+    ("!pip install x 2>/dev/null", f"Installs 1 package {SHELL}: x.", ""),
+    ("!pip install >> a.log x 2>&1 <b", f"Installs 1 package {SHELL}: x.", ""),
     ("log = !pip install x", f"Installs 1 package {SHELL}: x.", ""),
     ("%system pip install x", f"Installs 1 package {SHELL}: x.", ""),
     ("!{sys.executable} -m pip install x", f"Installs 1 package {HERE}: x.", "x"),

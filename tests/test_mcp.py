@@ -122,6 +122,25 @@ async def test_a_client_that_may_look_reads_and_changes_nothing(
     assert session.info.mode == "plan" and session.info.title.startswith("By ")
 
 
+async def test_a_client_reads_nothing_behind_a_link(
+    site: Site, file: Path, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    """It could lead out of the server's root."""
+    there = tmp_path / "outside"
+    there.mkdir()
+    (there / "b.ipynb").write_text(file.read_text())
+    (jp_root_dir / "linked").symlink_to(there)
+    (file.parent / "b.ipynb").symlink_to(there / "b.ipynb")
+    async with outside(site, await token(await rest_client(site), "look")) as client:
+        for name, given in (
+            ("read_notebook", {"notebook": "linked/b.ipynb"}),
+            ("read_notebook", {"notebook": "work/b.ipynb"}),
+            ("list_notebooks", {"folder": "linked"}),
+        ):
+            refused = await client.call_tool(name, given)
+            assert refused.is_error and "is a link, or behind one" in texts(refused), given
+
+
 @ERAS
 async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> None:
     rest = await rest_client(site)

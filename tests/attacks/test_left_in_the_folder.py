@@ -141,6 +141,12 @@ async def saves(contents: Any) -> Any:
     return await contents.save(model, NOTEBOOK)
 
 
+async def saves_and_keeps(contents: Any) -> Any:
+    """As a page does at each press of Save."""
+    await saves(contents)
+    return await contents.create_checkpoint(NOTEBOOK)
+
+
 class Reader(NamedTuple):
     """``file``: what it reads, beside the notebook."""
 
@@ -171,7 +177,9 @@ READERS = {
     "an outside agent": Reader("a.ipynb", json.dumps(book(SECRET)), outside_agent),
     "a save": Reader("a.ipynb", json.dumps(book(SECRET)), saves),
     "Jupyter's copy at a save": Reader(".~a.ipynb", SECRET, saves),
-    "a checkpoint at a save": Reader(".ipynb_checkpoints/a-checkpoint.ipynb", SECRET, saves),
+    "a checkpoint at a save": Reader(
+        ".ipynb_checkpoints/a-checkpoint.ipynb", SECRET, saves_and_keeps
+    ),
 }
 
 
@@ -236,6 +244,34 @@ def test_a_reader_gets_nothing_from(contents: Any, tmp_path: Path, name: str, ki
     assert there == {outside.name}, "nothing was written beside it"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
+    """A device may do something at each read."""
+    root, outside = tmp_path / "root", tmp_path / "outside" / "x"
+    for above in (root / "deep", outside.parent):
+        above.mkdir(parents=True)
+    outside.write_text(SECRET)
+    KINDS[kind](root / "deep" / "x", outside)
+    with pytest.raises(OSError), trees.below(root, "deep/x"):
+        pass
+
+
+def test_a_link_in_place_of_a_file_that_was_listed_is_not_copied(tmp_path: Path) -> None:
+    work, outside = tmp_path / "work", tmp_path / "outside"
+    work.mkdir()
+    outside.write_text(SECRET)
+    file = work / "data.txt"
+    file.write_text("mine")
+
+    def swaps() -> bool:
+        file.unlink()
+        file.symlink_to(outside)
+        return False
+
+    with pytest.raises(OSError):
+        copy_of(work, swaps)
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_gets_a_plain_file(contents: Any, name: str) -> None:
     """So that the table above tries what it says. In a folder without such a kernel, a person's
@@ -246,7 +282,7 @@ def test_a_reader_gets_a_plain_file(contents: Any, name: str) -> None:
     place.write_text(content)
     open_folders.confirm(place, content.encode())
     got = repr(asyncio.run(read(contents)))
-    shown = name not in ("the files of a folder",) and read is not saves
+    shown = name not in ("the files of a folder",) and read not in (saves, saves_and_keeps)
     assert not shown or SECRET in got
 
 

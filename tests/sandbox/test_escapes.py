@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.sandbox.overlay.changes import NAMED, Entry, refusal
 from jupyter_codeinterp.sandbox.shared import bpf, folders, seccomp
 from scripts.escapes.attempt import Attempt, Control
 from scripts.escapes.attempts import AREAS
@@ -61,6 +62,22 @@ def test_folders_that_lead_to_a_repository_cannot_be_renamed(tmp_path: Path) -> 
     work = Path(os.path.realpath(tmp_path / "work"))
     found = folders.folders_of(str(work), [work / "venv"], [])
     assert set(found.fixed) == {work / "a", work / "a" / "b"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    """.git .gitattributes .gitmodules .github .gitlab-ci.yml .hg .ipynb_checkpoints .codeinterp
+    AGENTS.md .vscode .idea .env .envrc .jupyter .jupyter_ystore.db jupyter_config.json
+    jupyter_server_config.py kernel.json sitecustomize.py usercustomize.py .GIT Agents.md""".split(),
+)
+def test_a_name_that_other_programs_run_is_read_only_and_never_kept(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).touch()
+    assert folders.protected(tmp_path) == [tmp_path / name]
+    entry = Entry("file", "", 0, 0o600, (0, 0, 0, 0))
+    for path in (name, f"a/{name}", f"{name}/a"):
+        assert refusal(path, entry) == NAMED
 
 
 @pytest.mark.parametrize("machine", bpf.ARCHITECTURES)

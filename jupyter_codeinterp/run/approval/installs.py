@@ -55,6 +55,7 @@ _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?|\{sys\.executable\}|sys\.executabl
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]{0,60}(?:\[[\w,. -]{1,60}\])?(?:[<>=!~]=?[\w.*<>=!~, ]{1,60})?"
 )
+_REDIRECTS = re.compile(r"(?:\d*|&)[<>]+&?(.*)")
 _ELSEWHERE = {
     "r": re.compile(r"\b(?:install\.packages|pak|install_\w+|BiocManager::install)\s*\(([^)]*)"),
     "julia": re.compile(r"\bPkg\.add\s*\(([^)]*)"),
@@ -254,6 +255,8 @@ def _arguments(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             elif option in _FILES:
                 names.append(f"{word} (a file or folder)")
             option = ""
+        elif to := _REDIRECTS.fullmatch(word):
+            option = "" if to[1] else word
         elif word.startswith("-"):
             name, equals, value = word.partition("=")
             if equals and name in _SOURCES:

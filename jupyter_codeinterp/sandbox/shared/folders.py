@@ -16,8 +16,9 @@ from .open_folders import OPEN, takes_instructions
 # Names of files that other programs run or take instructions from.
 
 PROTECTED = (
-    ".git", ".hg", ".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env",
-    ".envrc", ".jupyter", "kernel.json", "sitecustomize.py", "usercustomize.py",
+    ".git", ".gitattributes", ".gitmodules", ".github", ".gitlab-ci.yml", ".hg",
+    ".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env", ".envrc",
+    ".jupyter", ".jupyter_ystore.db", "kernel.json", "sitecustomize.py", "usercustomize.py",
 )  # fmt: skip
 """Read-only in a sandbox if they exist, and never copied out of an overlay."""
 _FOLDED = frozenset(name.casefold() for name in PROTECTED)

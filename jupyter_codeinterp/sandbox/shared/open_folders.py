@@ -66,15 +66,17 @@ def refusal(root: Path, path: str) -> str:
             return _words(part)
         here = Path(os.path.realpath(here / part))
     if _is_open(here):
-        # Jupyter copies a file to `.~…` at each save, and into the folder of checkpoints.
-        copy = f".~{name}"
-        for one in (name, copy, ".ipynb_checkpoints"):
+        # Jupyter copies a file to `.~…` at each save, and to a checkpoint.
+        stem, kind = os.path.splitext(name)
+        checkpoint = f".ipynb_checkpoints/{stem}-checkpoint{kind}"
+        may_be_folders = (name, ".ipynb_checkpoints")
+        for one in (*may_be_folders, f".~{name}", checkpoint):
             try:
                 found = (here / one).lstat()
             except OSError:
                 continue
             regular = stat.S_ISREG(found.st_mode)
-            if not (regular or (stat.S_ISDIR(found.st_mode) and one != copy)):
+            if not (regular or (stat.S_ISDIR(found.st_mode) and one in may_be_folders)):
                 return _words(one)
             if regular and one.endswith(".ipynb") and found.st_size > LARGEST_NOTEBOOK:
                 size = LARGEST_NOTEBOOK // (1024 * 1024)

@@ -282,8 +282,8 @@ describe('the composer', () => {
     const disabled = within(modes)
       .getAllByRole<HTMLOptionElement>('option')
       .filter(option => option.disabled)
-      .map(option => option.textContent);
-    expect(disabled).toEqual(['Auto']);
+      .map(option => [option.textContent, option.title]);
+    expect(disabled).toEqual([['Auto', 'Not allowed on this server']]);
   });
 
   it('says what the mode lets happen, plain text included', async () => {
