@@ -43,9 +43,9 @@ class MemoryDocument:
     # --- the port --------------------------------------------------------------------
 
     acts = 0
-    """Nobody else works in it."""
+    """Always 0: only the agent works in this notebook."""
     protected = ()
-    """Its metadata is not known here."""
+    """Always empty: the kernel does not know the notebook's metadata."""
 
     async def snapshot(self) -> Snapshot:
         return Snapshot(self.path, tuple(map(self._view, self._notebook["cells"])))

@@ -194,7 +194,7 @@ async def retry(sessions: Sessions, command: c.Retry, sender: Sender = PROGRAM) 
 
 
 async def stop(sessions: Sessions, command: c.Cancel, sender: Sender = PROGRAM) -> None:
-    """Stop the running turn, or a look for mistakes, if any."""
+    """Stop the running turn, if any."""
     _here(sessions, command.session_id).cancel(sender.number)
 
 

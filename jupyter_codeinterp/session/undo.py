@@ -36,7 +36,7 @@ from ..wire.ops import (
 from ..wire.ports import NotebookDocument
 
 RECEIPT_TIME = 0.5
-"""Seconds that a turn waits, at its start, for leftovers to go."""
+"""Seconds that the start of a turn waits for the removal of drafts that a stopped server left."""
 
 
 async def undo(

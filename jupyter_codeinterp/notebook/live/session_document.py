@@ -37,7 +37,7 @@ class SessionDocument:
         self._looked = False
         self._keeping: set[asyncio.Task[object]] = set()
         self._sending = asyncio.Lock()
-        """Where appends come later: ops leave in order."""
+        """Keeps ops in order while each waits for its append to the journal."""
         self._receipts = DeferredWrites(
             lambda error: log.warning("Storing a receipt later: %s", error.message)
         )

@@ -1,4 +1,4 @@
-"""Applies ops to a shared notebook: ``core.document.apply`` decides, and we write its result.
+"""Applies ops to a shared notebook: ``notebook/apply.py`` decides, and we write its result.
 
 Synchronous, with one transaction for each op and its marker. An op concerns one cell: only that
 cell is read whole.

@@ -73,7 +73,7 @@ def _lines_with(char: str, source: str) -> list[int]:
             place = -1 if end < 0 else source.find(char, end)
         else:
             place = source.find(char, place + 1)
-    return lines or [number]  # So many are suspicious in themselves.
+    return lines or [number]  # So many are suspicious, even if each is harmless.
 
 
 def _hides(char: str) -> bool:

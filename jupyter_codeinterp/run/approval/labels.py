@@ -108,8 +108,8 @@ _SHOWS = {
     **dict.fromkeys(("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"), "a page or link"),
     "publish_display_data": "raw data",
 }
-"""Of IPython and ipywidgets: a script in what they show runs in the page of everyone who opens it,
-and may press buttons there."""
+"""Names of IPython and ipywidgets that show something, with the word for a label. A script in it
+runs in the page of everyone who opens the notebook, and may press buttons there."""
 _SHOWN_BY = ("IPython", "ipywidgets", "get_ipython()")
 _DRAWN = (
     *("_repr_html_", "_repr_javascript_", "_repr_svg_", "_repr_markdown_", "_repr_mimebundle_"),

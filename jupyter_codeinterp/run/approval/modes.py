@@ -1,7 +1,7 @@
 """The permission modes. Code that depends on a mode asks this table, never for a mode by name.
 
-A new mode needs a row here, its name on the wire (``core.wire.events.Mode``) and its label in the
-panel (``src/panel/components/Composer.tsx``). The server's start imports this file.
+A new mode needs a row here, its name on the wire (``wire.events.Mode``) and its label in the panel
+(``src/panel/components/Composer.tsx``).
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ class Turn:
     before: asyncio.Future[FolderScan | None] | None = None
     """The files under the notebook's folder at the turn's start; None if unknown."""
     files_kept: asyncio.Future[None] | None = None
-    """Done when the overlay's files are saved for an undo; no code runs before. None without an
-    overlay."""
+    """Done when the overlay's waiting files are noted, so that the turn's end can tell which are
+    new. No code runs before."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start of the agent's last run, or of the turn's start."""
     unresponsive: StoppedRun | None = None

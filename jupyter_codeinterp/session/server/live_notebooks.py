@@ -214,7 +214,7 @@ class LiveNotebooks:
         return self.at(session.info.notebook if session else path)
 
     def turn_over(self, session_id: str, path: str) -> None:
-        freeze()  # what the first answer imported
+        freeze()  # The first answer imports a model's SDK.
         if self._orphaned.pop(session_id, None) is not None:
             with contextlib.suppress(StoreError):
                 self._store.give_up_ops(path, session_id)

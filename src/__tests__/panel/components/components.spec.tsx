@@ -482,7 +482,14 @@ describe('a card', () => {
     expect(card.textContent).toContain('1.2 s');
     expect(within(card).getByRole('img', { name: 'done' })).toBeTruthy();
     expect(card.textContent).not.toContain('df = 2');
+    const scrolled: Element[] = [];
+    Element.prototype.scrollIntoView = function () {
+      scrolled.push(this);
+    };
     fireEvent.click(within(card).getByRole('button', { name: /Code/ }));
+    Reflect.deleteProperty(Element.prototype, 'scrollIntoView');
+    // What opens may be below the visible part.
+    expect(scrolled).toEqual([card]);
     expect(card.textContent).toContain('df = 2');
     expect(card.textContent).toContain('42');
     expect(card.textContent).not.toContain('status=');
